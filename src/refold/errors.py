@@ -1,0 +1,39 @@
+"""Every exception refold raises.
+
+    RefoldError
+    ├── ConfigError      an option that can never work
+    ├── MessageError     input that is not a conversation; `place` says where
+    │   └── FormatError  a file or list whose shape nobody here can read
+    ├── StoreError       originals that cannot be written or read
+    └── BudgetError      a token budget that cannot be kept (only with `strict=True`)
+"""
+
+from __future__ import annotations
+
+
+class RefoldError(Exception):
+    """The root: catch this to catch everything refold raises on purpose."""
+
+
+class ConfigError(RefoldError, ValueError):
+    """An option is unknown, of the wrong type, or can never work."""
+
+
+class MessageError(RefoldError, ValueError):
+    """The input is not a conversation; `place` names the spot, e.g. `messages[3].content[1]`."""
+
+    def __init__(self, problem: str, place: str = "") -> None:
+        self.place = place
+        super().__init__(f"{place}: {problem}" if place else problem)
+
+
+class FormatError(MessageError):
+    """A file or a list has a shape that no known format reads."""
+
+
+class StoreError(RefoldError):
+    """A store cannot be opened, written or read."""
+
+
+class BudgetError(RefoldError):
+    """The conversation cannot be made to fit its token budget."""

@@ -1,0 +1,1 @@
+"""The values that travel through the pipeline: messages, segments, decisions, plans."""

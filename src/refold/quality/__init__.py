@@ -1,0 +1,1 @@
+"""How much of the original a folded conversation still shows."""

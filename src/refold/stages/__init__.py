@@ -1,0 +1,1 @@
+"""The steps of the pipeline; each adds decisions and never takes one back."""

@@ -1,0 +1,23 @@
+"""What a store is: a place that keeps originals under keys derived from their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Keeps JSON-like values under content-derived keys.
+
+    A key is derived from what it addresses, so the same key always means the same value: writing
+    it twice is harmless and nothing is ever overwritten.
+    """
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        ...
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known of *keys*; a key that is not there is simply absent."""
+        ...

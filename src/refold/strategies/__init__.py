@@ -1,0 +1,1 @@
+"""How to shorten one kind of text without a model."""

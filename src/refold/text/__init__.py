@@ -1,0 +1,1 @@
+"""From strings to values: sentences, lines, entities, fences. Knows nothing of messages."""

@@ -1,0 +1,22 @@
+"""One text and the derived forms that several detectors ask for, each made at most once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+
+class TextView:
+    """A text with its lines and its lower-cased form, computed when first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text cut at line feeds; blank lines included."""
+        return self.text.split("\n")
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case, for case-insensitive look-ups of plain words."""
+        return self.text.lower()

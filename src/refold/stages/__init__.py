@@ -1,1 +1,27 @@
 """The steps of the pipeline; each adds decisions and never takes one back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.stages.base import Analyses, Setting, Stage
+from refold.stages.contradiction import supersede
+from refold.stages.dedup import dedup
+from refold.stages.importance import keep_important
+from refold.stages.near_dedup import near_dedup
+from refold.stages.protect import protect
+from refold.stages.structure import keep_structure, split_code, summarize_rest
+
+STAGES: Final[tuple[Stage, ...]] = (
+    protect,
+    keep_important,
+    dedup,
+    near_dedup,
+    supersede,
+    split_code,
+    keep_structure,
+    summarize_rest,
+)
+"""In order of precedence: the first verdict on a segment stands."""
+
+__all__ = ["STAGES", "Analyses", "Setting", "Stage"]

@@ -12,6 +12,9 @@ class Store(Protocol):
 
     A key is derived from what it addresses, so the same key always means the same value: writing
     it twice is harmless and nothing is ever overwritten.
+
+    What goes in and what comes out are copies: changing either leaves the store as it was.
+    A store may be used from any thread. Whatever it cannot do, it raises as `StoreError`.
     """
 
     def put(self, entries: Mapping[str, Any]) -> None:

@@ -1,0 +1,156 @@
+"""The public face: compress, uncompress, classify."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from refold.detectors import detect
+from refold.errors import ConfigError, StoreError
+from refold.flow import plan_fold
+from refold.formats import check_list, load
+from refold.model.message import Message
+from refold.model.plan import Plan
+from refold.model.provenance import Provenance, link_key
+from refold.model.wire import digest
+from refold.options import Options
+from refold.quality.report import measure
+from refold.render import Rendering, render
+from refold.restore import MappingLookup, StoreLookup, looks_folded, restore
+from refold.result import Result, UncompressResult
+from refold.stages import Analyses
+from refold.stores.base import Store
+from refold.text.view import TextView
+from refold.tokens.base import CountedTexts
+from refold.tokens.estimate import estimate_tokens
+
+Tier = Literal["T0", "T2", "T3"]
+_T3_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classification:
+    """What kind of text something is: T0 structure, T2 short prose, T3 long prose."""
+
+    tier: Tier
+    confidence: float
+    reasons: tuple[str, ...]
+
+
+def classify(text: str) -> Classification:
+    """Tell structure from prose, with the reasons."""
+    if not isinstance(text, str):
+        raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
+    reasons = detect(TextView(text)).reasons
+    if reasons:
+        confidence = min(0.95, 0.70 + 0.05 * len(reasons))
+        return Classification(tier="T0", confidence=round(confidence, 2), reasons=reasons)
+    tier: Tier = "T2" if len(text.split()) < _T3_WORDS else "T3"
+    return Classification(tier=tier, confidence=0.65, reasons=())
+
+
+class Compressor:
+    """Folds conversations with one set of options; safe to share between threads."""
+
+    def __init__(
+        self, options: Options | None = None, *, store: Store | None = None, **choices: Any
+    ) -> None:
+        if options is not None and not isinstance(options, Options):
+            raise ConfigError(f"options must be Options, got {type(options).__name__}")
+        if options is not None and choices:
+            Options.of(choices)  # names a misspelt option before merging
+            options = replace(options, **choices)
+        self.options = options or Options.of(choices)
+        if store is not None and not isinstance(store, Store):
+            raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        self._store = store
+
+    def compress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
+        """Fold *messages*; the originals are in the store before this returns."""
+        options = self.options
+        loaded = self._recognize(
+            load(messages, format_name=options.format, strict_roles=options.strict_roles)
+        )
+        analyses = Analyses(CountedTexts(options.counter or estimate_tokens))
+        plan = self._plan(loaded, analyses)
+        rendering = render(plan, version=options.source_version, known=self._known_link)
+        self._save(rendering)
+        return Result(
+            messages=rendering.messages,
+            verbatim=rendering.verbatim,
+            compression=measure(plan, options, analyses.tokens),
+        )
+
+    async def acompress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
+        """Fold *messages* in a worker thread, so that the event loop stays free."""
+        return await asyncio.to_thread(self.compress, messages)
+
+    def _plan(self, messages: tuple[Message, ...], analyses: Analyses) -> Plan:
+        return plan_fold(messages, self.options, analyses)
+
+    def _recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Give stand-ins without metadata the provenance that the store has for them."""
+        if self._store is None:
+            return messages
+        links = {
+            link_key(digest(message.wire)): message.index
+            for message in messages
+            if message.provenance is None and looks_folded(message.wire)
+        }
+        if not links:
+            return messages
+        known = {
+            links[key]: Provenance.from_wire(wire) for key, wire in self._store.get(links).items()
+        }
+        return tuple(
+            replace(message, provenance=known[message.index]) if message.index in known else message
+            for message in messages
+        )
+
+    def _known_link(self, key: str) -> Provenance | None:
+        if self._store is None:
+            return None
+        return Provenance.from_wire(self._store.get([key]).get(key))
+
+    def _save(self, rendering: Rendering) -> None:
+        if self._store is not None and rendering.entries:
+            self._store.put(rendering.entries)
+
+
+def compress(
+    messages: Sequence[Mapping[str, Any]], *, store: Store | None = None, **options: Any
+) -> Result:
+    """Fold a conversation. See `Options` for what can be chosen."""
+    return Compressor(store=store, **options).compress(messages)
+
+
+async def acompress(
+    messages: Sequence[Mapping[str, Any]], *, store: Store | None = None, **options: Any
+) -> Result:
+    """Fold a conversation without blocking the event loop; same result as `compress`."""
+    return await Compressor(store=store, **options).acompress(messages)
+
+
+def uncompress(
+    messages: Sequence[Mapping[str, Any]],
+    store: Store | Mapping[str, Any] | Callable[[str], Any],
+    *,
+    recursive: bool = True,
+) -> UncompressResult:
+    """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function."""
+    checked = check_list(messages)
+    lookup: StoreLookup | MappingLookup
+    if isinstance(store, Mapping):
+        lookup = MappingLookup(store)
+    elif isinstance(store, Store):
+        lookup = StoreLookup(store.get)
+    elif callable(store):
+        lookup = MappingLookup(store)
+    else:
+        raise StoreError(
+            "uncompress() needs a store, a mapping of originals or a look-up function; "
+            f"got {type(store).__name__}"
+        )
+    return restore(checked, lookup, recursive=recursive)

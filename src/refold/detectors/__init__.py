@@ -1,0 +1,113 @@
+"""What must survive word for word: one detector per file, one ordered table."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from refold.detectors import (
+    api_key,
+    base64_content,
+    code_fence,
+    direct_quote,
+    email,
+    error_traceback,
+    failure_signature,
+    file_path,
+    hash_or_sha,
+    high_line_length_variance,
+    high_special_char_ratio,
+    http_error,
+    indented_code,
+    ip_or_semver,
+    json_structure,
+    latex_math,
+    legal_term,
+    numeric_with_units,
+    phone,
+    quoted_key,
+    reasoning_chain,
+    sql_content,
+    unicode_math,
+    url,
+    verse_pattern,
+    version_number,
+    yaml_structure,
+)
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
+
+DETECTORS: Final[tuple[Detector, ...]] = (
+    code_fence.DETECTOR,
+    indented_code.DETECTOR,
+    latex_math.DETECTOR,
+    unicode_math.DETECTOR,
+    json_structure.DETECTOR,
+    yaml_structure.DETECTOR,
+    verse_pattern.DETECTOR,
+    high_line_length_variance.DETECTOR,
+    high_special_char_ratio.DETECTOR,
+    sql_content.DETECTOR,
+    api_key.DETECTOR,
+    reasoning_chain.DETECTOR,
+    url.DETECTOR,
+    email.DETECTOR,
+    phone.DETECTOR,
+    version_number.DETECTOR,
+    hash_or_sha.DETECTOR,
+    base64_content.DETECTOR,
+    file_path.DETECTOR,
+    ip_or_semver.DETECTOR,
+    quoted_key.DETECTOR,
+    legal_term.DETECTOR,
+    direct_quote.DETECTOR,
+    numeric_with_units.DETECTOR,
+    error_traceback.DETECTOR,
+    http_error.DETECTOR,
+    failure_signature.DETECTOR,
+)
+"""In the order in which reasons are reported."""
+
+_MAX_SHOWN: Final = 60
+"""Characters of a finding that a reader sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The reasons seen in one text, in the order of the table."""
+
+    reasons: tuple[str, ...]
+    hard: tuple[str, ...]
+
+
+def detect(view: TextView) -> Findings:
+    """Name every reason to treat the text as more than prose."""
+    seen = tuple(detector for detector in DETECTORS if detector.sees(view))
+    return Findings(
+        reasons=tuple(detector.reason for detector in seen),
+        hard=tuple(detector.reason for detector in seen if detector.hard),
+    )
+
+
+def soft_texts(view: TextView) -> Iterator[str]:
+    """Yield what the soft detectors found: each text once, shortened to 60 characters."""
+    addresses = list(url.DETECTOR.find(view))
+    told: set[str] = set()
+    for detector in DETECTORS:
+        if detector.hard:
+            continue
+        for span in detector.find(view):
+            # The path or number in an address is no finding of its own to a reader.
+            if detector is not url.DETECTOR and _is_inside(span, addresses):
+                continue
+            shown = view.text[span[0] : span[1]][:_MAX_SHOWN].strip()
+            if shown and shown not in told:
+                told.add(shown)
+                yield shown
+
+
+def _is_inside(span: Span, addresses: list[Span]) -> bool:
+    at = bisect_right(addresses, (span[0], span[1])) - 1
+    return any(start <= span[0] and span[1] <= end for start, end in addresses[max(0, at) : at + 2])

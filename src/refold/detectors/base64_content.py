@@ -1,0 +1,38 @@
+"""Sees encoded data: 40 or more characters of the base64 alphabet that are no path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.detectors._entropy import churn
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
+
+_MIN_CHARS: Final = 40
+_RUN: Final = re.compile(
+    rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
+)
+_MIN_CHURN: Final = 0.3
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    for run in _RUN.finditer(view.text):
+        if _is_data(run[0]):
+            yield run.span()
+
+
+def _is_data(run: str) -> bool:
+    """Tell data from paths and rulers: `src/components/charts` and `////////` are neither."""
+    if _has_unbroken(run) or churn(run) >= _MIN_CHURN:
+        return True
+    return run.endswith("=") and len(run) % 4 == 0 and any(map(str.isalnum, run))
+
+
+def _has_unbroken(run: str) -> bool:
+    pieces = run.replace("+", "/").split("/")
+    return any(len(piece.rstrip("=")) >= _MIN_CHARS for piece in pieces)
+
+
+DETECTOR: Final = Detector(reason="base64_content", hard=True, find=_find)

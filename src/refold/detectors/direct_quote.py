@@ -1,0 +1,30 @@
+"""Sees what someone said, word for word: ten or more characters in quotation marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
+
+# Short quotations match too and are passed over below: skipping them here would take their closing
+# mark for the opening one of the text after.
+_QUOTE: Final = re.compile(
+    r'"[^"\n]*+"|“[^“”\n]*+[”"]|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
+)
+_MIN_CHARS: Final = 12
+"""Ten and the two marks."""
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    if '"' not in view.text and view.text.isascii():
+        return
+    for found in _QUOTE.finditer(view.text):
+        start, end = found.span()
+        if end - start >= _MIN_CHARS:
+            yield start, end
+
+
+DETECTOR: Final = Detector(reason="direct_quote", hard=False, find=_find)

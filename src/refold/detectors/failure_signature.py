@@ -1,0 +1,25 @@
+"""Sees the set phrases in which programs report failure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.detectors.base import Detector, pattern_finder
+
+_PHRASES: Final = (
+    "execution failed",
+    "authentication failed",
+    "authentication error",
+    "authorization failed",
+    "authorization denied",
+    "connection refused",
+    "connection timeout",
+    "connection timed out",
+    "permission denied",
+)
+_PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.IGNORECASE)
+
+DETECTOR: Final = Detector(
+    reason="failure_signature", hard=True, find=pattern_finder(_PATTERN, *_PHRASES, lower=True)
+)

@@ -1,0 +1,29 @@
+"""Sees texts whose line lengths vary more than those of prose do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import mul
+from typing import Final
+
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
+
+_MIN_LINES: Final = 4
+_MAX_VARIATION: Final = 1.2
+"""Standard deviation over mean."""
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    # Counting first spares one-paragraph texts the split.
+    if view.text.count("\n") < _MIN_LINES - 1:
+        return
+    lengths = [len(line) for line in view.lines]
+    total = sum(lengths)
+    squares = sum(map(mul, lengths, lengths))
+    # deviation > limit × mean, both sides squared and multiplied by the number of lines, squared.
+    if len(lengths) * squares - total * total > _MAX_VARIATION**2 * total * total:
+        yield 0, len(view.text)
+
+
+DETECTOR: Final = Detector(reason="high_line_length_variance", hard=True, find=_find)

@@ -1,0 +1,15 @@
+"""Sees words that bind: shall, may not, notwithstanding, whereas, hereby."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.detectors.base import Detector, pattern_finder
+
+_TERMS: Final = ("shall", "may not", "notwithstanding", "whereas", "hereby")
+_PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_TERMS)})\b", re.IGNORECASE)
+
+DETECTOR: Final = Detector(
+    reason="legal_term", hard=False, find=pattern_finder(_PATTERN, *_TERMS, lower=True)
+)

@@ -1,0 +1,129 @@
+"""Sees SQL, in capitals or not, and tells it from English that uses the same words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
+
+# One strong keyword is enough; of the others it takes three, a weak one among them.
+# fmt: off
+_STRONG: Final = frozenset({
+    "RETURNING", "CONSTRAINT", "CASCADE", "INTEGER", "BOOLEAN", "TRUNCATE", "UPSERT", "VARCHAR",
+    "GROUP BY", "ORDER BY", "PRIMARY KEY", "FOREIGN KEY", "NOT NULL", "ON CONFLICT",
+    "WITH RECURSIVE", "INNER JOIN", "LEFT JOIN", "RIGHT JOIN", "CROSS JOIN", "FULL JOIN",
+    "NATURAL JOIN",
+})
+_WEAK: Final = frozenset({
+    "WHERE", "JOIN", "HAVING", "UNION", "DISTINCT", "OFFSET", "VALUES", "MERGE", "GRANT",
+    "REVOKE", "CURSOR", "DECLARE", "PROCEDURE", "TRIGGER",
+})
+_OTHER: Final = frozenset({
+    "SELECT", "FROM", "INSERT", "INTO", "UPDATE", "SET", "DELETE", "CREATE", "ALTER", "DROP",
+    "LIMIT", "FETCH", "SCHEMA", "VIEW",
+})
+# fmt: on
+_MIN_KEYWORDS: Final = 3
+
+# Longer alternatives first, so that the JOIN of a LEFT JOIN is not a keyword of its own.
+_ALTERNATIVES: Final = "|".join(
+    keyword.replace(" ", r"\s{1,8}+")
+    for keyword in sorted(_STRONG | _WEAK | _OTHER, key=lambda word: (-len(word), word))
+)
+# No word boundary in front: a pattern that starts with letters lets `re` skip all other text fast.
+_CAPITALS: Final = re.compile(rf"(?:{_ALTERNATIVES})(?!\w)")
+_ANY_CASE: Final = re.compile(rf"\b(?:{_ALTERNATIVES})\b", re.IGNORECASE)
+
+# What no one writes in plain English, whatever the case. Patterns below read lower-cased text.
+_UNMISTAKABLE: Final = tuple(
+    (needle, re.compile(pattern))
+    for needle, pattern in (
+        ("varchar", r"varchar(?<!\wvarchar)(?!\w)"),
+        ("primary", r"primary\s{1,8}+key(?!\w)(?! (?:to|for|in|of)\b)"),
+        ("foreign", r"foreign\s{1,8}+key(?!\w)"),
+        ("recursive", r"with\s{1,8}+recursive(?!\w)"),
+        (
+            "join",
+            r"(?<!\w)(?:inner|left|right|cross|full|natural)\s{1,8}+(?:outer\s{1,8}+)?join(?!\w)",
+        ),
+    )
+)
+_NAME: Final = r"[\w.\"`\[\]]{1,128}+"
+_VALUE_TEST: Final = re.compile(
+    rf"(?:where|on|and|or|having|set|when)\s{{1,8}}+(?:not\s{{1,8}}+)?{_NAME}(?:\([^()\n]{{0,80}}+\))?"
+    r"\s{0,8}+(?:[=<>]|!=|like\s{0,8}+'|in\s{0,8}+\(|between\s{1,8}+['0-9]|is\s{1,8}+(?:not\s{1,8}+)?null\b)"
+)
+_VERBS: Final = ("select", "insert", "update", "delete", "create", "alter", "drop", "merge")
+_SHAPES: Final = tuple(
+    (needle, re.compile(pattern))
+    for needle, pattern in (
+        ("insert", rf"insert\s{{1,8}}+into\s{{1,8}}+{_NAME}\s{{0,8}}+(?:\(|values\b|select\b)"),
+        (
+            "create",
+            r"create\s{1,8}+(?:or\s{1,8}+replace\s{1,8}+|temp(?:orary)?\s{1,8}+|unique\s{1,8}+)?"
+            r"(?:table|view|index|schema|trigger|procedure|function)\s{1,8}+"
+            rf"(?:if\s{{1,8}}+not\s{{1,8}}+exists\s{{1,8}}+)?{_NAME}\s{{0,8}}+(?:\(|as\s|on\s)",
+        ),
+        ("table", rf"(?:alter|drop|truncate)\s{{1,8}}+table\s{{1,8}}+{_NAME}"),
+        ("values", r"values\s{0,8}+\((?=\s{0,8}+['\"0-9?:%$])"),
+        ("select", r"select\s{1,8}+(?:distinct\s{1,8}+)?(?:\*|[\w.]{1,64}+\()"),
+        (
+            "from",
+            rf"from\s{{1,8}}+{_NAME}(?:\s{{1,8}}+(?:as\s{{1,8}}+)?\w{{1,64}}+)??\s{{1,8}}+"
+            rf"(?:(?:order|group)\s{{1,8}}+by\s{{1,8}}+{_NAME}|limit\s{{1,8}}+[0-9]"
+            rf"|join\s{{1,8}}+{_NAME}(?:\s{{1,8}}+\w{{1,64}}+)??\s{{1,8}}+(?:on|using)\b)",
+        ),
+        ("where", _VALUE_TEST.pattern),
+        ("set", _VALUE_TEST.pattern),
+        ("having", _VALUE_TEST.pattern),
+        (" on", _VALUE_TEST.pattern),
+    )
+)
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    if _in_capitals(view.text) or _is_unmistakable(view.lower) or _has_shape(view):
+        yield 0, len(view.text)
+
+
+def _in_capitals(text: str) -> bool:
+    seen: set[str] = set()
+    for found in _CAPITALS.finditer(text):
+        start = found.start()
+        if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            continue
+        seen.add(" ".join(found[0].split()))
+        if _is_enough(seen):
+            return True
+    return False
+
+
+def _is_unmistakable(lower: str) -> bool:
+    return any(needle in lower and pattern.search(lower) for needle, pattern in _UNMISTAKABLE)
+
+
+def _has_shape(view: TextView) -> bool:
+    """Tell whether words of any case stand the way SQL puts them, and are enough of them."""
+    lower = view.lower
+    if not any(verb in lower for verb in _VERBS):
+        return False
+    if not any(needle in lower and pattern.search(lower) for needle, pattern in _SHAPES):
+        return False
+    seen: set[str] = set()
+    for found in _ANY_CASE.finditer(view.text):
+        seen.add(" ".join(found[0].upper().split()))
+        if _is_enough(seen):
+            return True
+    return False
+
+
+def _is_enough(seen: set[str]) -> bool:
+    return not _STRONG.isdisjoint(seen) or (
+        len(seen) >= _MIN_KEYWORDS and not _WEAK.isdisjoint(seen)
+    )
+
+
+DETECTOR: Final = Detector(reason="sql_content", hard=True, find=_find)

@@ -1,0 +1,21 @@
+"""The pipeline: messages in, plan out. Pure: nothing is written, nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from refold.model.draft import Draft
+from refold.model.message import Message
+from refold.model.plan import Plan
+from refold.options import Options
+from refold.stages import STAGES, Analyses, Setting
+from refold.stages.replace import make_plan
+
+
+def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses) -> Plan:
+    """Decide what happens to every message."""
+    setting = Setting.of(messages, options, analyses, options.recency_window)
+    draft = Draft(messages)
+    for stage in STAGES:
+        draft.decide(stage(draft, setting))
+    return make_plan(draft, setting)

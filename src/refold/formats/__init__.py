@@ -1,0 +1,137 @@
+"""Message shapes: recognise a conversation's shape and read it into `Message` values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import ConfigError, MessageError
+from refold.formats import anthropic, claude_code, codex, openai_chat, plain
+from refold.formats.base import Format, Reading
+from refold.model.message import Message
+from refold.model.provenance import METADATA_KEY, read_provenance
+from refold.model.wire import digest
+
+FORMATS: Final[tuple[Format, ...]] = (
+    claude_code.FORMAT,
+    codex.FORMAT,
+    openai_chat.FORMAT,
+    anthropic.FORMAT,
+    plain.FORMAT,
+)
+"""Tried in this order; the last one reads anything with a role and content."""
+
+KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names that `format=` accepts besides `auto`."""
+    return tuple(format_.name for format_ in FORMATS)
+
+
+def find_format(name: str) -> Format:
+    """Return the format called *name*."""
+    for format_ in FORMATS:
+        if format_.name == name:
+            return format_
+    raise ConfigError(f"format must be one of auto, {', '.join(format_names())}; got {name!r}")
+
+
+def recognize(messages: Sequence[object]) -> Format:
+    """Return the first format that some message can only belong to; plain if none does."""
+    for format_ in FORMATS:
+        if any(isinstance(message, Mapping) and format_.marks(message) for message in messages):
+            return format_
+    return plain.FORMAT
+
+
+def load(
+    messages: object, *, format_name: str = "auto", strict_roles: bool = False
+) -> tuple[Message, ...]:
+    """Read a conversation in any known shape, or say exactly what is wrong with it and where."""
+    checked = check_list(messages)
+    format_ = recognize(checked) if format_name == "auto" else find_format(format_name)
+    readings = [format_.read(raw, f"messages[{n}]") for n, raw in enumerate(checked)]
+    if strict_roles:
+        _check_roles(readings)
+    ids = _make_ids(checked, readings)
+    return tuple(
+        _make_message(raw, reading, index, ids[index])
+        for index, (raw, reading) in enumerate(zip(checked, readings, strict=True))
+    )
+
+
+def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
+    """Return *messages* if it is a list of mappings."""
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        raise MessageError(
+            f"messages must be a list of messages, got {type(messages).__name__}", "messages"
+        )
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise MessageError(
+                f"must be a mapping with a role and content, got {type(message).__name__}",
+                f"messages[{index}]",
+            )
+    return messages
+
+
+def _check_roles(readings: Sequence[Reading]) -> None:
+    for index, reading in enumerate(readings):
+        if reading.is_turn and reading.role not in KNOWN_ROLES:
+            raise MessageError(
+                f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
+                f"messages[{index}].role",
+            )
+
+
+def _make_ids(messages: Sequence[Mapping[str, Any]], readings: Sequence[Reading]) -> list[str]:
+    """Give every message an id: the caller's, or one derived from position and content."""
+    first_seen: dict[str, int] = {}
+    for index, reading in enumerate(readings):
+        if reading.id is None:
+            continue
+        earlier = first_seen.setdefault(reading.id, index)
+        if earlier != index:
+            raise MessageError(
+                f"id {reading.id!r} is already used by messages[{earlier}]; ids must be unique",
+                f"messages[{index}].id",
+            )
+    return [
+        reading.id or _derive_id(index, messages[index], first_seen)
+        for index, reading in enumerate(readings)
+    ]
+
+
+def _derive_id(index: int, message: Mapping[str, Any], taken: Mapping[str, int]) -> str:
+    derived = f"m{index}-{digest(message)[:8]}"
+    while derived in taken:
+        derived += "+"
+    return derived
+
+
+def _make_message(raw: Mapping[str, Any], reading: Reading, index: int, id_: str) -> Message:
+    return Message(
+        index=index,
+        id=id_,
+        role=reading.role,
+        wire=raw,
+        parts=tuple(reading.parts),
+        opaque=tuple(reading.opaque),
+        images=reading.images,
+        calls=tuple(reading.calls),
+        provenance=read_provenance(raw),
+        has_envelope="id" in raw or METADATA_KEY in raw,
+        is_turn=reading.is_turn,
+    )
+
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "check_list",
+    "find_format",
+    "format_names",
+    "load",
+    "recognize",
+]

@@ -1,0 +1,33 @@
+"""Session files of Claude Code: one JSON record a line, the turn under `message`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from refold.formats.base import Format, Reading, read_role
+from refold.formats.content import read_content
+
+_TURNS: Final = frozenset({"user", "assistant"})
+
+
+def _marks(record: Mapping[str, Any]) -> bool:
+    turn = record.get("message")
+    return (
+        record.get("type") in _TURNS
+        and isinstance(turn, Mapping)
+        and "role" in turn
+        and ("uuid" in record or "sessionId" in record)
+    )
+
+
+def _read(record: Mapping[str, Any], place: str) -> Reading:
+    turn = record.get("message")
+    if record.get("type") not in _TURNS or not isinstance(turn, Mapping):
+        return Reading(role=str(record.get("type", "")), is_turn=False)
+    reading = Reading(role=read_role(turn, f"{place}.message"))
+    read_content(reading, turn.get("content"), ("message", "content"), place)
+    return reading
+
+
+FORMAT: Final = Format(name="claude-code", marks=_marks, read=_read, is_file=True)

@@ -1,0 +1,67 @@
+"""Rollout files of Codex: one record a line, a Responses item under `payload` (or bare, before)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from refold.formats.base import Format, Reading, add_text, read_role
+from refold.formats.content import dump, read_content
+from refold.model.wire import Path
+
+_CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_RESULTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
+_ITEMS: Final = _CALLS | _RESULTS | {"message", "reasoning"}
+
+
+def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
+    """Return the Responses item of a record and its path, if it has one."""
+    payload = record.get("payload")
+    if record.get("type") == "response_item" and isinstance(payload, Mapping):
+        return payload, ("payload",)
+    if record.get("type") in _ITEMS and "payload" not in record:
+        return record, ()
+    return None
+
+
+def _marks(record: Mapping[str, Any]) -> bool:
+    return (
+        record.get("type") in ("response_item", "session_meta")
+        and isinstance(record.get("payload"), Mapping)
+    ) or (record.get("type") in _CALLS | _RESULTS and "call_id" in record)
+
+
+def _read(record: Mapping[str, Any], place: str) -> Reading:
+    found = _item(record)
+    if found is None:
+        return Reading(role=str(record.get("type", "")), is_turn=False)
+    item, path = found
+    kind = item.get("type")
+    call_id = str(item.get("call_id") or item.get("id") or "")
+    if kind in _CALLS:
+        arguments = item.get("arguments", item.get("input", item.get("action", "")))
+        opaque = f"{item.get('name', kind)} {dump(arguments)}"
+        return Reading(role="assistant", opaque=[opaque], calls=[call_id])
+    if kind in _RESULTS:
+        reading = Reading(role="tool")
+        _read_output(reading, item.get("output"), (*path, "output"), place, call_id)
+        return reading
+    if kind == "reasoning":
+        return Reading(role="assistant", opaque=[dump(item.get("summary") or "")])
+    reading = Reading(role=read_role(item, place))
+    read_content(reading, item.get("content"), (*path, "content"), place)
+    return reading
+
+
+def _read_output(
+    reading: Reading, output: object, path: Path, place: str, call_id: str
+) -> None:
+    """Read a tool's answer: a string, blocks, or a mapping that holds the string."""
+    if isinstance(output, Mapping):
+        if isinstance(output.get("content"), str):
+            add_text(reading, output["content"], (*path, "content"), place, call_id=call_id)
+        return
+    read_content(reading, output, path, place, call_id=call_id)
+
+
+FORMAT: Final = Format(name="codex", marks=_marks, read=_read, is_file=True)

@@ -1,0 +1,109 @@
+"""The content of a message: a string, nothing, or a list of blocks of many known types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.formats.base import Reading, add_text, spot
+from refold.model.wire import Path, spell
+
+Block = Mapping[str, Any]
+BlockReader = Callable[[Reading, Block, Path, str], None]
+
+
+def read_content(
+    reading: Reading, content: object, path: Path, place: str, *, call_id: str | None = None
+) -> None:
+    """Read what stands under `content`, wherever that is, into *reading*."""
+    match content:
+        case None:
+            return
+        case str():
+            add_text(reading, content, path, place, call_id=call_id)
+        case list():
+            for number, block in enumerate(content):
+                _read_block(reading, block, (*path, number), place, call_id)
+        case _:
+            raise MessageError(
+                f"must be a string, a list of parts or null, got {type(content).__name__}",
+                spot(place, path),
+            )
+
+
+def _read_block(
+    reading: Reading, block: object, path: Path, place: str, call_id: str | None
+) -> None:
+    if not isinstance(block, Mapping):
+        raise MessageError(
+            f"a content part must be a mapping, got {type(block).__name__}", spot(place, path)
+        )
+    kind = block.get("type")
+    if kind is None and "text" not in block:
+        raise MessageError('a content part needs a "type"', spot(place, path))
+    if kind in TEXT_TYPES or kind is None:
+        add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
+        return
+    reader = BLOCK_READERS.get(kind) if isinstance(kind, str) else None
+    if reader is not None:
+        reader(reading, block, path, place)
+
+
+def dump(value: object) -> str:
+    """Spell arguments the way a provider would count them."""
+    return value if isinstance(value, str) else spell(value)
+
+
+def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Read a tool's answer; every text in it belongs to the call it answers."""
+    call = block.get("tool_use_id")
+    if not isinstance(call, str) or not call:
+        raise MessageError(
+            f"a tool result needs the id of its call, got {call!r}",
+            spot(place, (*path, "tool_use_id")),
+        )
+    read_content(reading, block.get("content"), (*path, "content"), place, call_id=call)
+
+
+def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Read a tool call: its name and arguments cost tokens and are never touched."""
+    call = block.get("id")
+    if not isinstance(call, str) or not call:
+        raise MessageError(f"a tool call needs an id, got {call!r}", spot(place, (*path, "id")))
+    reading.calls.append(call)
+    reading.opaque.append(f"{block.get('name', '')} {dump(block.get('input'))}")
+
+
+def read_opaque(key: str) -> BlockReader:
+    """Make a reader for a text that must stay as it is, such as signed thinking."""
+
+    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
+        del path, place
+        reading.opaque.append(dump(block.get(key) or ""))
+
+    return read
+
+
+def read_image(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Count a picture."""
+    del block, path, place
+    reading.images += 1
+
+
+TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
+
+BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
+    "tool_use": read_tool_use,
+    "server_tool_use": read_tool_use,
+    "mcp_tool_use": read_tool_use,
+    "tool_result": read_tool_result,
+    "mcp_tool_result": read_tool_result,
+    "thinking": read_opaque("thinking"),
+    "redacted_thinking": read_opaque("data"),
+    "refusal": read_opaque("refusal"),
+    "image": read_image,
+    "image_url": read_image,
+    "input_image": read_image,
+}
+"""How each known block is read. A type that is not here travels through untouched."""

@@ -1,0 +1,41 @@
+"""The finished plan: for each place in the output, a message kept or a fold of one or more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from refold.model.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What finally happened to one segment; the trace is made of these."""
+
+    action: str
+    reason: str
+    input_chars: int
+    output_chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """One output message: its sources, and the texts that replace those of the first source.
+
+    No texts means that the one source is kept as it is.
+    """
+
+    sources: tuple[Message, ...]
+    texts: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Part number of the first source → its new text."""
+    outcomes: tuple[tuple[Outcome, ...], ...] = ()
+    """One row per source, one outcome per part (a message without text has one)."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the message comes through unchanged."""
+        return not self.texts
+
+
+Plan = tuple[Fold, ...]
+"""Folds in the order of the conversation; their sources tile it."""

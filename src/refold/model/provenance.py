@@ -1,0 +1,92 @@
+"""Where a stand-in comes from: the originals it stands for, and how to find and check them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+METADATA_KEY = "metadata"
+PROVENANCE_KEY = "_cce_original"
+"""The key under `metadata` that carries provenance (shared with other tools of this family)."""
+
+LINK_PREFIX = "refold:link:"
+TAG_PREFIXES = ("[summary", "[cce:", "[truncated")
+"""How every text of a stand-in can begin: a cheap test before any look-up."""
+
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ID_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The originals behind one stand-in, in reading order.
+
+    `digests` name the originals by content, so that a look-up can never return a wrong text: an
+    entry that does not match is as good as missing. Data written by other tools has none.
+    """
+
+    ids: tuple[str, ...]
+    summary_id: str
+    digests: tuple[str, ...] = ()
+    parent_ids: tuple[str, ...] = ()
+    version: int = 0
+
+    def to_wire(self) -> dict[str, Any]:
+        """Spell it as JSON for a message's metadata or for a store."""
+        wire: dict[str, Any] = {"ids": list(self.ids), "summary_id": self.summary_id}
+        if self.parent_ids:
+            wire["parent_ids"] = list(self.parent_ids)
+        if self.digests:
+            wire["digests"] = list(self.digests)
+        wire["version"] = self.version
+        return wire
+
+    @classmethod
+    def from_wire(cls, wire: object) -> Self | None:
+        """Read it back; anything that is not provenance is `None`, never an error."""
+        if not isinstance(wire, Mapping):
+            return None
+        ids = _strings(wire.get("ids"))
+        if not ids:
+            return None
+        digests = _strings(wire.get("digests"))
+        version = wire.get("version", 0)
+        return cls(
+            ids=ids,
+            summary_id=str(wire.get("summary_id", "")),
+            digests=digests if len(digests) == len(ids) else (),
+            parent_ids=_strings(wire.get("parent_ids")),
+            version=version if isinstance(version, int) else 0,
+        )
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return ()
+
+
+def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
+    """Return the provenance that *message* carries in its metadata, if any."""
+    metadata = message.get(METADATA_KEY)
+    if not isinstance(metadata, Mapping):
+        return None
+    return Provenance.from_wire(metadata.get(PROVENANCE_KEY))
+
+
+def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
+    """Derive the id of a stand-in from what it stands for: 60 bits, spelled in base 36."""
+    seed = "\0".join((*ids, *digests)).encode("utf-8", "surrogatepass")
+    number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
+    letters = []
+    for _ in range(_ID_DIGITS):
+        number, digit = divmod(number, 36)
+        letters.append(_BASE36[digit])
+    return "cce_sum_" + "".join(letters)
+
+
+def link_key(stand_in_digest: str) -> str:
+    """Name the place where provenance waits when the message itself cannot carry it."""
+    return LINK_PREFIX + stand_in_digest

@@ -1,0 +1,170 @@
+"""Every choice for one compression: frozen, validated, no logic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+from refold.errors import ConfigError
+
+KeepDuplicate = Literal["latest", "first"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreservePattern:
+    """A regular expression whose every match keeps the message that holds it."""
+
+    pattern: re.Pattern[str]
+    label: str
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Accept a pattern, a string, a `(pattern, label)` pair or a mapping with both."""
+        label: object = None
+        pattern: object = value
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, Mapping):
+            pattern, label = value.get("pattern", value.get("re")), value.get("label")
+        elif isinstance(value, tuple | list) and len(value) == 2:
+            pattern, label = value
+        if isinstance(pattern, str):
+            try:
+                pattern = re.compile(pattern)
+            except re.error as error:
+                raise ConfigError(
+                    f"preserve_patterns holds an invalid expression {pattern!r}: {error}"
+                ) from error
+        if not isinstance(pattern, re.Pattern) or not isinstance(pattern.pattern, str):
+            raise ConfigError(
+                "preserve_patterns takes expressions, (expression, label) pairs or mappings with "
+                f"pattern and label; got {value!r}"
+            )
+        return cls(pattern=pattern, label=str(pattern.pattern if label is None else label))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """All choices for one compression; immutable, so safe to share between threads and calls."""
+
+    preserve: tuple[str, ...] = ("system",)
+    """Roles that are never touched; `system` also covers its newer name `developer`."""
+    recency_window: int = 4
+    """How many of the last messages are never touched."""
+    preserve_patterns: tuple[PreservePattern, ...] = ()
+    """Expressions that keep any message they match."""
+    dedup: bool = True
+    """Replace exact copies of a long text by a reference."""
+    keep_duplicate: KeepDuplicate = "latest"
+    """Which copy stays readable; `first` never changes what was already sent."""
+    fuzzy_dedup: bool = False
+    """Also replace near copies, showing the lines in which they differ."""
+    fuzzy_threshold: float = 0.85
+    """Share of common lines (multiset Jaccard) from which two texts are near copies."""
+    importance_scoring: bool = False
+    """Keep messages that later ones build on."""
+    importance_threshold: float = 0.65
+    """Importance, from 0 to 1, from which a message is kept."""
+    contradiction_detection: bool = False
+    """Shorten statements that a later message corrects."""
+    contradiction_topic_threshold: float = 0.15
+    """How much the topics of a statement and its correction must overlap."""
+    embed_summary_id: bool = False
+    """Write the summary's id into its tag: `[summary#ID: …]`."""
+    compression_threshold: int | None = None
+    """Leave conversations with fewer tokens than this alone."""
+    observation_threshold: int | None = None
+    """Messages with more tokens than this lose the protection of recency and structure."""
+    source_version: int = 0
+    """Copied into the provenance of every stand-in."""
+    trace: bool = False
+    """Report the decision on every message."""
+    strict_roles: bool = False
+    """Raise on a role that no provider knows."""
+    format: str = "auto"
+    """Message shape; recognised from the messages unless named."""
+    counter: Callable[[str], int] | None = None
+    """Counts the tokens of a text; the built-in estimate by default."""
+
+    def __post_init__(self) -> None:
+        for name in ("recency_window", "source_version"):
+            _check_count(name, getattr(self, name))
+        for name in ("compression_threshold", "observation_threshold"):
+            if getattr(self, name) is not None:
+                _check_count(name, getattr(self, name))
+        for name in ("fuzzy_threshold", "importance_threshold", "contradiction_topic_threshold"):
+            _check_share(name, getattr(self, name))
+        for name in _SWITCHES:
+            _check_switch(name, getattr(self, name))
+        if self.keep_duplicate not in ("latest", "first"):
+            raise ConfigError(
+                f'keep_duplicate must be "latest" or "first", got {self.keep_duplicate!r}'
+            )
+        if not isinstance(self.format, str):
+            raise ConfigError(f"format must be a name, got {self.format!r}")
+        if self.counter is not None and not callable(self.counter):
+            raise ConfigError(f"counter must be callable, got {self.counter!r}")
+        object.__setattr__(self, "preserve", _roles(self.preserve))
+        object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
+
+    @classmethod
+    def of(cls, choices: Mapping[str, Any]) -> Self:
+        """Make options from keywords, naming the nearest option when one is unknown."""
+        known = {field.name for field in fields(cls)}
+        for name in choices:
+            if name not in known:
+                raise ConfigError(f"unknown option {name!r}{_suggest(name, known)}")
+        return cls(**choices)
+
+
+_SWITCHES = (
+    "dedup",
+    "fuzzy_dedup",
+    "importance_scoring",
+    "contradiction_detection",
+    "embed_summary_id",
+    "trace",
+    "strict_roles",
+)
+
+
+def _suggest(name: str, known: set[str]) -> str:
+    from difflib import get_close_matches  # only on the way to an error
+
+    near = get_close_matches(str(name), sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(known))}"
+
+
+def _check_count(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ConfigError(f"{name} must be a whole number, 0 or more; got {value!r}")
+
+
+def _check_share(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"{name} must be a number from 0 to 1, got {value!r}")
+
+
+def _check_switch(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be True or False, got {value!r}")
+
+
+def _roles(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
+        raise ConfigError(f"preserve must be a list of roles, got {value!r}")
+    roles = tuple(value)
+    for role in roles:
+        if not isinstance(role, str) or not role:
+            raise ConfigError(f"preserve must hold role names, got {role!r}")
+    if "system" in roles and "developer" not in roles:
+        return (*roles, "developer")
+    return roles
+
+
+def _patterns(value: object) -> tuple[PreservePattern, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(f"preserve_patterns must be a list, got {value!r}")
+    return tuple(PreservePattern.of(item) for item in value)

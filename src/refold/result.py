@@ -1,0 +1,122 @@
+"""What a compression gives back: short to look at, complete to use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+class _Readable:
+    """A repr of a few telling figures instead of kilobytes of text."""
+
+    __slots__ = ()
+
+    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        body = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({body})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEntry:
+    """What happened to one text of one message, and why."""
+
+    message_id: str
+    message_index: int
+    part: int
+    """Which text of the message: 0 for a string content, else the number of the text part."""
+    action: str
+    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split or truncated."""
+    reason: str
+    input_chars: int
+    output_chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression:
+    """Counters of one compression; always those of the messages that are returned."""
+
+    original_version: int = 0
+    ratio: float = 1.0
+    """Characters before ÷ after."""
+    token_ratio: float = 1.0
+    """Tokens before ÷ after."""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    messages_compressed: int = 0
+    """Summarized, merged or split messages."""
+    messages_preserved: int = 0
+    messages_deduped: int = 0
+    messages_fuzzy_deduped: int = 0
+    messages_contradicted: int = 0
+    messages_pattern_preserved: int = 0
+    messages_importance_preserved: int = 0
+    entity_retention: float | None = None
+    """Share of the original's entities that still stand in the text; `None` if nothing changed."""
+    structural_integrity: float | None = None
+    reference_coherence: float | None = None
+    quality_score: float | None = None
+    decisions: tuple[TraceEntry, ...] = ()
+    """One entry per text, with `trace=True`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as JSON-ready data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Result(_Readable):
+    """The shorter conversation, and the originals it stands for."""
+
+    messages: list[dict[str, Any]]
+    """The conversation in the caller's own shape, ready to send."""
+    verbatim: dict[str, Any]
+    """Originals by id; for messages that cannot carry provenance also the links to find them."""
+    compression: Compression = field(default_factory=Compression)
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the conversation as it came in."""
+        return self.compression.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of the conversation as it goes out."""
+        return self.compression.tokens_after
+
+    @property
+    def tokens_saved(self) -> int:
+        """How many fewer tokens; never below 0."""
+        return self.tokens_before - self.tokens_after
+
+    @property
+    def decisions(self) -> tuple[TraceEntry, ...]:
+        """What happened to every text, with `trace=True`."""
+        return self.compression.decisions
+
+    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
+        yield "messages", len(self.messages)
+        yield "tokens_before", self.tokens_before
+        yield "tokens_after", self.tokens_after
+        yield "originals", len(self.verbatim)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UncompressResult(_Readable):
+    """The restored conversation, and what could not be restored."""
+
+    messages: list[dict[str, Any]]
+    messages_expanded: int = 0
+    """Stand-ins that were replaced by their originals."""
+    messages_passthrough: int = 0
+    """Messages that were not stand-ins, or whose originals are missing."""
+    missing_ids: list[str] = field(default_factory=list)
+    """Originals that the store does not have; their stand-ins are still in place."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
+        yield "messages", len(self.messages)
+        yield "messages_expanded", self.messages_expanded
+        yield "missing_ids", self.missing_ids

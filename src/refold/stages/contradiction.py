@@ -1,0 +1,103 @@
+"""Shorten statements that a later message corrects, and keep the correction."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from refold.model.decision import Keep, Supersede
+from refold.model.draft import Draft, Verdict
+from refold.model.segment import Segment
+from refold.scoring.signals import correction_signal
+from refold.stages.base import Setting
+from refold.text.alphabet import IDEOGRAPHS
+
+_MIN_CHARS: Final = 50
+_OTHER_ROLE_FACTOR: Final = 1.5
+_MAX_MENTIONS: Final = 64
+"""Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
+_WORD: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{3,}}|\w+_\w+|[{IDEOGRAPHS}]{{2}}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    segment: Segment
+    words: frozenset[str]
+
+
+def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Find for every correction the statement that it is about."""
+    if not setting.options.contradiction_detection:
+        return
+    statements = [
+        _Statement(segment, frozenset(found[0].lower() for found in _WORD.finditer(segment.text)))
+        for segment in draft.segments
+        if len(segment.text) >= _MIN_CHARS and setting.may_refer(segment.message)
+    ]
+    for old, new, signal in _corrections(statements, setting.options.contradiction_topic_threshold):
+        if draft.is_open(old):
+            yield new, Keep(), f"corrects:{old.id}"
+            yield old, Supersede(by=new.number, signal=signal), f"contradicted:{signal}"
+
+
+def _corrections(
+    statements: list[_Statement], threshold: float
+) -> list[tuple[Segment, Segment, str]]:
+    """Return (old, new, signal) for every correction; the first correction of a statement wins."""
+    weights = _weights(statements)
+    mentions: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=_MAX_MENTIONS))
+    masses: list[float] = []
+    found: dict[int, tuple[Segment, Segment, str]] = {}
+    for place, statement in enumerate(statements):
+        masses.append(sum(weights[word] for word in statement.words))
+        signal = correction_signal(statement.segment.text)
+        if signal is not None and place:
+            shared = _shared_weights(statement, mentions, weights)
+            old = _nearest(statements, place, shared, masses, threshold)
+            if old is not None and old not in found:
+                found[old] = (statements[old].segment, statement.segment, signal)
+        for word in statement.words:
+            mentions[word].append(place)
+    return list(found.values())
+
+
+def _weights(statements: list[_Statement]) -> Mapping[str, float]:
+    """Weigh words by rarity; with fewer than three statements all weigh the same."""
+    document_frequency = Counter(word for statement in statements for word in statement.words)
+    if len(statements) < 3:
+        return dict.fromkeys(document_frequency, 1.0)
+    return {
+        word: math.log(1 + len(statements) / count) for word, count in document_frequency.items()
+    }
+
+
+def _shared_weights(
+    statement: _Statement, mentions: Mapping[str, deque[int]], weights: Mapping[str, float]
+) -> dict[int, float]:
+    shared: dict[int, float] = defaultdict(float)
+    for word in sorted(statement.words):  # sorted: sums of floats depend on their order
+        for earlier in mentions.get(word, ()):
+            shared[earlier] += weights[word]
+    return shared
+
+
+def _nearest(
+    statements: list[_Statement],
+    place: int,
+    shared: Mapping[int, float],
+    masses: list[float],
+    threshold: float,
+) -> int | None:
+    """Return the earlier statement with the most similar topic, the nearer one on a tie."""
+    best: tuple[float, int] | None = None
+    role = statements[place].segment.message.role
+    for earlier, weight in shared.items():
+        similarity = 2 * weight / (masses[place] + masses[earlier])
+        same_role = statements[earlier].segment.message.role == role
+        if similarity >= threshold * (1 if same_role else _OTHER_ROLE_FACTOR):
+            best = max(best or (similarity, earlier), (similarity, earlier))
+    return best[1] if best else None

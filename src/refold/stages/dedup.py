@@ -1,0 +1,52 @@
+"""Refer exact copies of a long text to the one copy that stays readable."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.model.decision import Keep, Refer
+from refold.model.draft import Draft, Verdict
+from refold.model.segment import Segment
+from refold.stages.base import Setting
+
+MIN_CHARS: Final = 200
+TARGET_REASON: Final = "duplicate_target"
+
+
+def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Refer each copy to the kept one; a user's words are never replaced by somebody else's."""
+    if not setting.options.dedup:
+        return
+    copies: dict[tuple[str, bool], list[Segment]] = defaultdict(list)
+    for segment in draft.segments:
+        if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
+            copies[segment.text, segment.message.role == "user"].append(segment)
+    for group in copies.values():
+        if len(group) > 1:
+            target = choose_target(group, setting)
+            yield from refer_all(draft, [(copy, 1.0) for copy in group], target, "exact_duplicate")
+
+
+def choose_target(group: Sequence[Segment], setting: Setting) -> Segment:
+    """Choose the copy that stays: the first recent one, else the latest, or always the first."""
+    if setting.options.keep_duplicate == "first":
+        return group[0]
+    recent = (segment for segment in group if setting.is_recent(segment.message))
+    return next(recent, group[-1])
+
+
+def refer_all(
+    draft: Draft, copies: Sequence[tuple[Segment, float]], target: Segment, reason: str
+) -> Iterator[Verdict]:
+    """Refer every open copy to *target*, which is then kept: a reference needs readable text."""
+    referring = [
+        (segment, similarity)
+        for segment, similarity in copies
+        if draft.is_open(segment) and segment.message is not target.message
+    ]
+    for segment, similarity in referring:
+        yield segment, Refer(to=target.number, similarity=similarity), reason
+    if referring:
+        yield target, Keep(), TARGET_REASON

@@ -1,0 +1,126 @@
+"""Refer near copies of a text to the one that stays, found without comparing all pairs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from refold.model.draft import Draft, Verdict
+from refold.model.segment import Segment
+from refold.stages.base import Setting
+from refold.stages.dedup import MIN_CHARS, choose_target, refer_all
+from refold.text.lines import bag_of, jaccard, normal_lines
+
+_MIN_LINES: Final = 2
+_MIN_LENGTH_RATIO: Final = 0.7
+_MAX_CANDIDATES: Final = 16
+"""How many earlier families a text is compared with: keeps the work linear on any input."""
+
+
+@dataclass(slots=True)
+class _Text:
+    segment: Segment
+    bag: Counter[str]
+
+
+@dataclass(slots=True)
+class _Family:
+    """Texts that are near copies of the first of them."""
+
+    head: _Text
+    members: list[_Text] = field(default_factory=list)
+
+
+def near_dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Refer each near copy to the kept one of its family."""
+    if not setting.options.fuzzy_dedup:
+        return
+    texts = [
+        _Text(segment, bag_of(lines))
+        for segment in draft.segments
+        if len(segment.text) >= MIN_CHARS
+        and setting.may_refer(segment.message)
+        and _is_free(draft, segment)
+        and len(lines := normal_lines(segment.text)) >= _MIN_LINES
+    ]
+    threshold = setting.options.fuzzy_threshold
+    for family in _families(texts, threshold):
+        target = choose_target([text.segment for text in family.members], setting)
+        bag = next(text.bag for text in family.members if text.segment is target)
+        copies = [
+            (text.segment, similarity)
+            for text in family.members
+            if text.segment is not target and (similarity := jaccard(text.bag, bag)) >= threshold
+        ]
+        yield from refer_all(draft, copies, target, "fuzzy_duplicate")
+
+
+def _is_free(draft: Draft, segment: Segment) -> bool:
+    """Tell whether *segment* is not already a reference to an exact copy."""
+    decision = draft.decision(segment)
+    return decision is None or decision.reason != "exact_duplicate"
+
+
+def _families(texts: list[_Text], threshold: float) -> list[_Family]:
+    """Group texts around the first of their kind.
+
+    Two bags whose Jaccard similarity reaches *threshold* must share one of their rarest lines, if
+    of each bag as many are looked at as it may lack. Shared headers are common, not rare, so they
+    bring nothing together.
+    """
+    frequency: Counter[str] = Counter()
+    for text in texts:
+        frequency.update(text.bag.keys())
+    index: dict[str, list[_Family]] = defaultdict(list)
+    families: list[_Family] = []
+    for text in texts:
+        rare = _rarest(text.bag, frequency, threshold)
+        family = _find_family(text, rare, index, threshold)
+        if family is None:
+            family = _Family(text)
+            families.append(family)
+            for line in rare:
+                index[line].append(family)
+        family.members.append(text)
+    return [family for family in families if len(family.members) > 1]
+
+
+def _rarest(bag: Counter[str], frequency: Counter[str], threshold: float) -> list[str]:
+    """Return the lines of which a near copy must share at least one."""
+    ordered = sorted(bag, key=lambda line: (frequency[line], line))
+    may_lack = int((1 - threshold) * bag.total()) + 1
+    prefix: list[str] = []
+    for line in ordered:
+        if may_lack <= 0:
+            break
+        prefix.append(line)
+        may_lack -= bag[line]
+    return prefix
+
+
+def _find_family(
+    text: _Text, rare: list[str], index: dict[str, list[_Family]], threshold: float
+) -> _Family | None:
+    tried: set[int] = set()
+    for line in rare:
+        for family in reversed(index[line][-_MAX_CANDIDATES:]):
+            if id(family) in tried:
+                continue
+            tried.add(id(family))
+            if _is_near(text, family.head, threshold):
+                return family
+            if len(tried) >= _MAX_CANDIDATES:
+                return None
+    return None
+
+
+def _is_near(a: _Text, b: _Text, threshold: float) -> bool:
+    lengths = sorted((len(a.segment.text), len(b.segment.text)))
+    same_speaker = (a.segment.message.role == "user") == (b.segment.message.role == "user")
+    return (
+        same_speaker
+        and lengths[0] >= _MIN_LENGTH_RATIO * lengths[1]
+        and jaccard(a.bag, b.bag) >= threshold
+    )

@@ -1,0 +1,39 @@
+"""Keep what must not be touched because of who said it, when, or how short it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from refold.model.decision import Keep
+from refold.model.draft import Draft, Verdict
+from refold.model.message import Message
+from refold.stages.base import Setting
+
+SHORT_CHARS: Final = 120
+
+
+def protect(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Keep preserved roles, recent turns, tool calls, short texts and our own stand-ins."""
+    for segment in draft.segments:
+        reason = protection(segment.message, len(segment.text), setting)
+        if reason is not None:
+            yield segment, Keep(), reason
+
+
+def protection(message: Message, chars: int, setting: Setting) -> str | None:
+    """Return why a text of that many characters in *message* is protected, if it is."""
+    if not message.is_turn:
+        return "not_a_turn"
+    if message.role in setting.options.preserve:
+        return "preserved_role"
+    is_large = setting.is_large(message)
+    if setting.is_recent(message) and not is_large:
+        return "recency_window"
+    if message.calls:
+        return "tool_calls"
+    if chars < SHORT_CHARS and not is_large:
+        return "short_content"
+    if message.provenance is not None:
+        return "already_compressed"
+    return None

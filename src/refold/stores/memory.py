@@ -1,0 +1,92 @@
+"""A store that lives and dies with the process."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from refold.errors import StoreError
+from refold.stores.key import check_entries, check_keys
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+class MemoryStore:
+    """Keeps originals in a dict; takes any Python value that can be copied.
+
+    Values are copied on the way in and on the way out, so neither what the caller changes later
+    nor what it does with an answer reaches the originals.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: dict[str, Any] = {}
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep every entry, or none if one cannot be copied; a known key keeps its value."""
+        # Copying runs foreign code (`__deepcopy__`), so it happens outside the lock.
+        copies = {key: _copy(key, value) for key, value in check_entries(entries).items()}
+        with self._lock:
+            for key, value in copies.items():
+                self._values.setdefault(key, value)
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return copies of what is known of *keys*; an unknown key is simply absent."""
+        wanted = check_keys(keys)
+        with self._lock:
+            found = {key: self._values[key] for key in wanted if key in self._values}
+        # A stored value is never changed, so it can be copied after the lock is released.
+        return {key: _copy(key, value) for key, value in found.items()}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __bool__(self) -> bool:
+        # Without this an empty store would be false, and `store or MemoryStore()` would drop it.
+        return True
+
+    def __repr__(self) -> str:
+        return f"MemoryStore(entries={len(self)})"
+
+
+def _copy(key: str, value: Any) -> Any:
+    """Copy *value* to any depth, naming *key* if a part of it refuses."""
+    try:
+        return _deep_copy(value)
+    except Exception as error:  # a foreign `__deepcopy__` may raise anything
+        raise StoreError(
+            f"the value of {key!r} cannot be copied ({type(error).__name__}: {error}); "
+            "take out the object that refuses copy.deepcopy()"
+        ) from error
+
+
+def _deep_copy(root: Any) -> Any:
+    """Do what `copy.deepcopy` does, without recursion through lists and dicts.
+
+    Nesting of any depth is then no danger to the stack, and JSON-like values are copied faster.
+    The memo is shared with `copy.deepcopy`, so what was one object twice stays one object twice.
+    """
+    memo: dict[int, Any] = {}
+    pending: list[tuple[Any, Any]] = []
+
+    def enter(value: Any) -> Any:
+        kind = type(value)
+        if kind in _SCALARS:
+            return value
+        if kind is not list and kind is not dict:
+            return copy.deepcopy(value, memo)
+        if id(value) not in memo:
+            memo[id(value)] = kind()
+            pending.append((value, memo[id(value)]))
+        return memo[id(value)]
+
+    result = enter(root)
+    while pending:
+        source, target = pending.pop()
+        if type(source) is list:
+            target.extend(map(enter, source))
+        else:
+            target.update((enter(name), enter(value)) for name, value in source.items())
+    return result

@@ -1,0 +1,200 @@
+"""A store in one SQLite file: shared by threads and processes, safe against a crash at any time."""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from refold.errors import ConfigError, StoreError
+from refold.stores.codec import decode_value, encode_key, encode_value
+from refold.stores.key import check_entries, check_keys
+from refold.stores.sqlite_file import explain, open_file, roll_back
+
+_KEYS_PER_QUERY: Final = 500  # old SQLite builds allow 999 variables in one statement
+
+# Not `INSERT OR IGNORE`: that would also drop, without a word, a row that breaks NOT NULL.
+_INSERT: Final = (
+    "INSERT INTO original (key, written_at, value) VALUES (?, ?, ?) ON CONFLICT (key) DO "
+)
+_KEEP: Final = _INSERT + "NOTHING"
+_KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excluded.written_at)"
+
+
+class SqliteStore:
+    """Keeps originals in the SQLite file at *path*, which is created if it is not there.
+
+    Any number of threads and processes may use the same file. A put is one transaction: once it
+    returns, its entries survive a crash or a power cut; if it raises, none of them is there.
+
+    Originals never expire unless *ttl_seconds* is set: an entry whose last put is longer ago than
+    that is no longer returned, and is deleted by the next put.
+
+    Values must be JSON and come back exactly; see `codec` for what is refused.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ttl_seconds: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if ttl_seconds is not None and not 0 < ttl_seconds < math.inf:
+            raise ConfigError(
+                f"ttl_seconds must be a number above 0, or None to keep originals for ever, "
+                f"got {ttl_seconds!r}"
+            )
+        self._path = _absolute(path)
+        self._ttl_seconds = ttl_seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = open_file(self._path)
+        self._file = _identity(self._path)
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        now = self._clock()
+        rows = [
+            (encode_key(key), now, encode_value(key, value))
+            for key, value in check_entries(entries).items()
+        ]
+        with self._using("write to") as connection, _transaction(connection):
+            self._check_in_place()
+            if self._ttl_seconds is None:
+                connection.executemany(_KEEP, rows)
+            else:
+                oldest = (self._oldest(now),)
+                connection.execute("DELETE FROM original WHERE written_at < ?", oldest)
+                connection.executemany(_KEEP_AND_RENEW, rows)
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known of *keys*; a key that is not there or has expired is absent."""
+        wanted = {encode_key(key): key for key in check_keys(keys)}
+        oldest = self._oldest(self._clock())
+        found: dict[bytes, bytes] = {}
+        with self._using("read") as connection:
+            for some in _slices(list(wanted)):
+                marks = ",".join("?" * len(some))
+                # The + keeps SQLite from walking the index of times instead of the keys.
+                query = (
+                    f"SELECT key, value FROM original WHERE key IN ({marks}) AND +written_at >= ?"
+                )
+                found.update(connection.execute(query, (*some, oldest)))
+        # In the order asked for: SQLite's own order is an accident.
+        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine, using the store afterwards is a `StoreError`.
+
+        In a forked child this does nothing: the connection belongs to the parent.
+        """
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        oldest = self._oldest(self._clock())
+        with self._using("read") as connection:
+            query = "SELECT count(*) FROM original WHERE written_at >= ?"
+            (count,) = connection.execute(query, (oldest,)).fetchone()
+        return int(count)
+
+    def __bool__(self) -> bool:
+        # Without this an empty store would be false, and `store or MemoryStore()` would drop it.
+        return True
+
+    def __repr__(self) -> str:
+        ttl = "" if self._ttl_seconds is None else f", ttl_seconds={self._ttl_seconds!r}"
+        closed = ", closed" if self._connection is None else ""
+        return f"SqliteStore({str(self._path)!r}{ttl}{closed})"
+
+    def _oldest(self, now: float) -> float:
+        """Return the time before which an entry has expired."""
+        return -math.inf if self._ttl_seconds is None else now - self._ttl_seconds
+
+    @contextmanager
+    def _using(self, doing: str) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to one thread at a time; SQLite's errors leave as `StoreError`."""
+        # Before the lock: a fork may have copied it while another thread of the parent held it.
+        if self._process != os.getpid():
+            raise StoreError(
+                f"cannot {doing} the store {str(self._path)!r}: it was opened before this process "
+                "was forked; open a new SqliteStore in each process"
+            )
+        with self._lock:
+            if self._connection is None:
+                raise StoreError(
+                    f"cannot {doing} the store {str(self._path)!r}: it is closed; "
+                    "open a new SqliteStore"
+                )
+            try:
+                yield self._connection
+            except (sqlite3.Error, OverflowError) as error:  # OverflowError: a value above 2 GB
+                raise explain(error, doing=doing, path=self._path) from error
+
+    def _check_in_place(self) -> None:
+        """Raise if the file was deleted or replaced: SQLite would write on, to nowhere."""
+        if _identity(self._path) != self._file:
+            raise StoreError(
+                f"cannot write to the store {str(self._path)!r}: the file was deleted or replaced "
+                "since it was opened; open a new SqliteStore"
+            )
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    """Return the full path, so that a later change of directory means no other file."""
+    if os.fspath(path) == ":memory:":
+        raise StoreError("cannot open the store ':memory:': use a MemoryStore for that")
+    if os.fspath(path) == "":
+        raise StoreError("cannot open the store '': the path is empty; name a file")
+    return Path(path).absolute()
+
+
+def _slices(keys: list[bytes]) -> Iterator[list[bytes]]:
+    """Yield *keys* in lists short enough for one query."""
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        yield keys[start : start + _KEYS_PER_QUERY]
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at *path* from any other, or None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write all of it or nothing; waits for other writers before it starts."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise

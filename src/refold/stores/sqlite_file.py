@@ -1,0 +1,156 @@
+"""Open an SQLite file as a store, and put SQLite's failures into words a user can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from refold.errors import StoreError
+
+SCHEMA_VERSION: Final = 1
+APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases
+
+_BUSY_SECONDS: Final = 30.0
+_RETRY_SECONDS: Final = 0.01
+
+# Key and value are BLOBs because SQLite's TEXT cannot hold a lone surrogate. `value` comes last:
+# SQLite then reads the small columns without walking through a long value.
+_SCHEMA: Final = (
+    "CREATE TABLE original (key BLOB PRIMARY KEY NOT NULL, written_at REAL NOT NULL, "
+    "value BLOB NOT NULL)",
+    "CREATE INDEX original_written_at ON original (written_at)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+
+_ADVICE: Final = {
+    sqlite3.SQLITE_BUSY: "another process keeps it locked; let that one finish, then try again",
+    sqlite3.SQLITE_LOCKED: "another process keeps it locked; let that one finish, then try again",
+    sqlite3.SQLITE_READONLY: "it is read-only; make the file and its directory writable",
+    sqlite3.SQLITE_PERM: "access is denied; make the file and its directory readable and writable",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; make it and its directory writable",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; choose another path",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore a backup or choose another path",
+    sqlite3.SQLITE_FULL: "the disk is full; free some space, then try again",
+    sqlite3.SQLITE_IOERR: "the disk refused; check its free space, quota and health",
+    sqlite3.SQLITE_TOOBIG: "one value is larger than SQLite can hold (about 1 GB)",
+}
+
+
+def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
+    """Return the `StoreError` that says what failed, where, and what to do about it."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    # The low byte is the family; the rest only says which part of SQLite noticed.
+    advice = _ADVICE.get(code & 0xFF) if code is not None else None
+    detail = f"{advice} ({error})" if advice else str(error)
+    return StoreError(f"cannot {doing} the store {str(path)!r}: {detail}")
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """Return a connection to the store at *path*, created if missing; raise `StoreError` if not."""
+    _check_path(path)
+    try:
+        connection = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+    except (sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the path
+        raise explain(error, doing="open", path=path) from error
+    try:
+        # FULL: a put that returned is on the disk, even if the power fails the next moment.
+        connection.execute("PRAGMA synchronous = FULL")
+        _prepare_schema(connection, path)
+        _enter_wal_mode(connection)
+    except sqlite3.Error as error:
+        connection.close()
+        raise explain(error, doing="open", path=path) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Undo the transaction if one is open; after some disk errors SQLite has done so already."""
+    with suppress(sqlite3.Error):
+        connection.execute("ROLLBACK")
+
+
+def _check_path(path: Path) -> None:
+    """Name the mistakes that SQLite only calls "unable to open database file"."""
+    where = f"cannot open the store {str(path)!r}"
+    try:
+        if path.is_dir():
+            raise StoreError(f"{where}: it is a directory; add a file name, such as 'refold.db'")
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{where}: it is not a regular file; choose another path")
+        if not path.parent.is_dir():
+            raise StoreError(f"{where}: its directory does not exist; create that first")
+    except OSError as error:
+        raise StoreError(f"{where}: {error.strerror}; choose another path") from error
+
+
+def _prepare_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty file; refuse a file that is not ours to write to.
+
+    One write transaction: of several processes that find the file empty, one creates the tables.
+    It also shows at once, not at the first put, that a file is read-only.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        if _is_empty(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+        else:
+            _check_owner(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Say whether nobody has put anything into this database, not even a version."""
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return not (
+        objects or _pragma(connection, "user_version") or _pragma(connection, "application_id")
+    )
+
+
+def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(
+            f"cannot open the store {str(path)!r}: it is the database of another program; "
+            "choose another path"
+        )
+    version = _pragma(connection, "user_version")
+    if version != SCHEMA_VERSION:
+        raise StoreError(
+            f"cannot open the store {str(path)!r}: its schema version is {version}, this refold "
+            f"knows version {SCHEMA_VERSION}; upgrade refold or choose another path"
+        )
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)
+
+
+def _enter_wal_mode(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; a file system without WAL keeps its safe default.
+
+    SQLite does not wait for other processes here as it does elsewhere, so the waiting is ours.
+    """
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return

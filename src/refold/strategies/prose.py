@@ -1,0 +1,134 @@
+"""Shorten prose by choosing whole sentences: the best of each paragraph first, then the rest."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from refold.scoring.sentence import score_spans
+from refold.text.sentences import Sentence, find_sentences
+from refold.text.truncate import cut_words
+
+JOINT: Final = " ... "
+ELLIPSIS: Final = "..."
+_LONG_TEXT: Final = 5_000
+
+
+def char_budget(length: int) -> int:
+    """Return how many characters a summary of a text of *length* characters may have."""
+    cap = 600.0
+    if length > _LONG_TEXT:
+        cap += 600 * math.log10(length / _LONG_TEXT) * 0.75
+    return max(200, min(round_half_up(0.3 * length), round_half_up(cap)))
+
+
+def round_half_up(value: float) -> int:
+    """Round to the nearest whole number; halves go up."""
+    return math.floor(value + 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence that may be chosen, with what it is worth."""
+
+    place: int
+    start: int
+    text: str
+    score: int
+    paragraph: int
+
+
+def summarize_prose(text: str, budget: int, *, must_cover: Sequence[int] = ()) -> str:
+    """Return the sentences of *text* that matter most, in reading order.
+
+    *must_cover* holds places in the text; the stretches between them each get their best sentence,
+    even past the budget: a summary of several messages speaks for every one of them.
+    """
+    units = make_units(text)
+    if not units:
+        return cut_words(text.strip(), budget)
+    chosen = _choose(units, budget, _best_of_each(units, must_cover))
+    if not chosen:
+        return _cut_best(units, budget)
+    return JOINT.join(unit.text for unit in sorted(chosen, key=lambda unit: unit.place))
+
+
+def make_units(text: str) -> list[Unit]:
+    """Score the sentences of *text*."""
+    sentences = find_sentences(text)
+    scores = score_spans(text, [(s.start, s.end) for s in sentences])
+    return [
+        Unit(place, sentence.start, _one_line(text, sentence), score, sentence.paragraph)
+        for place, (sentence, score) in enumerate(zip(sentences, scores, strict=True))
+    ]
+
+
+def _one_line(text: str, sentence: Sentence) -> str:
+    """Return the sentence with wrapped lines joined."""
+    raw = text[sentence.start : sentence.end]
+    return " ".join(raw.split()) if "\n" in raw else raw
+
+
+def _best_of_each(units: list[Unit], borders: Sequence[int]) -> list[Unit]:
+    """Return the best unit of each stretch that begins at one of *borders*."""
+    best: dict[int, Unit] = {}
+    for unit in units if borders else ():
+        stretch = bisect_right(borders, unit.start)
+        held = best.get(stretch)
+        if held is None or unit.score > held.score:
+            best[stretch] = unit
+    return list({unit.text: unit for unit in best.values()}.values())
+
+
+def _choose(units: list[Unit], budget: int, chosen: list[Unit]) -> list[Unit]:
+    """Fill the budget greedily: the best of each paragraph first, then whatever still fits."""
+    taken = {unit.text for unit in chosen}
+    used = sum(len(text) for text in taken) + len(JOINT) * max(len(taken) - 1, 0)
+    for unit in _ranked(units):
+        if unit.score < 0 or unit.text in taken:
+            continue
+        cost = len(unit.text) + (len(JOINT) if taken else 0)
+        if used + cost <= budget:
+            chosen.append(unit)
+            taken.add(unit.text)
+            used += cost
+    return chosen
+
+
+def _ranked(units: list[Unit]) -> list[Unit]:
+    best: dict[int, Unit] = {}
+    for unit in units:
+        held = best.get(unit.paragraph)
+        if held is None or unit.score > held.score:
+            best[unit.paragraph] = unit
+    spread = _spread_order(len(units))
+
+    def rank(unit: Unit) -> tuple[bool, int, int]:
+        return best[unit.paragraph] is not unit, -unit.score, spread(unit.place)
+
+    return sorted(units, key=rank)
+
+
+def _spread_order(count: int) -> Callable[[int], int]:
+    """Order equals so that a few of them already cover a text from beginning to end.
+
+    Reversing the bits of the place gives first, middle, first quarter, third quarter, …: where
+    nothing tells sentences apart, a summary should not be just the beginning of the text.
+    """
+    bits = max(count - 1, 1).bit_length()
+
+    def order(place: int) -> int:
+        return int(format(place, f"0{bits}b")[::-1], 2)
+
+    return order
+
+
+def _cut_best(units: list[Unit], budget: int) -> str:
+    """Cut the best unit when not even one fits whole."""
+    best = max(units, key=lambda unit: unit.score)
+    if len(best.text) <= budget:
+        return best.text
+    return cut_words(best.text, budget - len(ELLIPSIS)) + ELLIPSIS

@@ -1,0 +1,51 @@
+"""Shorten line-by-line output of tools: the files it names and its status lines."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.strategies.prose import ELLIPSIS
+from refold.text.truncate import cut_words
+
+_MIN_LINES: Final = 6
+_MAX_CHARS_PER_FEED: Final = 80
+_MAX_FILES: Final = 3
+_MAX_STATUS_LINES: Final = 3
+
+_PLACE: Final = re.compile(r"(?=[^\s:]*+\.)(?P<file>[^\s:]++):[0-9]++:")
+_SHAPE: Final = re.compile(
+    r"(?=[^\s:]*+\.)[^\s:]++:[0-9]++:"
+    r"|[ \t]++[-•*]"
+    r"|[ \t]*+\w[\w ./-]*+:\s"
+    r"|(?:PASS|FAIL|ERROR|WARNING|WARN|OK|SKIP)(?![\w])"
+)
+_STATUS: Final = re.compile(
+    r"(?<![\w])(?:PASS|FAIL|ERROR|WARNING|WARN|Tests?|Total|Duration|passed|failed)(?![\w])", re.I
+)
+
+
+def is_structured(text: str) -> bool:
+    """Tell whether most lines of *text* look like hits, bullets, pairs or status lines."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < _MIN_LINES or text.count("\n") * _MAX_CHARS_PER_FEED < len(text):
+        return False
+    return 2 * sum(_SHAPE.match(line) is not None for line in lines) > len(lines)
+
+
+def summarize_structured(text: str, budget: int) -> str:
+    """Name the files and show the first status lines; without either, first and last lines."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    files = list(dict.fromkeys(found["file"] for line in lines if (found := _PLACE.match(line))))
+    status = list(dict.fromkeys(line for line in lines if _STATUS.search(line)))
+    pieces = []
+    if files:
+        more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
+        pieces.append(f"files: {', '.join(files[:_MAX_FILES])}{more}")
+    pieces.extend(status[:_MAX_STATUS_LINES])
+    if not pieces:
+        pieces = [*lines[:3], ELLIPSIS, f"{lines[-1]} ({len(lines)} lines)"]
+    summary = " | ".join(pieces)
+    if len(summary) <= budget:
+        return summary
+    return cut_words(summary, budget - len(ELLIPSIS)) + ELLIPSIS

@@ -1,0 +1,83 @@
+"""The names a text speaks of: people, identifiers, quantities, files, addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
+
+CAMEL: Final = r"[a-z][a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++"
+PASCAL: Final = r"[A-Z][a-z0-9]++(?:[A-Z]++[a-z0-9]*+)++"
+SNAKE: Final = r"[a-z][a-z0-9]*+(?:_[a-z0-9]++)++|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++"
+VOWELLESS: Final = r"(?i:[bcdfghjklmnpqrstvwxz]{3,}+)"
+NUMBER: Final = r"[0-9]++(?:[.,][0-9]++)*+"
+
+_UNITS: Final = (
+    r"seconds?|retr(?:y|ies)|attempts?|[MGTK]i?B|[mµn]s|minutes?|hours?|days?|weeks?|bytes?|"
+    r"workers?|threads?|nodes?|replicas?|instances?|users?|requests?|errors?|percent|"
+    r"[kcm]?m|kg|[MG]?Hz|tokens?|USD|EUR"
+)
+_PROPER: Final = rf"[{UPPER}][{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+(?![\w])"
+# Looking back at the extension keeps the path itself possessive, hence linear.
+_AFTER_EXTENSION: Final = (
+    "(?:" + "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(6)) + ")"
+)
+_PATTERNS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?<![\w]){_PROPER}",
+        rf"(?<![\w])(?:{PASCAL})(?![\w])",
+        rf"(?<![\w])(?:{CAMEL})(?![\w])",
+        rf"(?<![\w])(?:{SNAKE})(?![\w])",
+        rf"(?<![\w'])(?:{VOWELLESS})(?![\w'])",
+        rf"(?<![\w.,]){NUMBER}(?:%| ?(?i:{_UNITS})(?![\w])|[{IDEOGRAPHS}]{{1,2}})",
+        rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])",
+        r"https?://[^\s<>\"'`]++",
+        r"(?<![\w.])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])",
+        r"[「『《]([^「」『』《》\n]{1,30})[」』》]",
+    )
+)
+_TRAILING: Final = ".,;:!?)]}'\""
+
+_STARTERS: Final = frozenset(
+    "The This That These Those When Where What Which Who How Why Here There Now Then But And Or So "
+    "If It Its My Your His Her Our They We You He She In On At To For With From As By An Each "
+    "Every Some All Most Many Much Any No Not Also Just Only Even Still Yet Let See Note Yes Sure "
+    "Great Thanks Well First Second Third Next Last Finally However After Before Since Once While "
+    "Although Because Unless Until About Over Under Between Into".split()
+)
+
+
+def extract_entities(text: str, cap: int | None = None) -> list[str]:
+    """Return the distinct entities of *text*, kind by kind; at most *cap* (by default, by length)."""
+    limit = entity_cap(len(text)) if cap is None else cap
+    found: dict[str, None] = {}
+    for entity in iter_entities(text):
+        found.setdefault(entity)
+        if len(found) >= limit:
+            break
+    return list(found)[:limit]
+
+
+def entity_cap(length: int) -> int:
+    """Return how many entities a summary of that many characters may name: 3 to 15."""
+    return max(3, min(int(length / 200 + 0.5), 15))
+
+
+def iter_entities(text: str) -> Iterator[str]:
+    """Yield every entity of *text*, kind by kind, with repetitions."""
+    proper, *others = _PATTERNS
+    for found in proper.finditer(text):
+        words = found[0]
+        if words.split(" ", 1)[0] not in _STARTERS:
+            yield words
+    for kind, pattern in enumerate(others):
+        for found in pattern.finditer(text):
+            entity = found[found.lastindex or 0].rstrip(_TRAILING)
+            if entity:
+                yield entity.lower() if kind == _VOWELLESS_KIND else entity
+
+
+_VOWELLESS_KIND: Final = 3

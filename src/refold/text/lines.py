@@ -1,0 +1,39 @@
+"""Texts as bags of lines: how alike two of them are, and in which lines they differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+def normal_lines(text: str) -> list[str]:
+    """Return the non-blank lines of *text*, trimmed and in lower case."""
+    return [line for raw in text.split("\n") if (line := raw.strip().lower())]
+
+
+def bag_of(lines: list[str]) -> Counter[str]:
+    """Count how often each line occurs."""
+    return Counter(lines)
+
+
+def jaccard(a: Counter[str], b: Counter[str]) -> float:
+    """Return the share of common lines: Σ min ÷ Σ max of their counts, 1 for two empty bags."""
+    if len(a) > len(b):
+        a, b = b, a
+    common = sum(min(count, b[line]) for line, count in a.items())
+    total = a.total() + b.total() - common
+    return common / total if total else 1.0
+
+
+def lines_missing_from(text: str, other: str) -> list[str]:
+    """Return the lines of *text* that *other* does not have, as they are written."""
+    known = Counter(normal_lines(other))
+    missing = []
+    for raw in text.split("\n"):
+        line = raw.strip().lower()
+        if not line:
+            continue
+        if known[line] > 0:
+            known[line] -= 1
+        else:
+            missing.append(raw.strip())
+    return missing

@@ -1,0 +1,57 @@
+"""Cutting a text short without breaking what a reader sees as one character."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_JOINER = "\u200d"
+_FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
+_MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
+_LONGEST_CLUSTER = 64
+"""Marks stacked higher than this are cut anyway, so that the search stays short."""
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most *limit* characters of *text*, ending between two visible characters."""
+    if len(text) <= limit:
+        return text
+    end = max(limit, 0)
+    lowest = max(end - _LONGEST_CLUSTER, 0)
+    while end > lowest and _is_inside(text, end):
+        end -= 1
+    return text[:end] if end > lowest else text[: max(limit, 0)]
+
+
+def cut_words(text: str, limit: int) -> str:
+    """Return at most *limit* characters of *text*, ending between two words if one is near."""
+    short = cut(text, limit)
+    if len(short) == len(text) or text[len(short)].isspace():
+        return short.rstrip()
+    space = max(short.rfind(" "), short.rfind("\n"))
+    return (short[:space] if space > len(short) * 2 // 3 else short).rstrip()
+
+
+def _is_inside(text: str, place: int) -> bool:
+    """Tell whether the gap before `text[place]` lies inside one visible character."""
+    after, before = text[place], text[place - 1]
+    if _JOINER in (after, before):
+        return True
+    if unicodedata.category(after)[0] == "M" or _MODIFIER_FIRST <= after <= _MODIFIER_LAST:
+        return True
+    if "\udc00" <= after <= "\udfff" and "\ud800" <= before <= "\udbff":
+        return True
+    if _FLAG_FIRST <= after <= _FLAG_LAST and _FLAG_FIRST <= before <= _FLAG_LAST:
+        return _flags_before(text, place) % 2 == 1
+    return before == "\r" and after == "\n"
+
+
+def _flags_before(text: str, place: int) -> int:
+    """Count the flag letters in a row before *place*: they pair up from the left."""
+    count = 0
+    while (
+        count < _LONGEST_CLUSTER
+        and count < place
+        and _FLAG_FIRST <= text[place - 1 - count] <= _FLAG_LAST
+    ):
+        count += 1
+    return count

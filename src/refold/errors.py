@@ -1,11 +1,11 @@
 """Every exception refold raises.
 
-    RefoldError
-    ├── ConfigError      an option that can never work
-    ├── MessageError     input that is not a conversation; `place` says where
-    │   └── FormatError  a file or list whose shape nobody here can read
-    ├── StoreError       originals that cannot be written or read
-    └── BudgetError      a token budget that cannot be kept (only with `strict=True`)
+RefoldError
+├── ConfigError      an option that can never work
+├── MessageError     input that is not a conversation; `place` says where
+│   └── FormatError  a file or list whose shape nobody here can read
+├── StoreError       originals that cannot be written or read
+└── BudgetError      a token budget that cannot be kept (only with `strict=True`)
 """
 
 from __future__ import annotations

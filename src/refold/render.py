@@ -55,9 +55,7 @@ def _render_fold(fold: Fold, rendering: Rendering, version: int, known: KnownLin
     rendering.messages.append(message)
 
 
-def _keep_originals(
-    sources: tuple[Message, ...], rendering: Rendering, version: int
-) -> Provenance:
+def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version: int) -> Provenance:
     keys, digests, parents = [], [], []
     for source in sources:
         original = clone(dict(source.wire))

@@ -116,8 +116,8 @@ def _originals_of(
     complete = True
     for place, id_ in enumerate(provenance.ids):
         key = lookup.key_of(provenance, place)
-        wire = found.get(key)
-        if not _is_right(wire, provenance, place) or key in item.above:
+        wire = _checked(found.get(key), provenance, place)
+        if wire is None or key in item.above:
             count.missing.setdefault(id_)
             complete = False
         else:
@@ -125,11 +125,13 @@ def _originals_of(
     return originals if complete else None
 
 
-def _is_right(wire: object, provenance: Provenance, place: int) -> bool:
-    """Check an original against the digest that its stand-in carries: never a wrong text."""
+def _checked(wire: object, provenance: Provenance, place: int) -> Mapping[str, Any] | None:
+    """Return an original that matches the digest of its stand-in: never a wrong text."""
     if not isinstance(wire, Mapping):
-        return False
-    return not provenance.digests or digest(wire) == provenance.digests[place]
+        return None
+    if provenance.digests and digest(wire) != provenance.digests[place]:
+        return None
+    return wire
 
 
 class MappingLookup:
@@ -140,7 +142,7 @@ class MappingLookup:
 
     def _get(self, key: str) -> Any:
         if isinstance(self._source, Mapping):
-            return self._source[key] if key in self._source else None
+            return self._source.get(key)
         return self._source(key)
 
     def links(self, keys: Iterable[str]) -> Mapping[str, Any]:

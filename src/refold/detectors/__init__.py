@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
+from operator import itemgetter
 from typing import Final
 
 from refold.detectors import (
@@ -93,21 +95,22 @@ def detect(view: TextView) -> Findings:
 
 def soft_texts(view: TextView) -> Iterator[str]:
     """Yield what the soft detectors found: each text once, shortened to 60 characters."""
-    addresses = list(url.DETECTOR.find(view))
     told: set[str] = set()
+    taken: list[Span] = []
     for detector in DETECTORS:
         if detector.hard:
             continue
-        for span in detector.find(view):
-            # The path or number in an address is no finding of its own to a reader.
-            if detector is not url.DETECTOR and _is_inside(span, addresses):
-                continue
-            shown = view.text[span[0] : span[1]][:_MAX_SHOWN].strip()
+        # The path in an address or the number in a version is no finding of its own to a reader.
+        spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
+        taken = list(merge(taken, spans))
+        for start, end in spans:
+            shown = view.text[start : min(end, start + _MAX_SHOWN)].strip()
             if shown and shown not in told:
                 told.add(shown)
                 yield shown
 
 
-def _is_inside(span: Span, addresses: list[Span]) -> bool:
-    at = bisect_right(addresses, (span[0], span[1])) - 1
-    return any(start <= span[0] and span[1] <= end for start, end in addresses[max(0, at) : at + 2])
+def _is_inside(span: Span, taken: list[Span]) -> bool:
+    start, end = span
+    before = bisect_right(taken, start, key=itemgetter(0))
+    return before > 0 and end <= taken[before - 1][1]

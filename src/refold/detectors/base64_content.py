@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors._entropy import churn
+from refold.detectors._runs import run_test
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
 _MIN_CHARS: Final = 40
+_LONG_RUN: Final = run_test(string.ascii_letters + string.digits + "+/", _MIN_CHARS)
 _RUN: Final = re.compile(
     rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
 )
@@ -18,6 +21,8 @@ _MIN_CHURN: Final = 0.3
 
 
 def _find(view: TextView) -> Iterator[Span]:
+    if not _LONG_RUN.holds(view.text):
+        return
     for run in _RUN.finditer(view.text):
         if _is_data(run[0]):
             yield run.span()

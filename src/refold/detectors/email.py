@@ -10,7 +10,7 @@ from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
-_AT_HOST: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++")
+_AT_HOST: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++(?<=[A-Za-z]{2})")
 _LOCAL: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_%"
 _MAX_LOCAL: Final = 64
 

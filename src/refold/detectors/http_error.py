@@ -11,7 +11,7 @@ from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
 # Both read lower-cased text.
-_PROTOCOL: Final = re.compile(r"http/[0-9](?:\.[0-9])?\s{1,4}+[45][0-9]{2}(?!\w)")
+_PROTOCOL: Final = re.compile(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")
 _STATUS: Final = re.compile(
     r"status(?<!\wstatus)(?:(?P<code>\scode)(?:\sis\b)?)?(?P<gap>[\s:=]{1,4}+)[45][0-9]{2}(?!\w)"
 )
@@ -24,6 +24,8 @@ _COUNTS: Final = re.compile(
 
 
 def _find(view: TextView) -> Iterator[Span]:
+    if "status" not in view.lower and "http/" not in view.lower:
+        return
     yield from merge(_protocol(view.lower), _status(view.lower))
 
 

@@ -11,8 +11,10 @@ from refold.text.view import TextView
 
 # The inline form keeps to the rule of Markdown tools: no blank inside the signs, and no letter or
 # digit after the closing one. That alone rejects "$5 or $12" and "$HOME/$USER".
+# A shell writes `${NAME}` and `${NAME:-x}`.
 _DOLLARS: Final = re.compile(
-    r"\$\$(?P<display>[^$]++)\$\$|\$(?P<inline>(?=\S)[^$\n]{1,400}+(?<=\S))\$(?!\w)"
+    r"\$\$(?P<display>[^$]++)\$\$|\$(?P<inline>(?=\S)(?!\{\w{1,64}+[}:])[^$\n]{1,400}+(?<=\S))"
+    r"\$(?![\w({])"
 )
 _OPERATOR: Final = re.compile(r"\\[A-Za-z]|[\^_=+<>]")
 _WORD: Final = re.compile(r"[^\W\d_]{3}")

@@ -9,8 +9,9 @@ from refold.detectors.base import Detector, pattern_finder
 
 # The boundary is checked after the first digit, so that `re` can skip to the next digit fast.
 _MEASURE: Final = re.compile(
-    r"[0-9](?<![\w.].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?"
-    r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?![A-Za-z0-9_])"
+    r"[0-9](?<![\w.].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?(?=[kKmMµμnNgGtThHsS°])"
+    r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
+    re.ASCII,
 )
 
 DETECTOR: Final = Detector(reason="numeric_with_units", hard=False, find=pattern_finder(_MEASURE))

@@ -12,7 +12,8 @@ from refold.detectors.base import Detector, pattern_finder
 _PHONE: Final = re.compile(
     r"[+(0-9](?<![\w+].)"
     r"(?:(?<=\+)[0-9]{1,3}[-. \u00a0]?\(?[0-9]{3}|(?<=\()[0-9]{3}|(?<=[0-9])[0-9]{2})"
-    r"\)?[-. \u00a0]?[0-9]{3}[-. \u00a0]?[0-9]{4}(?!\w)"
+    r"\)?[-. \u00a0]?[0-9]{3}[-. \u00a0]?[0-9]{4}(?!\w)",
+    re.ASCII,
 )
 
 DETECTOR: Final = Detector(reason="phone", hard=False, find=pattern_finder(_PHONE))

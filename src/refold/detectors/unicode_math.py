@@ -15,13 +15,14 @@ _STRONG: Final = re.compile(
     r"[∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇]\s?(?:[A-Za-z0-9Α-Ωα-ωℂℕℚℝℤ∅({\[∀∃¬√∑∫]|[_^][A-Za-z0-9{(])"
 )
 # Relations, and signs of arithmetic that do not stand at a number ("300×250", "± 5").
-_WEAK: Final = re.compile(r"[≈≠≤≥∞]|[±×÷](?!\s?[0-9])(?<![0-9].)(?<![0-9]\s.)")
+_WEAK: Final = re.compile(r"([≈≠≤≥∞])\1*+|([±×÷])(?!\s?[0-9])(?<![0-9].)(?<![0-9]\s.)")
+_SIGN: Final = re.compile(r"[∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷]")
 _NEAR: Final = 40
 """Two different weak signs at most this far apart make a formula; one alone is prose."""
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if view.text.isascii():
+    if view.text.isascii() or _SIGN.search(view.text) is None:
         return
     yield from merge(_strong(view.text), _weak_pairs(view.text))
 
@@ -34,7 +35,11 @@ def _strong(text: str) -> Iterator[Span]:
 def _weak_pairs(text: str) -> Iterator[Span]:
     before: re.Match[str] | None = None
     for sign in _WEAK.finditer(text):
-        if before is not None and before[0] != sign[0] and sign.start() - before.end() <= _NEAR:
+        if (
+            before is not None
+            and before[0][0] != sign[0][0]
+            and sign.start() - before.end() <= _NEAR
+        ):
             yield before.start(), sign.end()
         before = sign
 

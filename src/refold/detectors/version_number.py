@@ -10,7 +10,8 @@ from refold.detectors.base import Detector, pattern_finder
 # The boundary is checked after the first letter, so that `re` can skip to the next "v" fast.
 _VERSION: Final = re.compile(
     r"[vV](?<!\w.)(?:[0-9]{1,9}+(?:\.[0-9]{1,9}+){1,3}+|(?i:ersion)\s{1,3}+[0-9]{1,9}+(?:\.[0-9]{1,9}+){0,3}+)"
-    r"(?:-(?:alpha|beta|rc|dev|pre)[.0-9]{0,9}+(?<!\.))?(?!\w)"
+    r"(?:-(?:alpha|beta|rc|dev|pre)[.0-9]{0,9}+(?<!\.))?(?!\w)",
+    re.ASCII,
 )
 
 DETECTOR: Final = Detector(reason="version_number", hard=False, find=pattern_finder(_VERSION))

@@ -53,9 +53,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-def _read_output(
-    reading: Reading, output: object, path: Path, place: str, call_id: str
-) -> None:
+def _read_output(reading: Reading, output: object, path: Path, place: str, call_id: str) -> None:
     """Read a tool's answer: a string, blocks, or a mapping that holds the string."""
     if isinstance(output, Mapping):
         if isinstance(output.get("content"), str):

@@ -15,4 +15,4 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-FORMAT: Final = Format(name="plain", marks=lambda message: False, read=_read)
+FORMAT: Final = Format(name="plain", marks=lambda _: False, read=_read)

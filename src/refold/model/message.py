@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn; `wire` is the caller's own data, read-only, with everything we do not understand."""
+    """One turn; `wire` is the caller's own data, read-only, and all that we do not understand."""
 
     index: int
     id: str

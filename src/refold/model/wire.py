@@ -1,4 +1,4 @@
-"""The caller's own JSON-like data: copying it, addressing a text inside it, naming it by content."""
+"""The caller's own JSON-like data: copying it, addressing texts inside it, naming it by content."""
 
 from __future__ import annotations
 

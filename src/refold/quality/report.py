@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from refold.model.plan import Fold, Plan
@@ -32,8 +32,7 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
     tokens_before = sum(tokens.message(message) for fold in plan for message in fold.sources)
     tokens_after = sum(_tokens_after(fold, tokens) for fold in plan)
     counts = _count_messages(plan)
-    changed = any(not fold.is_kept for fold in plan)
-    return Compression(
+    figures = Compression(
         original_version=options.source_version,
         ratio=chars_before / chars_after if chars_after else 1.0,
         token_ratio=tokens_before / tokens_after if tokens_after else 1.0,
@@ -41,8 +40,10 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
         tokens_after=tokens_after,
         decisions=tuple(_trace(plan)) if options.trace else (),
         **counts,
-        **(_quality(plan) if changed else {}),
     )
+    if all(fold.is_kept for fold in plan):
+        return figures
+    return replace(figures, **_quality(plan))
 
 
 def texts_after(fold: Fold) -> list[str]:
@@ -78,7 +79,7 @@ def _has_reason(row: tuple[Any, ...], prefix: str) -> bool:
     return any(outcome.reason.startswith(prefix) for outcome in row)
 
 
-def _quality(plan: Plan) -> dict[str, float]:
+def _quality(plan: Plan) -> dict[str, Any]:
     before: list[str] = []
     after: list[str] = []
     first: list[int] = []

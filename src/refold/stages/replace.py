@@ -118,10 +118,10 @@ class _Planner:
                 tag = summarize_around_code(segment.text, self._id_for([segment.message]))
                 return self._guarded([tag], segment, "code_split", decision)
             case Summarize():
-                tag = self._summary([segment.text], [segment.message])
-                if tag is None:
+                summary = self._summary([segment.text], [segment.message])
+                if summary is None:
                     return None, "preserved", "single_reverted"
-                return tag, "compressed", decision.reason
+                return summary, "compressed", decision.reason
 
     def _guarded(
         self, tags: Sequence[str], segment: Segment, action: str, decision: Decision

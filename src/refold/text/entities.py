@@ -51,7 +51,7 @@ _STARTERS: Final = frozenset(
 
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
-    """Return the distinct entities of *text*, kind by kind; at most *cap* (by default, by length)."""
+    """Return the distinct entities of *text*, kind by kind, at most *cap* (default: by length)."""
     limit = entity_cap(len(text)) if cap is None else cap
     found: dict[str, None] = {}
     for entity in iter_entities(text):

@@ -1,0 +1,149 @@
+"""Measure the token estimate against an exact tokenizer, per kind of text; fit its weights anew.
+
+    python bench/estimator.py                      # generated texts only
+    python bench/estimator.py --data DIR           # and the messages of every *.jsonl.gz in DIR
+    python bench/estimator.py --data DIR --fit     # also print refitted weights (needs numpy)
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import quantiles
+
+from refold.tokens import estimate
+from refold.tokens.estimate import estimate_tokens
+from refold.tokens.exact import ENCODINGS, ExactCounter
+
+MIN_TOKENS = 20
+PER_SOURCE = 700
+MAX_CHARS = 20_000
+
+SEEDS = {
+    "Hindi": "यह एक साधारण वाक्य है जिसमें हम मौसम और शहर की बात करते हैं। कल बारिश हुई थी और सड़कें गीली थीं।",
+    "Arabic": "هذا نص عادي يتحدث عن الطقس والمدينة والناس. هطل المطر أمس وكانت الشوارع مبللة جدا.",
+    "Russian": "Это обычный текст о погоде, городе и людях. Вчера шёл дождь, и улицы были мокрыми весь день.",
+    "Thai": "นี่คือข้อความธรรมดาเกี่ยวกับสภาพอากาศและเมือง เมื่อวานฝนตกและถนนเปียกมาก",
+    "Korean": "이것은 날씨와 도시에 관한 평범한 글입니다. 어제 비가 와서 거리가 젖었습니다.",
+    "Greek": "Αυτό είναι ένα απλό κείμενο για τον καιρό και την πόλη. Χθες έβρεξε και οι δρόμοι ήταν υγροί.",
+    "Hebrew": "זהו טקסט רגיל על מזג האוויר והעיר. אתמול ירד גשם והרחובות היו רטובים.",
+    "German": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere Übel blieben aus.",
+    "French": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la rivière où l'on pêchait.",
+    "Vietnamese": "Hôm qua trời mưa và đường phố ướt cả ngày, nhưng mọi người vẫn đi làm như bình thường.",
+    "emoji": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧",
+}
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """Yield kinds of text that conversations seldom hold, from a fixed seed."""
+    rng = random.Random(3)
+    for kind, seed in SEEDS.items():
+        words = seed.split(" ")
+        for _ in range(40):
+            rng.shuffle(words)
+            yield kind, " ".join(words * rng.randint(2, 4))
+    for _ in range(60):
+        noise = rng.randbytes(rng.randint(30, 600))
+        yield "base64", base64.b64encode(noise).decode()
+        yield "hex", noise.hex()
+        yield "white space", (" " * rng.randint(1, 40) + "\n") * rng.randint(5, 60)
+        yield "one letter", "a" * rng.randint(200, 1000)
+        yield "numbers", " ".join(str(rng.randrange(10 ** rng.randint(1, 9))) for _ in range(60))
+
+
+def recorded(directory: Path) -> Iterator[tuple[str, str]]:
+    """Yield texts of real conversations, at most a few hundred of each source."""
+    for path in sorted(directory.glob("*.jsonl.gz")):
+        texts: list[str] = []
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                for message in record.get("messages") or ():
+                    texts.append(message.get("content") or "")
+                    calls = message.get("tool_calls") or ()
+                    texts.extend(call["function"]["arguments"] for call in calls)
+                texts.append(record.get("text") or "")
+        random.Random(1).shuffle(texts)
+        for text in texts[:PER_SOURCE]:
+            yield path.name.removesuffix(".jsonl.gz"), text[:MAX_CHARS]
+
+
+def features(text: str) -> list[int]:
+    """Count what the estimate counts, in the order of its weights."""
+    data = text.encode("utf-8", "surrogatepass")
+    classes, cases = data.translate(estimate.CLASSES), data.translate(estimate.CASES)
+    scripts = text.encode("utf-16-le", "surrogatepass")[1::2].translate(estimate.SCRIPTS)
+    return [
+        len(data) - len(data.translate(None, estimate.VOWELS)),
+        *(classes.count(pattern) for pattern in estimate.CLASS_WEIGHTS),
+        *(cases.count(pattern) for pattern in estimate.CASE_WEIGHTS),
+        *(classes.count(pattern) for pattern in estimate.WIDE_WEIGHTS),
+        *(scripts.count(pattern) for pattern in estimate.SCRIPT_WEIGHTS),
+    ]
+
+
+def fit(texts: list[tuple[str, str]], counts: list[int]) -> None:
+    """Print weights that minimise the relative error; none may be negative."""
+    import numpy as np
+
+    rows = np.array([features(text) for _, text in texts], float)
+    wanted = np.array(counts, float)
+    scale = 1 / np.maximum(wanted, 8)
+    a, b = rows * scale[:, None], wanted * scale
+    gram, target = a.T @ a + 1e-3 * np.eye(a.shape[1]), a.T @ b
+    weights = np.zeros(a.shape[1])
+    for _ in range(3000):
+        for j in range(len(weights)):
+            step = (target[j] - gram[j] @ weights) / gram[j, j]
+            weights[j] = max(weights[j] + step, 0)
+    groups = (
+        estimate.CLASS_WEIGHTS,
+        estimate.CASE_WEIGHTS,
+        estimate.WIDE_WEIGHTS,
+        estimate.SCRIPT_WEIGHTS,
+    )
+    names = ["vowel", *(pattern.decode() for group in groups for pattern in group)]
+    for name, weight in zip(names, weights, strict=True):
+        print(f"{name:>6} {round(1000 * weight):6d}")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, help="directory of *.jsonl.gz conversations")
+    parser.add_argument("--encoding", choices=ENCODINGS, default="o200k_base")
+    parser.add_argument("--fit", action="store_true", help="also fit the weights anew")
+    args = parser.parse_args()
+    texts = [*generated(), *(recorded(args.data) if args.data else ())]
+    count = ExactCounter(args.encoding)
+    counts = [count(text) for _, text in texts]
+    ratios: dict[str, list[float]] = defaultdict(list)
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for (kind, text), exact in zip(texts, counts, strict=True):
+        if exact >= MIN_TOKENS:
+            guess = estimate_tokens(text)
+            for name in (kind, "ALL"):
+                ratios[name].append(guess / exact)
+                sums[name][0] += guess
+                sums[name][1] += exact
+    print(f"estimate ÷ {args.encoding}, texts of {MIN_TOKENS} tokens and more")
+    print(f"{'kind':<44} {'texts':>6} {'5 %':>6} {'median':>6} {'95 %':>6} {'total':>6}")
+    for kind, values in ratios.items():
+        cuts = quantiles(values, n=20) if len(values) > 1 else [values[0]] * 19
+        total = sums[kind][0] / sums[kind][1]
+        print(
+            f"{kind:<44} {len(values):>6} {cuts[0]:>6.2f} {cuts[9]:>6.2f} {cuts[18]:>6.2f} "
+            f"{total:>6.2f}"
+        )
+    if args.fit:
+        fit(texts, counts)
+
+
+if __name__ == "__main__":
+    main()

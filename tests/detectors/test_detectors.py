@@ -1,0 +1,130 @@
+"""Every detector sees what its fixture says, and holds to the contract whatever the text."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import refold.detectors
+from refold.detectors import DETECTORS, detect, soft_texts
+from refold.detectors.base import Detector
+from refold.text.view import TextView
+
+FIXTURES = Path(__file__).parent / "fixtures"
+BY_REASON = {detector.reason: detector for detector in DETECTORS}
+# `=== yes: name` or `=== no: name`, then the text up to the next such line.
+CASE = re.compile(r"^=== (yes|no): (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)
+
+
+def cases(reason: str) -> list[tuple[bool, str, str]]:
+    source = (FIXTURES / f"{reason}.md").read_text(encoding="utf-8")
+    return [(found[1] == "yes", found[2], found[3][:-1]) for found in CASE.finditer(source)]
+
+
+def all_cases() -> list[object]:
+    return [
+        pytest.param(detector, expected, text, id=f"{detector.reason}-{name}")
+        for detector in DETECTORS
+        if (FIXTURES / f"{detector.reason}.md").exists()
+        for expected, name, text in cases(detector.reason)
+    ]
+
+
+@pytest.mark.parametrize(("detector", "expected", "text"), all_cases())
+def test_fixture(detector: Detector, expected: bool, text: str) -> None:
+    assert detector.sees(TextView(text)) is expected
+
+
+def test_each_file_has_a_row_and_each_row_a_file() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(refold.detectors.__path__)}
+    files = {name for name in modules if not name.startswith("_") and name != "base"}
+    assert files == set(BY_REASON)
+
+
+def test_each_row_has_a_fixture_and_each_fixture_a_row() -> None:
+    assert {path.stem for path in FIXTURES.glob("*.md")} == set(BY_REASON)
+
+
+@pytest.mark.parametrize("reason", BY_REASON)
+def test_each_fixture_has_cases_of_both_kinds(reason: str) -> None:
+    expected = [case[0] for case in cases(reason)]
+    assert expected.count(True) >= 4
+    assert expected.count(False) >= 4
+
+
+def test_reasons_are_unique() -> None:
+    assert len(BY_REASON) == len(DETECTORS)
+
+
+# Pieces that detectors look for, so that generated texts come near their patterns.
+PIECES = st.sampled_from(
+    (
+        *(
+            "$",
+            "$$",
+            "x",
+            "A b c d",
+            "\n",
+            "    ",
+            "\t",
+            "```",
+            "~~~",
+            "key: v",
+            ":",
+            '"',
+            "“",
+            "”",
+        ),
+        *("a" * 41, "http://", "@b.co", "1.2", "555-123-4567", "v1.", "sk-", "SELECT ", "/", "İ"),
+        *("thus ", "1. ", "∀", "≤", "≠", "[", "{", "at a(", "status: 404", "shall", " ", "\ud800"),
+    )
+)
+TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
+
+
+@given(TEXTS)
+def test_spans_are_ordered_and_inside_the_text(text: str) -> None:
+    for detector in DETECTORS:
+        spans = list(detector.find(TextView(text)))
+        assert spans == sorted(spans)
+        assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+@given(TEXTS)
+def test_detect_says_what_each_detector_sees(text: str) -> None:
+    findings = detect(TextView(text))
+    seen = [detector for detector in DETECTORS if detector.sees(TextView(text))]
+    assert findings.reasons == tuple(detector.reason for detector in seen)
+    assert findings.hard == tuple(detector.reason for detector in seen if detector.hard)
+
+
+@given(TEXTS)
+def test_soft_texts_are_distinct_short_and_from_the_text(text: str) -> None:
+    shown = list(soft_texts(TextView(text)))
+    assert len(shown) == len(set(shown))
+    assert all(0 < len(piece) <= 60 and piece in text for piece in shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(see https://a.io/b_(c)), please.", ["https://a.io/b_(c)"]),
+        ("Write to ana+x@mail.example.org.", ["ana+x@mail.example.org"]),
+        ("Open src/refold/model.py.", ["src/refold/model.py"]),
+        ('Set "timeout": 30 ms', ["timeout", "30 ms"]),
+        ("Call +1 555 123 4567, now.", ["+1 555 123 4567"]),
+        ("From v1.2.3-rc1 on", ["v1.2.3-rc1"]),
+        ("请看https://a.io/x。", ["https://a.io/x"]),
+    ],
+)
+def test_soft_texts_are_tight(text: str, expected: list[str]) -> None:
+    assert list(soft_texts(TextView(text))) == expected
+
+
+def test_nothing_is_seen_in_nothing() -> None:
+    assert detect(TextView("")).reasons == ()

@@ -18,4 +18,4 @@ def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses)
     draft = Draft(messages)
     for stage in STAGES:
         draft.decide(stage(draft, setting))
-    return make_plan(draft, setting)
+    return make_plan(draft, setting, options.depth)

@@ -8,8 +8,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
 from refold.errors import ConfigError
+from refold.model.depth import Depth
 
 KeepDuplicate = Literal["latest", "first"]
+CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
+BudgetStrategy = Literal["binary-search", "tiered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,18 @@ class Options:
     """How much the topics of a statement and its correction must overlap."""
     embed_summary_id: bool = False
     """Write the summary's id into its tag: `[summary#ID: …]`."""
+    compression_depth: CompressionDepth = "gentle"
+    """How short summaries are; with a budget this is only where the ladder starts."""
+    token_budget: int | None = None
+    """Fit the whole conversation into this many tokens."""
+    budget_strategy: BudgetStrategy = "binary-search"
+    """Fold as few of the oldest messages as will do, or everything alike before going deeper."""
+    min_recency_window: int = 0
+    """How many of the last messages even a budget must not touch."""
+    force_converge: bool = True
+    """Whether a budget may end in roll-ups and truncation; without, it may miss its mark."""
+    strict: bool = False
+    """Raise `BudgetError` when the budget cannot be kept."""
     compression_threshold: int | None = None
     """Leave conversations with fewer tokens than this alone."""
     observation_threshold: int | None = None
@@ -89,25 +104,28 @@ class Options:
     """Counts the tokens of a text; the built-in estimate by default."""
 
     def __post_init__(self) -> None:
-        for name in ("recency_window", "source_version"):
+        for name in ("recency_window", "min_recency_window", "source_version"):
             _check_count(name, getattr(self, name))
-        for name in ("compression_threshold", "observation_threshold"):
+        for name in ("compression_threshold", "observation_threshold", "token_budget"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name))
         for name in ("fuzzy_threshold", "importance_threshold", "contradiction_topic_threshold"):
             _check_share(name, getattr(self, name))
         for name in _SWITCHES:
             _check_switch(name, getattr(self, name))
-        if self.keep_duplicate not in ("latest", "first"):
-            raise ConfigError(
-                f'keep_duplicate must be "latest" or "first", got {self.keep_duplicate!r}'
-            )
+        for name, known in _CHOICES.items():
+            _check_choice(name, getattr(self, name), known)
         if not isinstance(self.format, str):
             raise ConfigError(f"format must be a name, got {self.format!r}")
         if self.counter is not None and not callable(self.counter):
             raise ConfigError(f"counter must be callable, got {self.counter!r}")
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
+
+    @property
+    def depth(self) -> Depth:
+        """The depth to start with: `auto` begins gently."""
+        return "gentle" if self.compression_depth == "auto" else self.compression_depth
 
     @classmethod
     def of(cls, choices: Mapping[str, Any]) -> Self:
@@ -119,7 +137,14 @@ class Options:
         return cls(**choices)
 
 
+_CHOICES = {
+    "keep_duplicate": ("latest", "first"),
+    "compression_depth": ("gentle", "moderate", "aggressive", "auto"),
+    "budget_strategy": ("binary-search", "tiered"),
+}
 _SWITCHES = (
+    "force_converge",
+    "strict",
     "dedup",
     "fuzzy_dedup",
     "importance_scoring",
@@ -140,6 +165,11 @@ def _suggest(name: str, known: set[str]) -> str:
 def _check_count(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ConfigError(f"{name} must be a whole number, 0 or more; got {value!r}")
+
+
+def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}")
 
 
 def _check_share(name: str, value: object) -> None:

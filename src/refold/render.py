@@ -16,7 +16,7 @@ from refold.model.provenance import (
     make_summary_id,
 )
 from refold.model.wire import clone, clone_with, digest
-from refold.stages.replace import original_key
+from refold.stages.originals import original_key
 from refold.stages.tags import with_id
 
 KnownLinks = Callable[[str], Provenance | None]

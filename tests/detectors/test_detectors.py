@@ -107,7 +107,7 @@ def test_detect_says_what_each_detector_sees(text: str) -> None:
 def test_soft_texts_are_distinct_short_and_from_the_text(text: str) -> None:
     shown = list(soft_texts(TextView(text)))
     assert len(shown) == len(set(shown))
-    assert all(0 < len(piece) <= 60 and piece in text for piece in shown)
+    assert all(0 < len(piece) <= 120 and piece in text for piece in shown)
 
 
 @pytest.mark.parametrize(

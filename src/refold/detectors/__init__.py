@@ -72,8 +72,8 @@ DETECTORS: Final[tuple[Detector, ...]] = (
 )
 """In the order in which reasons are reported."""
 
-_MAX_SHOWN: Final = 60
-"""Characters of a finding that a reader sees."""
+_MAX_SHOWN: Final = 120
+"""Findings longer than this are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,10 @@ def detect(view: TextView) -> Findings:
 
 
 def soft_texts(view: TextView) -> Iterator[str]:
-    """Yield what the soft detectors found: each text once, shortened to 60 characters."""
+    """Yield what the soft detectors found, each text once; long ones are left out, never cut.
+
+    Half a link or half a hash would be a value that the text does not hold.
+    """
     told: set[str] = set()
     taken: list[Span] = []
     for detector in DETECTORS:
@@ -104,7 +107,7 @@ def soft_texts(view: TextView) -> Iterator[str]:
         spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
         taken = list(merge(taken, spans))
         for start, end in spans:
-            shown = view.text[start : min(end, start + _MAX_SHOWN)].strip()
+            shown = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
             if shown and shown not in told:
                 told.add(shown)
                 yield shown

@@ -18,6 +18,7 @@ _RUN: Final = re.compile(
     rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
 )
 _MIN_CHURN: Final = 0.3
+_HASH: Final = re.compile(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64})")
 
 
 def _find(view: TextView) -> Iterator[Span]:
@@ -29,7 +30,9 @@ def _find(view: TextView) -> Iterator[Span]:
 
 
 def _is_data(run: str) -> bool:
-    """Tell data from paths and rulers: `src/components/charts` and `////////` are neither."""
+    """Tell data from paths, rulers and hashes, which are a softer reason of their own."""
+    if _HASH.fullmatch(run):
+        return False
     if _has_unbroken(run) or churn(run) >= _MIN_CHURN:
         return True
     return run.endswith("=") and len(run) % 4 == 0 and any(map(str.isalnum, run))

@@ -23,6 +23,9 @@ class Draft:
                 (message, part) for message in messages for part in message.parts
             )
         )
+        self._by_message: dict[int, list[Segment]] = {}
+        for segment in self.segments:
+            self._by_message.setdefault(segment.message.index, []).append(segment)
         self._decisions: list[Decision | None] = [None] * len(self.segments)
 
     def decide(self, verdicts: Iterable[Verdict]) -> None:
@@ -34,6 +37,10 @@ class Draft:
     def decision(self, segment: Segment) -> Decision | None:
         """Return the decision on *segment*, if there is one yet."""
         return self._decisions[segment.number]
+
+    def segments_of(self, message: Message) -> Sequence[Segment]:
+        """Return the segments of one message."""
+        return self._by_message.get(message.index, ())
 
     def undecided(self) -> Iterator[Segment]:
         """Yield the segments that no stage has claimed yet, in reading order."""

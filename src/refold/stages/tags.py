@@ -32,6 +32,11 @@ def superseded_tag(by_id: str, signal: str, text: str = "") -> str:
     return f"[cce:superseded by {by_id} — {signal}]"
 
 
+def truncated_tag(beginning: str, chars: int) -> str:
+    """Spell a text of which only the beginning is shown."""
+    return f"[truncated — {chars} chars: {beginning}]"
+
+
 def with_id(tag: str, summary_id: str) -> str:
     """Put an id behind a tag's keyword, for stand-ins that would otherwise read the same."""
     for keyword in ("[summary", "[cce:dup", "[cce:near-dup", "[cce:superseded", "[truncated"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refold.model.depth import Depth
 from refold.strategies.prose import char_budget, round_half_up, summarize_prose
 from refold.text.fences import split_fences
 
@@ -9,14 +10,14 @@ _TAG_CHARS = len("[summary: ]")
 _MIN_BUDGET = 40
 
 
-def summarize_around_code(text: str, summary_id: str = "") -> str:
+def summarize_around_code(text: str, depth: Depth = "gentle", summary_id: str = "") -> str:
     """Replace each stretch of prose by a summary where that is shorter.
 
     The budget is that of all prose together, shared out by length.
     """
     stretches = split_fences(text)
     total = sum(len(text[s.start : s.end].strip()) for s in stretches if not s.is_code)
-    share = char_budget(total) / max(total, 1)
+    share = char_budget(total, depth) / max(total, 1)
     head = f"[summary#{summary_id}: " if summary_id else "[summary: "
     pieces = []
     for stretch in stretches:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from refold.model.depth import Depth
 from refold.scoring.sentence import score_spans
 from refold.text.sentences import Sentence, find_sentences
 from refold.text.truncate import cut_words
@@ -17,12 +18,18 @@ ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
 
 
-def char_budget(length: int) -> int:
+def char_budget(length: int, depth: Depth = "gentle") -> int:
     """Return how many characters a summary of a text of *length* characters may have."""
-    cap = 600.0
-    if length > _LONG_TEXT:
-        cap += 600 * math.log10(length / _LONG_TEXT) * 0.75
-    return max(200, min(round_half_up(0.3 * length), round_half_up(cap)))
+    match depth:
+        case "gentle":
+            cap = 600.0
+            if length > _LONG_TEXT:
+                cap += 600 * math.log10(length / _LONG_TEXT) * 0.75
+            return max(200, min(round_half_up(0.3 * length), round_half_up(cap)))
+        case "moderate":
+            return max(100, min(round_half_up(0.15 * length), 400))
+        case "aggressive":
+            return max(40, min(round_half_up(0.05 * length), 120))
 
 
 def round_half_up(value: float) -> int:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from refold.budget import fit_budget
 from refold.detectors import detect
-from refold.errors import ConfigError, StoreError
-from refold.flow import plan_fold
+from refold.errors import BudgetError, ConfigError, StoreError
+from refold.flow import keep_all, plan_fold
 from refold.formats import check_list, load
 from refold.model.message import Message
 from refold.model.plan import Plan
@@ -19,12 +20,13 @@ from refold.options import Options
 from refold.quality.report import measure
 from refold.render import Rendering, render
 from refold.restore import MappingLookup, StoreLookup, looks_folded, restore
-from refold.result import Result, UncompressResult
+from refold.result import BudgetReport, Result, UncompressResult
 from refold.stages import Analyses
 from refold.stores.base import Store
 from refold.text.view import TextView
 from refold.tokens.base import CountedTexts
-from refold.tokens.estimate import estimate_tokens
+from refold.tokens.choose import counter_for, is_estimate
+from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 
 Tier = Literal["T0", "T2", "T3"]
 _T3_WORDS = 20
@@ -66,6 +68,7 @@ class Compressor:
         if store is not None and not isinstance(store, Store):
             raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
         self._store = store
+        self._counter = self.options.counter or counter_for(self.options.model)
 
     def compress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
         """Fold *messages*; the originals are in the store before this returns."""
@@ -73,22 +76,38 @@ class Compressor:
         loaded = self._recognize(
             load(messages, format_name=options.format, strict_roles=options.strict_roles)
         )
-        analyses = Analyses(CountedTexts(options.counter or estimate_tokens))
-        plan = self._plan(loaded, analyses)
+        analyses = Analyses(CountedTexts(self._counter, estimate_tokens))
+        plan, budget = self._plan(loaded, analyses)
         rendering = render(plan, version=options.source_version, known=self._known_link)
         self._save(rendering)
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
             compression=measure(plan, options, analyses.tokens),
+            budget=budget,
         )
 
     async def acompress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
         """Fold *messages* in a worker thread, so that the event loop stays free."""
         return await asyncio.to_thread(self.compress, messages)
 
-    def _plan(self, messages: tuple[Message, ...], analyses: Analyses) -> Plan:
-        return plan_fold(messages, self.options, analyses)
+    def _plan(
+        self, messages: tuple[Message, ...], analyses: Analyses
+    ) -> tuple[Plan, BudgetReport | None]:
+        options = self.options
+        total = sum(map(analyses.tokens.message, messages))
+        if options.compression_threshold is not None and total < options.compression_threshold:
+            return keep_all(messages, "below_threshold"), None
+        if options.token_budget is None:
+            return plan_fold(messages, options, analyses), None
+        plan, report = fit_budget(messages, options, analyses, self._aim(options.token_budget))
+        if options.strict and not report.fits:
+            raise BudgetError(report.explain())
+        return plan, report
+
+    def _aim(self, budget: int) -> int:
+        """Aim lower where tokens are only estimated, so that the real ones fit too."""
+        return int(budget / SAFETY_FACTOR) if is_estimate(self._counter) else budget
 
     def _recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Give stand-ins without metadata the provenance that the store has for them."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from refold.model.draft import Draft
 from refold.model.message import Message
-from refold.model.plan import Plan
+from refold.model.plan import Plan, kept_fold
 from refold.options import Options
 from refold.stages import STAGES, Analyses, Setting
 from refold.stages.replace import make_plan
@@ -19,3 +19,8 @@ def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses)
     for stage in STAGES:
         draft.decide(stage(draft, setting))
     return make_plan(draft, setting, options.depth)
+
+
+def keep_all(messages: Sequence[Message], reason: str) -> Plan:
+    """Leave every message as it is."""
+    return tuple(kept_fold(message, reason) for message in messages)

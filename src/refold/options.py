@@ -100,8 +100,10 @@ class Options:
     """Raise on a role that no provider knows."""
     format: str = "auto"
     """Message shape; recognised from the messages unless named."""
+    model: str | None = None
+    """Count tokens as this model does: exactly where its tokenizer is public, else estimated."""
     counter: Callable[[str], int] | None = None
-    """Counts the tokens of a text; the built-in estimate by default."""
+    """Counts the tokens of a text; wins over `model`. By default tokens are estimated."""
 
     def __post_init__(self) -> None:
         for name in ("recency_window", "min_recency_window", "source_version"):
@@ -117,6 +119,8 @@ class Options:
             _check_choice(name, getattr(self, name), known)
         if not isinstance(self.format, str):
             raise ConfigError(f"format must be a name, got {self.format!r}")
+        if self.model is not None and not isinstance(self.model, str):
+            raise ConfigError(f"model must be a name, got {self.model!r}")
         if self.counter is not None and not callable(self.counter):
             raise ConfigError(f"counter must be callable, got {self.counter!r}")
         object.__setattr__(self, "preserve", _roles(self.preserve))

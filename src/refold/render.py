@@ -19,6 +19,9 @@ from refold.model.wire import clone, clone_with, digest
 from refold.stages.originals import original_key
 from refold.stages.tags import with_id
 
+ROLLED_ROLE = "assistant"
+"""A roll-up speaks of what happened; nobody's words are put into the user's mouth."""
+
 KnownLinks = Callable[[str], Provenance | None]
 """Looks up which originals a link already stands for, if it is taken."""
 
@@ -76,8 +79,12 @@ def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version:
 
 
 def _write(fold: Fold, replaced: Mapping[int, str]) -> dict[str, Any]:
-    parts = fold.sources[0].parts
     texts = {**fold.texts, **replaced}
+    if fold.is_rolled:
+        first = fold.sources[0].wire
+        identity = {"id": first["id"]} if "id" in first else {}
+        return {**identity, "role": ROLLED_ROLE, "content": texts[0]}
+    parts = fold.sources[0].parts
     return clone_with(
         fold.sources[0].wire, {parts[number].path: text for number, text in texts.items()}
     )

@@ -54,6 +54,8 @@ class Compression:
     messages_contradicted: int = 0
     messages_pattern_preserved: int = 0
     messages_importance_preserved: int = 0
+    counter_failures: int = 0
+    """Texts that the caller's token counter could not count, and that were estimated instead."""
     entity_retention: float | None = None
     """Share of the original's entities that still stand in the text; `None` if nothing changed."""
     structural_integrity: float | None = None
@@ -67,6 +69,54 @@ class Compression:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """A message that a budget must not touch, and what it costs."""
+
+    message_id: str
+    message_index: int
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetReport:
+    """How a token budget was kept, or why it could not be."""
+
+    token_budget: int
+    token_count: int
+    rungs: tuple[str, ...] = ()
+    """Rungs of the ladder that were climbed, in order; none if nothing had to be done."""
+    recency_window: int = 0
+    """How many of the last messages are as they were."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What is in the way when it does not fit, largest first."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget is kept."""
+        return self.token_count <= self.token_budget
+
+    @property
+    def over_by(self) -> int:
+        """How many tokens too many; 0 if it fits."""
+        return max(0, self.token_count - self.token_budget)
+
+    def explain(self) -> str:
+        """Say in one line how it went."""
+        if self.fits:
+            how = " → ".join(self.rungs) or "nothing to do"
+            return f"{self.token_count} of {self.token_budget} tokens ({how})"
+        worst = "; ".join(
+            f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})"
+            for o in self.obstacles[:3]
+        )
+        return (
+            f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
+            f"many; in the way: {worst or 'nothing that may be touched is left'}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result(_Readable):
     """The shorter conversation, and the originals it stands for."""
@@ -76,6 +126,18 @@ class Result(_Readable):
     verbatim: dict[str, Any]
     """Originals by id; for messages that cannot carry provenance also the links to find them."""
     compression: Compression = field(default_factory=Compression)
+    budget: BudgetReport | None = None
+    """How the token budget was kept; `None` without one."""
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the token budget is kept; `None` without one."""
+        return None if self.budget is None else self.budget.fits
+
+    @property
+    def token_count(self) -> int:
+        """Tokens of the conversation as it goes out."""
+        return self.tokens_after
 
     @property
     def tokens_before(self) -> int:
@@ -102,6 +164,8 @@ class Result(_Readable):
         yield "tokens_before", self.tokens_before
         yield "tokens_after", self.tokens_after
         yield "originals", len(self.verbatim)
+        if self.budget is not None:
+            yield "fits", self.budget.fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from refold.formats.base import Format, Reading, read_id, read_role
-from refold.formats.content import read_content
+from refold.formats.base import Format
+from refold.formats.turn import read_turn
 
-BLOCK_TYPES: Final = frozenset(
+_BLOCK_TYPES: Final = frozenset(
     {
         "tool_use",
         "tool_result",
@@ -24,20 +24,13 @@ BLOCK_TYPES: Final = frozenset(
 )
 
 
-def has_blocks(content: object) -> bool:
+def _has_blocks(content: object) -> bool:
     """Tell whether *content* holds a block that only Anthropic messages have."""
     return isinstance(content, list) and any(
-        isinstance(block, Mapping) and block.get("type") in BLOCK_TYPES for block in content
+        isinstance(block, Mapping) and block.get("type") in _BLOCK_TYPES for block in content
     )
 
 
-def read_turn(message: Mapping[str, Any], place: str) -> Reading:
-    """Read one turn with string or block content."""
-    reading = Reading(role=read_role(message, place), id=read_id(message, place))
-    read_content(reading, message.get("content"), ("content",), place)
-    return reading
-
-
 FORMAT: Final = Format(
-    name="anthropic", marks=lambda message: has_blocks(message.get("content")), read=read_turn
+    name="anthropic", marks=lambda message: _has_blocks(message.get("content")), read=read_turn
 )

@@ -30,12 +30,30 @@ class Fold:
     """Part number of the first source → its new text."""
     outcomes: tuple[tuple[Outcome, ...], ...] = ()
     """One row per source, one outcome per part (a message without text has one)."""
+    is_rolled: bool = False
+    """Whether a fresh message takes the place of all sources, tool calls included."""
 
     @property
     def is_kept(self) -> bool:
         """Whether the message comes through unchanged."""
         return not self.texts
 
+    @property
+    def texts_after(self) -> list[str]:
+        """The texts of the message that this becomes."""
+        if self.is_rolled:
+            return list(self.texts.values())
+        parts = self.sources[0].parts
+        return [self.texts.get(number, part.text) for number, part in enumerate(parts)]
+
 
 Plan = tuple[Fold, ...]
 """Folds in the order of the conversation; their sources tile it."""
+
+
+def kept_fold(message: Message, reason: str) -> Fold:
+    """Leave *message* as it is, for one reason."""
+    rows = tuple(
+        Outcome("preserved", reason, len(part.text), len(part.text)) for part in message.parts
+    )
+    return Fold(sources=(message,), outcomes=(rows or (Outcome("preserved", reason, 0, 0),),))

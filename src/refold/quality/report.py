@@ -30,7 +30,7 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
     chars_before = sum(message.chars for fold in plan for message in fold.sources)
     chars_after = sum(_chars_after(fold) for fold in plan)
     tokens_before = sum(tokens.message(message) for fold in plan for message in fold.sources)
-    tokens_after = sum(_tokens_after(fold, tokens) for fold in plan)
+    tokens_after = sum(tokens.fold(fold) for fold in plan)
     counts = _count_messages(plan)
     figures = Compression(
         original_version=options.source_version,
@@ -38,6 +38,7 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
         token_ratio=tokens_before / tokens_after if tokens_after else 1.0,
         tokens_before=tokens_before,
         tokens_after=tokens_after,
+        counter_failures=tokens.failures,
         decisions=tuple(_trace(plan)) if options.trace else (),
         **counts,
     )
@@ -46,22 +47,8 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
     return replace(figures, **_quality(plan))
 
 
-def texts_after(fold: Fold) -> list[str]:
-    """Return the texts of the message that *fold* becomes."""
-    parts = fold.sources[0].parts
-    return [fold.texts.get(number, part.text) for number, part in enumerate(parts)]
-
-
 def _chars_after(fold: Fold) -> int:
-    return sum(map(len, texts_after(fold)))
-
-
-def _tokens_after(fold: Fold, tokens: CountedTexts) -> int:
-    first = fold.sources[0]
-    saved = sum(
-        tokens(first.parts[number].text) - tokens(text) for number, text in fold.texts.items()
-    )
-    return tokens.message(first) - saved
+    return sum(map(len, fold.texts_after))
 
 
 def _count_messages(plan: Plan) -> dict[str, int]:
@@ -87,7 +74,7 @@ def _quality(plan: Plan) -> dict[str, Any]:
         for message in fold.sources:
             before.append("\n".join(part.text for part in message.parts))
             first.append(place)
-        after.append("\n".join(texts_after(fold)))
+        after.append("\n".join(fold.texts_after))
     return asdict(measure_quality(before, after, first))
 
 

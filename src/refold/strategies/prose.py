@@ -57,10 +57,10 @@ def summarize_prose(text: str, budget: int, *, must_cover: Sequence[int] = ()) -
     units = make_units(text)
     if not units:
         return cut_words(text.strip(), budget)
-    chosen = _choose(units, budget, _best_of_each(units, must_cover))
+    chosen = pack_units(units, budget, _best_of_each(units, must_cover))
     if not chosen:
         return _cut_best(units, budget)
-    return JOINT.join(unit.text for unit in sorted(chosen, key=lambda unit: unit.place))
+    return JOINT.join(unit.text for unit in chosen)
 
 
 def make_units(text: str) -> list[Unit]:
@@ -90,10 +90,14 @@ def _best_of_each(units: list[Unit], borders: Sequence[int]) -> list[Unit]:
     return list({unit.text: unit for unit in best.values()}.values())
 
 
-def _choose(units: list[Unit], budget: int, chosen: list[Unit]) -> list[Unit]:
-    """Fill the budget greedily: the best of each paragraph first, then whatever still fits."""
+def pack_units(units: list[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:
+    """Choose units for *budget* characters, in reading order.
+
+    Those in *first* are in; then come the best of each paragraph, then whatever still fits.
+    """
+    chosen = list(first)
     taken = {unit.text for unit in chosen}
-    used = sum(len(text) for text in taken) + len(JOINT) * max(len(taken) - 1, 0)
+    used = sum(map(len, taken)) + len(JOINT) * max(len(taken) - 1, 0)
     for unit in _ranked(units):
         if unit.score < 0 or unit.text in taken:
             continue
@@ -102,7 +106,7 @@ def _choose(units: list[Unit], budget: int, chosen: list[Unit]) -> list[Unit]:
             chosen.append(unit)
             taken.add(unit.text)
             used += cost
-    return chosen
+    return sorted(chosen, key=lambda unit: unit.place)
 
 
 def _ranked(units: list[Unit]) -> list[Unit]:

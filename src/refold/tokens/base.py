@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refold.model.message import Message
+from refold.model.plan import Fold
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of a text."""
@@ -17,23 +18,44 @@ IMAGE_TOKENS = 1_100
 
 
 class CountedTexts:
-    """A counter that counts each distinct text once."""
+    """A counter that counts each distinct text once and never fails."""
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
         self._counter = counter
+        self._fallback = fallback
         self._known: dict[str, int] = {}
+        self.failures = 0
+        """How many texts the counter could not count; the fallback did."""
 
     def __call__(self, text: str) -> int:
         """Return the tokens of *text*."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self._counter(text)
+            known = self._known[text] = self._count(text)
         return known
+
+    def _count(self, text: str) -> int:
+        try:
+            count = self._counter(text)
+        except Exception:  # noqa: BLE001 - the counter may be the caller's own
+            count = -1
+        if isinstance(count, int) and count >= 0:
+            return count
+        self.failures += 1
+        return self._fallback(text)
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
-        if not message.is_turn:
+        if not message.is_turn:  # a record that no model ever sees
             return 0
         texts = sum(self(part.text) for part in message.parts)
         opaque = sum(self(text) for text in message.opaque)
         return texts + opaque + IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
+
+    def fold(self, fold: Fold) -> int:
+        """Return the tokens of the message that *fold* becomes."""
+        texts = sum(map(self, fold.texts_after))
+        if fold.is_rolled:
+            return texts + MESSAGE_OVERHEAD
+        first = fold.sources[0]
+        return self.message(first) - sum(self(part.text) for part in first.parts) + texts

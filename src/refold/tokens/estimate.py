@@ -84,6 +84,10 @@ SCRIPT_WEIGHTS: Final[dict[bytes, int]] = {
 """Weights in thousandths of a token."""
 
 
+SAFETY_FACTOR: Final = 1.1
+"""How much lower a budget aims when tokens are estimated; `bench/estimator.py` shows why."""
+
+
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of *text*; never negative, 0 only for the empty text."""
     if not text:

@@ -1,0 +1,55 @@
+"""Stretches of a conversation that live or go together: tool calls with all their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from refold.model.message import Message
+
+
+def find_blocks(messages: Sequence[Message]) -> list[range]:
+    """Tile the conversation with blocks that no roll-up may cut.
+
+    A block reaches from a message that calls tools to the last message that answers one of its
+    calls, with whatever was said in between.
+    """
+    last_answer = _last_answers(messages)
+    blocks: list[range] = []
+    start = 0
+    while start < len(messages):
+        end = start + 1
+        place = start
+        while place < end:
+            end = max(end, last_answer.get(place, place) + 1)
+            place += 1
+        blocks.append(range(start, end))
+        start = end
+    return blocks
+
+
+def open_calls(messages: Sequence[Message]) -> set[int]:
+    """Return the indices of messages with a tool call that nobody has answered yet."""
+    answered = {call for message in messages for call in _answered_by(message)}
+    return {
+        message.index for message in messages if any(call not in answered for call in message.calls)
+    }
+
+
+def _answered_by(message: Message) -> set[str]:
+    """Return the calls that *message* answers, with text or without."""
+    answered = {part.call_id for part in message.parts if part.call_id}
+    call = message.wire.get("tool_call_id")
+    return answered | {call} if isinstance(call, str) else answered
+
+
+def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
+    """Map each calling message to the last message that answers it."""
+    caller: dict[str, int] = {}
+    last: dict[int, int] = {}
+    for message in messages:
+        for call in message.calls:
+            caller[call] = message.index
+        for call in _answered_by(message):
+            if call in caller:
+                last[caller[call]] = message.index
+    return last

@@ -1,0 +1,37 @@
+"""What no budget may touch: instructions, the task, the last question, open tool calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from refold.budget.blocks import open_calls
+from refold.model.message import Message
+from refold.options import Options
+
+
+def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:
+    """Map the index of every message that must survive word for word to the reason."""
+    found: dict[int, str] = {}
+    turns = [message for message in messages if message.is_turn]
+    asked = [m.index for m in turns if m.role == "user" and not m.is_tool_result and m.chars]
+    for message in messages:
+        if not message.is_turn:
+            found[message.index] = "not_a_turn"
+        elif message.role in options.preserve:
+            found[message.index] = "preserved_role"
+        elif any(_holds(message, entry.pattern) for entry in options.preserve_patterns):
+            found[message.index] = "preserve_patterns"
+    for index in open_calls(messages):
+        found.setdefault(index, "open_tool_call")
+    if asked:
+        found.setdefault(asked[0], "first_task")
+        found.setdefault(asked[-1], "last_user_message")
+    if options.min_recency_window:
+        for message in turns[-options.min_recency_window :]:
+            found.setdefault(message.index, "min_recency_window")
+    return found
+
+
+def _holds(message: Message, pattern: re.Pattern[str]) -> bool:
+    return any(pattern.search(part.text) for part in message.parts)

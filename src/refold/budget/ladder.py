@@ -1,0 +1,195 @@
+"""Climb a finite ladder until the conversation fits: fold, tighten, truncate, roll up.
+
+Each rung goes through the messages from the oldest to the newest and stops as soon as the budget is
+kept. First everything outside the recency window, then, only if that is not enough, what is inside.
+Every step is made from the originals and priced from cached counts: the pipeline runs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.budget.blocks import find_blocks
+from refold.budget.guard import find_untouchable
+from refold.budget.rollup import roll_up, smallest_roll
+from refold.budget.unit import Level, Unit, make_units
+from refold.model.decision import Keep
+from refold.model.draft import Draft
+from refold.model.message import Message
+from refold.model.plan import Fold, Plan
+from refold.options import Options
+from refold.result import BudgetReport, Obstacle
+from refold.stages import STAGES, Analyses, Setting
+from refold.stages.replace import Folder
+
+_ROLL_SHARE: Final = 10
+"""A roll-up aims at a tenth of the budget, so that it has something to say."""
+_MAX_ROLL_ROOM: Final = 600
+
+
+def fit_budget(
+    messages: Sequence[Message], options: Options, analyses: Analyses, target: int
+) -> tuple[Plan, BudgetReport]:
+    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*."""
+    return _Ladder(messages, options, analyses, target).climb()
+
+
+class _Ladder:
+    def __init__(
+        self, messages: Sequence[Message], options: Options, analyses: Analyses, target: int
+    ) -> None:
+        self._messages = messages
+        self._options = options
+        self._tokens = analyses.tokens
+        self._target = target
+        self._rungs: list[str] = []
+        self._untouchable = find_untouchable(messages, options)
+        setting = Setting.of(messages, options, analyses, options.min_recency_window)
+        draft = Draft(messages)
+        draft.decide(
+            (segment, Keep(), reason)
+            for index, reason in self._untouchable.items()
+            for segment in draft.segments_of(messages[index])
+        )
+        for stage in STAGES:
+            draft.decide(stage(draft, setting))
+        recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
+        self._units = make_units(
+            Folder(draft, setting), draft, self._untouchable, recent_from, self._tokens
+        )
+        self._total = sum(unit.cost for unit in self._units)
+
+    def climb(self) -> tuple[Plan, BudgetReport]:
+        """Climb until it fits, or to the top."""
+        rolled: list[list[Unit]] = []
+        if not self._fits():
+            for is_recent in (False, True):
+                units = [unit for unit in self._units if unit.is_recent is is_recent]
+                rolled = self._climb_part(units, rolled)
+                if self._fits():
+                    break
+        plan = tuple(self._write(rolled))
+        return plan, self._report(plan)
+
+    def _climb_part(self, units: list[Unit], rolled: list[list[Unit]]) -> list[list[Unit]]:
+        """Climb with the older or with the recent part of the conversation."""
+        suffix = " (recent)" if units and units[0].is_recent else ""
+        tiered = self._options.budget_strategy == "tiered"
+        for level in Level.shortening(self._options.depth):
+            if level.is_lossy and not self._options.force_converge:
+                return rolled
+            self._lower(units, level, suffix, all_alike=tiered and level is Level.GENTLE)
+            if self._fits():
+                return rolled
+        if self._options.force_converge:
+            return self._roll(suffix)
+        return rolled
+
+    def _fits(self) -> bool:
+        return self._total <= self._target
+
+    def _lower(self, units: Sequence[Unit], level: Level, suffix: str, *, all_alike: bool) -> None:
+        """Bring units down to *level*, oldest first, as long as that is needed."""
+        climbed = False
+        for unit in units:
+            if self._fits() and not all_alike:
+                break
+            saved = unit.lower(level)
+            climbed = climbed or saved > 0
+            if saved and level.is_lossy:
+                saved += sum(other.release() for other in unit.pointing_here)
+            self._total -= saved
+        if climbed:
+            self._rungs.append(level.name.lower() + suffix)
+
+    def _roll(self, suffix: str) -> list[list[Unit]]:
+        """Roll up the oldest stretch, block by block, until what is left and a summary fit."""
+        stub = self._tokens.fold(smallest_roll(self._messages))
+        room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
+        rest = sum(unit.cost for unit in self._units)
+        stretches: list[list[Unit]] = []
+        rolled: set[int] = set()
+        for block in self._rollable_blocks(includes_recent=bool(suffix)):
+            if stretches and rest + max(stub * len(stretches), room) <= self._target:
+                break
+            if stretches and stretches[-1][-1].last + 1 == block[0].first:
+                stretches[-1].extend(block)
+            else:
+                stretches.append(list(block))
+            rolled.update(map(id, block))
+            for unit in block:
+                rest -= unit.cost
+                rest -= sum(o.release() for o in unit.pointing_here if id(o) not in rolled)
+        if stretches:
+            self._rungs.append("roll_up" + suffix)
+        self._total = rest + stub * len(stretches)
+        return stretches
+
+    def _rollable_blocks(self, *, includes_recent: bool) -> Iterator[list[Unit]]:
+        """Yield the units of each block that may be rolled up, oldest first."""
+        unit_at = {message.index: unit for unit in self._units for message in unit.run}
+        group: list[Unit] = []
+        for block in find_blocks(self._messages):
+            for index in block:
+                if not group or group[-1] is not unit_at[index]:
+                    group.append(unit_at[index])
+            if group[-1].last > block[-1]:
+                continue  # a run of several messages goes as one
+            if all(unit.can_roll and (includes_recent or not unit.is_recent) for unit in group):
+                yield group
+            group = []
+
+    def _write(self, rolled: list[list[Unit]]) -> Iterator[Fold]:
+        """Write the plan out, with the roll-ups as long as there is room."""
+        costs = [sum(unit.cost for unit in stretch) for stretch in rolled]
+        room = self._target - self._total
+        in_stretch = {id(unit): number for number, s in enumerate(rolled) for unit in s}
+        written: set[int] = set()
+        for unit in self._units:
+            number = in_stretch.get(id(unit))
+            if number is None:
+                yield from unit.folds
+            elif number not in written:
+                written.add(number)
+                sources = _sources(rolled[number])
+                stub = self._tokens.fold(smallest_roll(sources))
+                share = max(0, room) * costs[number] // max(sum(costs), 1)
+                yield roll_up(sources, stub + share, self._tokens)
+
+    def _report(self, plan: Plan) -> BudgetReport:
+        budget = self._options.token_budget or 0
+        count = sum(map(self._tokens.fold, plan))
+        return BudgetReport(
+            token_budget=budget,
+            token_count=count,
+            rungs=tuple(self._rungs),
+            recency_window=_untouched_tail(plan),
+            obstacles=tuple(self._obstacles()) if count > budget else (),
+        )
+
+    def _obstacles(self) -> list[Obstacle]:
+        found = [
+            Obstacle(
+                message_id=self._messages[index].id,
+                message_index=index,
+                tokens=self._tokens.message(self._messages[index]),
+                reason=reason,
+            )
+            for index, reason in self._untouchable.items()
+        ]
+        return sorted(found, key=lambda obstacle: -obstacle.tokens)
+
+
+def _sources(stretch: Sequence[Unit]) -> list[Message]:
+    return [message for unit in stretch for message in unit.run]
+
+
+def _untouched_tail(plan: Plan) -> int:
+    """Count the messages at the end that are as they were."""
+    count = 0
+    for fold in reversed(plan):
+        if not fold.is_kept:
+            break
+        count += len(fold.sources)
+    return count

@@ -1,0 +1,172 @@
+"""A run of messages on the ladder: how low it stands, and what it costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Final, Self
+
+from refold.model.decision import Refer
+from refold.model.depth import Depth
+from refold.model.draft import Draft
+from refold.model.message import Message
+from refold.model.plan import Fold, Outcome, kept_fold
+from refold.stages.replace import Folder
+from refold.tokens.base import CountedTexts
+
+
+class Level(Enum):
+    """How much is left of a message, from all to a stub."""
+
+    KEPT = 0
+    GENTLE = 1
+    MODERATE = 2
+    AGGRESSIVE = 3
+    TRUNCATED = 4
+    STUB = 5
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether this level also shortens what is kept for its structure."""
+        return self.value >= Level.TRUNCATED.value
+
+    @classmethod
+    def shortening(cls, start: Depth) -> Sequence[Self]:
+        """Return the levels to go through, beginning with the given depth."""
+        first = cls[start.upper()]
+        return [level for level in cls if level.value >= first.value]
+
+
+_DEPTHS: Final[Mapping[Level, Depth]] = {
+    Level.GENTLE: "gentle",
+    Level.MODERATE: "moderate",
+    Level.AGGRESSIVE: "aggressive",
+}
+_CHARS_SHOWN: Final[Mapping[Level, int]] = {Level.TRUNCATED: 512, Level.STUB: 64}
+
+
+class Unit:
+    """A run of messages that is folded together or not at all."""
+
+    def __init__(
+        self,
+        run: tuple[Message, ...],
+        folder: Folder,
+        tokens: CountedTexts,
+        *,
+        is_untouchable: bool,
+        is_recent: bool,
+        reasons: Mapping[int, str],
+    ) -> None:
+        self.run = run
+        self.first, self.last = run[0].index, run[-1].index
+        self.is_untouchable = is_untouchable
+        self.is_recent = is_recent
+        self.pointing_here: list[Unit] = []
+        """Units that refer to a text in this one: they change when it does."""
+        self._folder = folder
+        self._tokens = tokens
+        self._level = Level.KEPT
+        self.folds = tuple(
+            kept_fold(message, reasons.get(message.index, "within_budget")) for message in run
+        )
+        self.cost = self._price(self.folds)
+
+    @property
+    def can_roll(self) -> bool:
+        """Whether a roll-up may take it in: nothing protected, and a shape that we can write."""
+        return not self.is_untouchable and all("role" in message.wire for message in self.run)
+
+    def lower(self, level: Level) -> int:
+        """Go down to *level* if that saves tokens; return how many."""
+        if self.is_untouchable or level.value <= self._level.value:
+            return 0
+        depth = _DEPTHS.get(level)
+        if depth is None:
+            folds = tuple(self._truncate(fold, _CHARS_SHOWN[level]) for fold in self.folds)
+        elif self.pointing_here:
+            return 0
+        else:
+            folds = tuple(self._folder.fold_run(self.run, depth))
+        self._level = level
+        return self._take(folds) if self._price(folds) <= self.cost else 0
+
+    def release(self) -> int:
+        """Stand without the text that it referred to; return the tokens saved, usually fewer."""
+        return self._take(tuple(map(self._unrefer, self.folds)))
+
+    def _take(self, folds: tuple[Fold, ...]) -> int:
+        before, self.cost, self.folds = self.cost, self._price(folds), folds
+        return before - self.cost
+
+    def _price(self, folds: Sequence[Fold]) -> int:
+        return sum(map(self._tokens.fold, folds))
+
+    def _truncate(self, fold: Fold, chars: int) -> Fold:
+        """Cut every text of which more than *chars* characters are shown, if that saves tokens."""
+        if len(fold.sources) > 1:
+            return fold
+        cuts = {
+            number: tag
+            for number, (part, shown) in enumerate(
+                zip(fold.sources[0].parts, fold.texts_after, strict=True)
+            )
+            if len(shown) > chars
+            and (tag := self._folder.stand_ins.truncated(part.text, chars)) is not None
+            and self._tokens(tag) < self._tokens(shown)
+        }
+        return _with_cuts(fold, cuts)
+
+    def _unrefer(self, fold: Fold) -> Fold:
+        """Show the beginning of every text that was only a reference."""
+        cuts = {
+            number: tag
+            for number, outcome in enumerate(fold.outcomes[0])
+            if outcome.action in ("deduped", "fuzzy_deduped")
+            and (tag := self._stub(fold.sources[0].parts[number].text)) is not None
+        }
+        return _with_cuts(fold, cuts)
+
+    def _stub(self, text: str) -> str | None:
+        return self._folder.stand_ins.truncated(text, _CHARS_SHOWN[Level.STUB])
+
+
+def _with_cuts(fold: Fold, cuts: Mapping[int, str]) -> Fold:
+    if not cuts:
+        return fold
+    parts = fold.sources[0].parts
+    outcomes = tuple(
+        Outcome("truncated", "force_converge", len(parts[number].text), len(cuts[number]))
+        if number in cuts
+        else outcome
+        for number, outcome in enumerate(fold.outcomes[0])
+    )
+    return Fold(sources=fold.sources, texts={**fold.texts, **cuts}, outcomes=(outcomes,))
+
+
+def make_units(
+    folder: Folder,
+    draft: Draft,
+    untouchable: Mapping[int, str],
+    recent_from: int,
+    tokens: CountedTexts,
+) -> list[Unit]:
+    """Cut the conversation into units, and tell each who refers to it."""
+    units = [
+        Unit(
+            run,
+            folder,
+            tokens,
+            is_untouchable=run[0].index in untouchable,
+            is_recent=run[0].index >= recent_from,
+            reasons=untouchable,
+        )
+        for run in folder.runs(border=recent_from)
+    ]
+    unit_at = {message.index: unit for unit in units for message in unit.run}
+    for segment in draft.segments:
+        decision = draft.decision(segment)
+        if decision is not None and isinstance(decision.action, Refer):
+            target = draft.segments[decision.action.to].message
+            unit_at[target.index].pointing_here.append(unit_at[segment.message.index])
+    return units

@@ -13,7 +13,7 @@ from refold.errors import BudgetError, ConfigError, StoreError
 from refold.flow import keep_all, plan_fold
 from refold.formats import check_list, load
 from refold.model.message import Message
-from refold.model.plan import Plan
+from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
 from refold.model.wire import digest
 from refold.options import Options
@@ -73,13 +73,13 @@ class Compressor:
     def compress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
         """Fold *messages*; the originals are in the store before this returns."""
         options = self.options
-        loaded = self._recognize(
+        loaded = self.recognize(
             load(messages, format_name=options.format, strict_roles=options.strict_roles)
         )
-        analyses = Analyses(CountedTexts(self._counter, estimate_tokens))
-        plan, budget = self._plan(loaded, analyses)
-        rendering = render(plan, version=options.source_version, known=self._known_link)
-        self._save(rendering)
+        analyses = self.new_analyses()
+        plan, budget = self.plan(loaded, analyses, options)
+        rendering = self.render(plan)
+        self.save(rendering)
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
@@ -91,25 +91,34 @@ class Compressor:
         """Fold *messages* in a worker thread, so that the event loop stays free."""
         return await asyncio.to_thread(self.compress, messages)
 
-    def _plan(
-        self, messages: tuple[Message, ...], analyses: Analyses
+    def new_analyses(self) -> Analyses:
+        """Start afresh with what is known of texts."""
+        return Analyses(CountedTexts(self._counter, estimate_tokens))
+
+    def plan(
+        self,
+        messages: Sequence[Message],
+        analyses: Analyses,
+        options: Options,
+        target: int | None = None,
     ) -> tuple[Plan, BudgetReport | None]:
-        options = self.options
+        """Decide what happens to *messages*; a budget aims at *target*, if given."""
         total = sum(map(analyses.tokens.message, messages))
         if options.compression_threshold is not None and total < options.compression_threshold:
             return keep_all(messages, "below_threshold"), None
         if options.token_budget is None:
             return plan_fold(messages, options, analyses), None
-        plan, report = fit_budget(messages, options, analyses, self._aim(options.token_budget))
+        aim = self.aim(options.token_budget) if target is None else target
+        plan, report = fit_budget(messages, options, analyses, aim)
         if options.strict and not report.fits:
             raise BudgetError(report.explain())
         return plan, report
 
-    def _aim(self, budget: int) -> int:
+    def aim(self, budget: int) -> int:
         """Aim lower where tokens are only estimated, so that the real ones fit too."""
         return int(budget / SAFETY_FACTOR) if is_estimate(self._counter) else budget
 
-    def _recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    def recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Give stand-ins without metadata the provenance that the store has for them."""
         if self._store is None:
             return messages
@@ -128,14 +137,19 @@ class Compressor:
             for message in messages
         )
 
+    def render(self, plan: Sequence[Fold]) -> Rendering:
+        """Write *plan* out as messages and originals."""
+        return render(plan, version=self.options.source_version, known=self._known_link)
+
+    def save(self, rendering: Rendering) -> None:
+        """Put the originals into the store, if there is one."""
+        if self._store is not None and rendering.entries:
+            self._store.put(rendering.entries)
+
     def _known_link(self, key: str) -> Provenance | None:
         if self._store is None:
             return None
         return Provenance.from_wire(self._store.get([key]).get(key))
-
-    def _save(self, rendering: Rendering) -> None:
-        if self._store is not None and rendering.entries:
-            self._store.put(rendering.entries)
 
 
 def compress(

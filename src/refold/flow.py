@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Plan, kept_fold
 from refold.options import Options
 from refold.stages import STAGES, Analyses, Setting
-from refold.stages.replace import make_plan
+from refold.stages.replace import Folder, make_plan
 
 
 def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses) -> Plan:
@@ -19,6 +20,32 @@ def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses)
     for stage in STAGES:
         draft.decide(stage(draft, setting))
     return make_plan(draft, setting, options.depth)
+
+
+def plan_rest(
+    messages: Sequence[Message],
+    options: Options,
+    analyses: Analyses,
+    start: int,
+    hidden: frozenset[int],
+) -> Plan:
+    """Decide what happens to the messages from *start* on; those before are dealt with.
+
+    The messages in *hidden* cannot be read any more, so nothing may refer to them.
+    """
+    setting = replace(
+        Setting.of(messages, options, analyses, options.recency_window), hidden=hidden
+    )
+    draft = Draft(messages)
+    for stage in STAGES:
+        draft.decide(stage(draft, setting))
+    folder = Folder(draft, setting)
+    return tuple(
+        fold
+        for run in folder.runs(border=start)
+        if run[0].index >= start
+        for fold in folder.fold_run(run, options.depth)
+    )
 
 
 def keep_all(messages: Sequence[Message], reason: str) -> Plan:

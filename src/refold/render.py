@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from refold.model.message import Message
-from refold.model.plan import Fold, Plan
+from refold.model.plan import Fold
 from refold.model.provenance import (
     METADATA_KEY,
     PROVENANCE_KEY,
@@ -37,7 +37,7 @@ class Rendering:
     """Originals by content, and links; what a store gets."""
 
 
-def render(plan: Plan, *, version: int, known: KnownLinks) -> Rendering:
+def render(plan: Sequence[Fold], *, version: int, known: KnownLinks) -> Rendering:
     """Write out *plan*. Nothing in the result is shared with the caller's objects."""
     rendering = Rendering()
     for fold in plan:

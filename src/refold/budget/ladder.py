@@ -41,6 +41,7 @@ class _Ladder:
     ) -> None:
         self._messages = messages
         self._options = options
+        self._analyses = analyses
         self._tokens = analyses.tokens
         self._target = target
         self._rungs: list[str] = []
@@ -155,7 +156,7 @@ class _Ladder:
                 sources = _sources(rolled[number])
                 stub = self._tokens.fold(smallest_roll(sources))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
-                yield roll_up(sources, stub + share, self._tokens)
+                yield roll_up(sources, stub + share, self._analyses)
 
     def _report(self, plan: Plan) -> BudgetReport:
         budget = self._options.token_budget or 0

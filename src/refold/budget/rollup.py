@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
-from refold.stages.stand_in import choose_entities
+from refold.stages import Analyses
 from refold.stages.tags import summary_tag
-from refold.strategies.prose import JOINT, Unit, make_units, pack_units
-from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
+from refold.strategies.prose import JOINT, Unit, pack_units
+from refold.tokens.base import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
 _CHARS_PER_TOKEN: Final = 4
@@ -23,10 +23,11 @@ def smallest_roll(sources: Sequence[Message]) -> Fold:
     return _fold(sources, f"[summary: {len(sources)} messages merged]")
 
 
-def roll_up(sources: Sequence[Message], room: int, tokens: CountedTexts) -> Fold:
+def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
-    units = list(_units_of(sources))
-    entities = _entities_of(sources)
+    tokens = analyses.tokens
+    units = list(_units_of(sources, analyses))
+    entities = _entities_of(sources, analyses)
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
         if chars < _MIN_CHARS:
@@ -39,22 +40,26 @@ def roll_up(sources: Sequence[Message], room: int, tokens: CountedTexts) -> Fold
     return smallest_roll(sources)
 
 
-def _units_of(sources: Sequence[Message]) -> Iterator[Unit]:
+def _units_of(sources: Sequence[Message], analyses: Analyses) -> Iterator[Unit]:
     """Yield the sentences of all sources in order; each message is a paragraph."""
     place = 0
     for number, message in enumerate(sources):
         for part in message.parts:
-            for unit in make_units(part.text):
-                yield Unit(place, unit.start, unit.text, unit.score, number)
+            for unit in analyses.units(part.text):
+                yield Unit(place, unit.text, unit.score, number)
                 place += 1
 
 
-def _entities_of(sources: Sequence[Message]) -> list[str]:
-    text = "\n".join(part.text for message in sources for part in message.parts)
-    return choose_entities(text, "", 10 * _MAX_ENTITIES)
+def _entities_of(sources: Sequence[Message], analyses: Analyses) -> Iterable[str]:
+    return dict.fromkeys(
+        name
+        for message in sources
+        for part in message.parts
+        for name in analyses.entities(part.text)
+    )
 
 
-def _tag(sources: Sequence[Message], units: list[Unit], entities: Sequence[str], chars: int) -> str:
+def _tag(sources: Sequence[Message], units: list[Unit], entities: Iterable[str], chars: int) -> str:
     """Spell a summary of about *chars* characters that says who said what."""
     pieces: list[str] = []
     speaker = ""
@@ -66,7 +71,9 @@ def _tag(sources: Sequence[Message], units: list[Unit], entities: Sequence[str],
     left = chars - len(body)
     named: list[str] = []
     for entity in entities:
-        if len(entity) + 2 <= left and len(named) < _MAX_ENTITIES and entity not in body:
+        if len(named) == _MAX_ENTITIES:
+            break
+        if len(entity) + 2 <= left and entity not in body:
             named.append(entity)
             left -= len(entity) + 2
     return summary_tag(body or "…", merged=len(sources), entities=named)

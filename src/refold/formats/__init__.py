@@ -51,14 +51,43 @@ def load(
     """Read a conversation in any known shape, or say exactly what is wrong with it and where."""
     checked = check_list(messages)
     format_ = recognize(checked) if format_name == "auto" else find_format(format_name)
-    readings = [format_.read(raw, f"messages[{n}]") for n, raw in enumerate(checked)]
-    if strict_roles:
-        _check_roles(readings)
-    ids = _make_ids(checked, readings)
-    return tuple(
-        _make_message(raw, reading, index, ids[index])
-        for index, (raw, reading) in enumerate(zip(checked, readings, strict=True))
-    )
+    loader = Loader(format_.name, strict_roles=strict_roles)
+    return tuple(loader.load(raw, index) for index, raw in enumerate(checked))
+
+
+class Loader:
+    """Reads one message after the other and gives each an id that no other has."""
+
+    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
+        self._format = None if format_name == "auto" else find_format(format_name)
+        self._strict_roles = strict_roles
+        self._place_of_id: dict[str, int] = {}
+
+    def load(self, raw: object, index: int) -> Message:
+        """Read the message that stands at *index*."""
+        place = f"messages[{index}]"
+        message = _check_message(raw, place)
+        format_ = self._format or recognize([message])
+        if format_.is_file:
+            self._format = format_
+        reading = format_.read(message, place)
+        if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
+            raise MessageError(
+                f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
+                f"{place}.role",
+            )
+        return _make_message(message, reading, index, self._claim_id(reading, message, index))
+
+    def _claim_id(self, reading: Reading, message: Mapping[str, Any], index: int) -> str:
+        """Return the caller's id, or one derived from position and content."""
+        id_ = reading.id or f"m{index}-{digest(message)[:8]}"
+        earlier = self._place_of_id.setdefault(id_, index)
+        if earlier != index:
+            raise MessageError(
+                f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
+                f"messages[{index}].id",
+            )
+        return id_
 
 
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
@@ -68,46 +97,16 @@ def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
             f"messages must be a list of messages, got {type(messages).__name__}", "messages"
         )
     for index, message in enumerate(messages):
-        if not isinstance(message, Mapping):
-            raise MessageError(
-                f"must be a mapping with a role and content, got {type(message).__name__}",
-                f"messages[{index}]",
-            )
+        _check_message(message, f"messages[{index}]")
     return messages
 
 
-def _check_roles(readings: Sequence[Reading]) -> None:
-    for index, reading in enumerate(readings):
-        if reading.is_turn and reading.role not in KNOWN_ROLES:
-            raise MessageError(
-                f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
-                f"messages[{index}].role",
-            )
-
-
-def _make_ids(messages: Sequence[Mapping[str, Any]], readings: Sequence[Reading]) -> list[str]:
-    """Give every message an id: the caller's, or one derived from position and content."""
-    first_seen: dict[str, int] = {}
-    for index, reading in enumerate(readings):
-        if reading.id is None:
-            continue
-        earlier = first_seen.setdefault(reading.id, index)
-        if earlier != index:
-            raise MessageError(
-                f"id {reading.id!r} is already used by messages[{earlier}]; ids must be unique",
-                f"messages[{index}].id",
-            )
-    return [
-        reading.id or _derive_id(index, messages[index], first_seen)
-        for index, reading in enumerate(readings)
-    ]
-
-
-def _derive_id(index: int, message: Mapping[str, Any], taken: Mapping[str, int]) -> str:
-    derived = f"m{index}-{digest(message)[:8]}"
-    while derived in taken:
-        derived += "+"
-    return derived
+def _check_message(message: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(message, Mapping):
+        raise MessageError(
+            f"must be a mapping with a role and content, got {type(message).__name__}", place
+        )
+    return message
 
 
 def _make_message(raw: Mapping[str, Any], reading: Reading, index: int, id_: str) -> Message:
@@ -129,6 +128,7 @@ def _make_message(raw: Mapping[str, Any], reading: Reading, index: int, id_: str
 __all__ = [
     "FORMATS",
     "Format",
+    "Loader",
     "check_list",
     "find_format",
     "format_names",

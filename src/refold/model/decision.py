@@ -12,15 +12,11 @@ class Keep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refer:
-    """Replace a duplicate by a pointer to the copy that stays; similarity 1 means exact."""
+    """Replace a copy by a pointer to the one that stays."""
 
     to: int
-    similarity: float = 1.0
-
-    @property
-    def exact(self) -> bool:
-        """Whether both copies are the same to the letter."""
-        return self.similarity >= 1.0
+    similarity: float | None = None
+    """How alike a near copy is, from 0 to 1; `None` if it is the same to the letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,15 @@ class Fold:
         """Whether the message comes through unchanged."""
         return not self.texts
 
+    def shows_same(self, other: Fold) -> bool:
+        """Tell whether *other* becomes the same message, whatever the reasons."""
+        return (
+            self.sources[0].index == other.sources[0].index
+            and self.sources[-1].index == other.sources[-1].index
+            and self.texts == other.texts
+            and self.is_rolled == other.is_rolled
+        )
+
     @property
     def texts_after(self) -> list[str]:
         """The texts of the message that this becomes."""

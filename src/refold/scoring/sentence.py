@@ -40,7 +40,7 @@ _FILLER: Final = re.compile(
     r"(?:great|sure|okay|ok|thanks|thank you|got it|right|alright|absolutely|exactly|indeed|cool|"
     r"nice|perfect|wonderful|awesome|fantastic|sounds good|makes sense|i see|i understand|"
     r"understood|noted|certainly|of course|no problem|no worries|will do|let me|i'll|i can|"
-    r"i would|well|so|now)(?=[,.!?\s])",
+    r"i would|well|so|now|hi|hey|hello|dear all|good (?:morning|afternoon|evening|day))(?=[,.!?\s])",
     re.I,
 )
 _NEGATION: Final = re.compile(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from refold.detectors import Findings, detect
+from refold.detectors import Findings, detect, soft_texts
 from refold.model.draft import Draft, Verdict
 from refold.model.message import Message
 from refold.options import Options
+from refold.strategies.prose import Unit, make_units
+from refold.text.entities import iter_entities
 from refold.text.view import TextView
 from refold.tokens.base import CountedTexts
+
+_MAX_ENTITY_CHARS: Final = 120
 
 
 class Analyses:
@@ -19,12 +24,30 @@ class Analyses:
     def __init__(self, tokens: CountedTexts) -> None:
         self.tokens = tokens
         self._findings: dict[str, Findings] = {}
+        self._units: dict[str, list[Unit]] = {}
+        self._entities: dict[str, tuple[str, ...]] = {}
 
     def findings(self, text: str) -> Findings:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
             known = self._findings[text] = detect(TextView(text))
+        return known
+
+    def units(self, text: str) -> list[Unit]:
+        """Return the scored sentences of *text*."""
+        known = self._units.get(text)
+        if known is None:
+            known = self._units[text] = make_units(text)
+        return known
+
+    def entities(self, text: str) -> tuple[str, ...]:
+        """Return the names in *text* that are worth listing, each once."""
+        known = self._entities.get(text)
+        if known is None:
+            found = dict.fromkeys((*iter_entities(text), *soft_texts(TextView(text))))
+            known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
+            self._entities[text] = known
         return known
 
 
@@ -36,6 +59,8 @@ class Setting:
     analyses: Analyses
     recent_from: int
     """Index of the first message inside the recency window."""
+    hidden: frozenset[int] = frozenset()
+    """Indices of messages that are already folded: nothing may refer to their texts."""
 
     @classmethod
     def of(
@@ -66,6 +91,7 @@ class Setting:
             and not message.calls
             and message.provenance is None
             and message.is_turn
+            and message.index not in self.hidden
         )
 
 

@@ -26,7 +26,7 @@ def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     for group in copies.values():
         if len(group) > 1:
             target = choose_target(group, setting)
-            yield from refer_all(draft, [(copy, 1.0) for copy in group], target, "exact_duplicate")
+            yield from refer_all(draft, [(copy, None) for copy in group], target, "exact_duplicate")
 
 
 def choose_target(group: Sequence[Segment], setting: Setting) -> Segment:
@@ -38,7 +38,7 @@ def choose_target(group: Sequence[Segment], setting: Setting) -> Segment:
 
 
 def refer_all(
-    draft: Draft, copies: Sequence[tuple[Segment, float]], target: Segment, reason: str
+    draft: Draft, copies: Sequence[tuple[Segment, float | None]], target: Segment, reason: str
 ) -> Iterator[Verdict]:
     """Refer every open copy to *target*, which is then kept: a reference needs readable text."""
     referring = [

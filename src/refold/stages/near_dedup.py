@@ -49,7 +49,7 @@ def near_dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     for family in _families(texts, threshold):
         target = choose_target([text.segment for text in family.members], setting)
         bag = next(text.bag for text in family.members if text.segment is target)
-        copies = [
+        copies: list[tuple[Segment, float | None]] = [
             (text.segment, similarity)
             for text in family.members
             if text.segment is not target and (similarity := jaccard(text.bag, bag)) >= threshold

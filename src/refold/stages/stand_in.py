@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from refold.detectors import soft_texts
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
@@ -22,14 +20,17 @@ from refold.stages.tags import (
     truncated_tag,
 )
 from refold.strategies.code import summarize_around_code
-from refold.strategies.prose import char_budget, summarize_prose
+from refold.strategies.prose import (
+    best_unit,
+    char_budget,
+    renumber,
+    summarize_prose,
+    summarize_units,
+)
 from refold.strategies.structured import is_structured, summarize_structured
-from refold.text.entities import entity_cap, iter_entities
+from refold.text.entities import entity_cap
 from refold.text.lines import lines_missing_from
-from refold.text.truncate import cut
-from refold.text.view import TextView
-
-MAX_ENTITY_CHARS: Final = 120
+from refold.text.truncate import cut, cut_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class StandIns:
     def __init__(self, draft: Draft, setting: Setting) -> None:
         self._draft = draft
         self._setting = setting
+        self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
@@ -58,7 +60,7 @@ class StandIns:
                 return StandIn(None, "preserved", decision.reason)
             case Refer() as refer:
                 tags = [self._refer(segment, refer)]
-                action = "deduped" if refer.exact else "fuzzy_deduped"
+                action = "deduped" if refer.similarity is None else "fuzzy_deduped"
                 return self._first_shorter(tags, segment, action, decision.reason, action)
             case Supersede() as supersede:
                 tags = self._superseded(segment, supersede, depth)
@@ -78,19 +80,30 @@ class StandIns:
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
-        joined = "\n\n".join(texts)
         length = sum(map(len, texts))
-        budget = char_budget(length, depth)
-        if is_structured(joined):
-            body = summarize_structured(joined, budget)
-        else:
-            body = summarize_prose(joined, budget, must_cover=_borders(texts))
+        body = self._body(texts, char_budget(length, depth))
         summary_id = self._id(sources)
-        for entities in (choose_entities(joined, body, entity_cap(length)), []):
+        for entities in (self._entities(texts, body, entity_cap(length)), []):
             tag = summary_tag(body, merged=len(texts), entities=entities, summary_id=summary_id)
             if self.is_shorter(tag, texts):
                 return tag
         return None
+
+    def _body(self, texts: Sequence[str], budget: int) -> str:
+        """Say what matters in *texts*; several texts each get a word in."""
+        joined = "\n\n".join(texts)
+        if is_structured(joined):
+            return summarize_structured(joined, budget)
+        groups = renumber([self._analyses.units(text) for text in texts])
+        units = [unit for group in groups for unit in group]
+        first = [best_unit(group) for group in groups if group] if len(texts) > 1 else []
+        distinct = list({unit.text: unit for unit in first}.values())
+        return summarize_units(units, budget, distinct) or cut_words(joined.strip(), budget)
+
+    def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
+        """Choose the entities to name: those that the summary lost first, then the others."""
+        names = dict.fromkeys(name for text in texts for name in self._analyses.entities(text))
+        return sorted(names, key=lambda name: name in body)[:cap]
 
     def truncated(self, text: str, chars: int) -> str | None:
         """Cut a text after *chars* characters, or return nothing if that would not be shorter."""
@@ -113,7 +126,7 @@ class StandIns:
 
     def _refer(self, segment: Segment, refer: Refer) -> str:
         target = self._draft.segments[refer.to]
-        if refer.exact:
+        if refer.similarity is None:
             return duplicate_tag(target.id, len(segment.text))
         tag = near_duplicate_tag(target.id, len(segment.text), refer.similarity)
         # What differs may be all that matters: the changed lines stay readable.
@@ -127,24 +140,3 @@ class StandIns:
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""
         return summary_id_of(sources) if self._setting.options.embed_summary_id else ""
-
-
-def _borders(texts: Sequence[str]) -> list[int]:
-    """Return where each of several joined texts begins."""
-    if len(texts) < 2:
-        return []
-    borders, place = [], 0
-    for text in texts:
-        borders.append(place)
-        place += len(text) + 2
-    return borders
-
-
-def choose_entities(text: str, body: str, cap: int) -> list[str]:
-    """Choose the entities to name: those that the summary lost first, then the others."""
-    lost: dict[str, None] = {}
-    shown: dict[str, None] = {}
-    for entity in (*iter_entities(text), *soft_texts(TextView(text))):
-        if len(entity) <= MAX_ENTITY_CHARS:
-            (shown if entity in body else lost).setdefault(entity)
-    return [*lost, *shown][:cap]

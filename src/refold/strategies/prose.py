@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,25 +41,43 @@ class Unit:
     """A sentence that may be chosen, with what it is worth."""
 
     place: int
-    start: int
     text: str
     score: int
     paragraph: int
 
 
-def summarize_prose(text: str, budget: int, *, must_cover: Sequence[int] = ()) -> str:
-    """Return the sentences of *text* that matter most, in reading order.
+def summarize_prose(text: str, budget: int) -> str:
+    """Return the sentences of *text* that matter most, in reading order."""
+    return summarize_units(make_units(text), budget) or cut_words(text.strip(), budget)
 
-    *must_cover* holds places in the text; the stretches between them each get their best sentence,
-    even past the budget: a summary of several messages speaks for every one of them.
-    """
-    units = make_units(text)
+
+def summarize_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> str:
+    """Join the units that matter most, those in *first* whatever they cost."""
     if not units:
-        return cut_words(text.strip(), budget)
-    chosen = pack_units(units, budget, _best_of_each(units, must_cover))
+        return ""
+    chosen = pack_units(units, budget, first)
     if not chosen:
         return _cut_best(units, budget)
     return JOINT.join(unit.text for unit in chosen)
+
+
+def best_unit(units: Sequence[Unit]) -> Unit:
+    """Return the unit with the highest score, the first one on a tie."""
+    return max(units, key=lambda unit: unit.score)
+
+
+def renumber(groups: Iterable[Sequence[Unit]]) -> list[list[Unit]]:
+    """Give the units of several texts common numbers, to choose from them together."""
+    place = paragraph = 0
+    numbered: list[list[Unit]] = []
+    for units in groups:
+        group: list[Unit] = []
+        for unit in units:
+            group.append(Unit(place, unit.text, unit.score, paragraph + unit.paragraph))
+            place += 1
+        paragraph += units[-1].paragraph + 1 if units else 0
+        numbered.append(group)
+    return numbered
 
 
 def make_units(text: str) -> list[Unit]:
@@ -68,7 +85,7 @@ def make_units(text: str) -> list[Unit]:
     sentences = find_sentences(text)
     scores = score_spans(text, [(s.start, s.end) for s in sentences])
     return [
-        Unit(place, sentence.start, _one_line(text, sentence), score, sentence.paragraph)
+        Unit(place, _one_line(text, sentence), score, sentence.paragraph)
         for place, (sentence, score) in enumerate(zip(sentences, scores, strict=True))
     ]
 
@@ -79,18 +96,7 @@ def _one_line(text: str, sentence: Sentence) -> str:
     return " ".join(raw.split()) if "\n" in raw else raw
 
 
-def _best_of_each(units: list[Unit], borders: Sequence[int]) -> list[Unit]:
-    """Return the best unit of each stretch that begins at one of *borders*."""
-    best: dict[int, Unit] = {}
-    for unit in units if borders else ():
-        stretch = bisect_right(borders, unit.start)
-        held = best.get(stretch)
-        if held is None or unit.score > held.score:
-            best[stretch] = unit
-    return list({unit.text: unit for unit in best.values()}.values())
-
-
-def pack_units(units: list[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:
+def pack_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:
     """Choose units for *budget* characters, in reading order.
 
     Those in *first* are in; then come the best of each paragraph, then whatever still fits.
@@ -109,7 +115,7 @@ def pack_units(units: list[Unit], budget: int, first: Sequence[Unit] = ()) -> li
     return sorted(chosen, key=lambda unit: unit.place)
 
 
-def _ranked(units: list[Unit]) -> list[Unit]:
+def _ranked(units: Sequence[Unit]) -> list[Unit]:
     best: dict[int, Unit] = {}
     for unit in units:
         held = best.get(unit.paragraph)
@@ -137,9 +143,9 @@ def _spread_order(count: int) -> Callable[[int], int]:
     return order
 
 
-def _cut_best(units: list[Unit], budget: int) -> str:
+def _cut_best(units: Sequence[Unit], budget: int) -> str:
     """Cut the best unit when not even one fits whole."""
-    best = max(units, key=lambda unit: unit.score)
+    best = best_unit(units)
     if len(best.text) <= budget:
         return best.text
     return cut_words(best.text, budget - len(ELLIPSIS)) + ELLIPSIS

@@ -25,15 +25,12 @@ def jaccard(a: Counter[str], b: Counter[str]) -> float:
 
 
 def lines_missing_from(text: str, other: str) -> list[str]:
-    """Return the lines of *text* that *other* does not have, as they are written."""
-    known = Counter(normal_lines(other))
+    """Return the lines of *text* that *other* does not have to the letter, in order."""
+    known = Counter(other.split("\n"))
     missing = []
-    for raw in text.split("\n"):
-        line = raw.strip().lower()
-        if not line:
-            continue
+    for line in text.split("\n"):
         if known[line] > 0:
             known[line] -= 1
-        else:
-            missing.append(raw.strip())
+        elif line.strip():
+            missing.append(line)
     return missing

@@ -1,0 +1,260 @@
+"""A growing conversation whose folded beginning stays byte for byte the same between folds.
+
+Providers cache the beginning of a prompt only while it does not change. So a session leaves what it
+has shown alone, lets new messages pile up as they are, and folds only when a trigger fires: once,
+with room to spare, and as late in the list as will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from refold.agent.saved import read_state, write_state
+from refold.compressor import Compressor
+from refold.errors import ConfigError
+from refold.flow import plan_rest
+from refold.formats import Loader
+from refold.model.message import Message
+from refold.model.plan import Fold, kept_fold
+from refold.model.wire import clone
+from refold.options import Options
+from refold.result import BudgetReport
+from refold.stages import Analyses, Setting
+from refold.stores.base import Store
+
+_MIN_TAIL_TOKENS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """When a session folds, and how far: high and low water, as shares of the token budget."""
+
+    trigger: float = 0.9
+    """Fold when the view has grown to this share of the budget."""
+    landing: float = 0.6
+    """Fold down to this share, so that the next fold is far off."""
+    min_gain: float = 0.1
+    """Do not fold for less than this share of the budget, unless it must be."""
+    growth: float = 0.5
+    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.landing <= self.trigger <= 1:
+            raise ConfigError(
+                "landing and trigger must satisfy 0 < landing <= trigger <= 1, "
+                f"got landing={self.landing!r}, trigger={self.trigger!r}"
+            )
+        for name in ("min_gain", "growth"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReport:
+    """What the last view cost, and how much of it the provider has already cached."""
+
+    messages: int = 0
+    """Messages in the view."""
+    tokens: int = 0
+    """Tokens of the view."""
+    tokens_unfolded: int = 0
+    """What they would be without folding."""
+    first_changed: int = 0
+    """Index in the view of the first message that the view before did not have there."""
+    cached_share: float = 0.0
+    """Share of the view's tokens before that index."""
+    folds: int = 0
+    """How often the session has folded so far."""
+    budget: BudgetReport | None = None
+    """How the budget was kept the last time it had to be."""
+
+
+class Session:
+    """A conversation that grows: `append` what happens, send what `view` returns.
+
+    The messages of a view belong to the session: read them, send them, but do not change them.
+    """
+
+    def __init__(
+        self,
+        options: Options | None = None,
+        *,
+        store: Store | None = None,
+        marks: Marks | None = None,
+        **choices: Any,
+    ) -> None:
+        if options is None:
+            choices = {"keep_duplicate": "first", **choices}
+        self._compressor = Compressor(options, store=store, **choices)
+        self.options = self._compressor.options
+        self.marks = marks or Marks()
+        self.verbatim: dict[str, Any] = {}
+        """Originals of everything folded so far; the store has them too, if there is one."""
+        self.report = SessionReport()
+        self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
+        self._analyses: Analyses = self._compressor.new_analyses()
+        self._messages: list[Message] = []
+        self._plan: list[Fold] = []
+        self._shown: list[dict[str, Any]] = []
+        self._settled = 0
+        """How many messages the last fold has dealt with for good; those after it were recent."""
+        self._tokens = 0
+        self._tail_tokens = 0
+        self._unfolded_tokens = 0
+        self._sent = 0
+
+    def append(self, message: Mapping[str, Any]) -> None:
+        """Add one message; the session keeps its own copy."""
+        index = len(self._messages)
+        loaded = self._compressor.recognize((self._loader.load(clone(dict(message)), index),))[0]
+        cost = self._analyses.tokens.message(loaded)
+        self._messages.append(loaded)
+        self._plan.append(kept_fold(loaded, "not_folded_yet"))
+        self._shown.append(clone(loaded.wire))
+        self._tokens += cost
+        self._tail_tokens += cost
+        self._unfolded_tokens += cost
+
+    def extend(self, messages: Iterable[Mapping[str, Any]]) -> None:
+        """Add messages in order."""
+        for message in messages:
+            self.append(message)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The whole conversation as it was given, copied."""
+        return [clone(message.wire) for message in self._messages]
+
+    def view(self, token_budget: int | None = None) -> list[dict[str, Any]]:
+        """Return what to send now; folds first if a trigger fires."""
+        budget = self.options.token_budget if token_budget is None else token_budget
+        plan, kept_to = self._next_plan(budget)
+        first_changed = self._sent
+        if plan is not None:
+            first_changed = min(self._sent, self._adopt(plan))
+        self.report = replace(
+            self.report,
+            messages=len(self._shown),
+            tokens=self._tokens,
+            tokens_unfolded=self._unfolded_tokens,
+            first_changed=first_changed,
+            cached_share=self._share_before(first_changed),
+            budget=kept_to or self.report.budget,
+        )
+        self._sent = len(self._shown)
+        return list(self._shown)
+
+    def _next_plan(self, budget: int | None) -> tuple[list[Fold] | None, BudgetReport | None]:
+        """Decide whether to fold now, and how."""
+        if not self.report.messages:
+            return self._fold_all(budget)
+        if budget is None:
+            grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
+            return (self._fold_tail() if grown else None), None
+        aim = self._compressor.aim(budget)
+        if self._tokens <= self.marks.trigger * aim:
+            return None, None
+        plan = self._fold_tail()
+        cost = self._price(plan)
+        if cost <= self.marks.landing * aim:
+            return plan, None
+        if self._tokens <= aim and self._tokens - cost < self.marks.min_gain * aim:
+            return None, None
+        return self._fold_all(budget, target=int(self.marks.landing * aim))
+
+    def _fold_all(
+        self, budget: int | None, target: int | None = None
+    ) -> tuple[list[Fold], BudgetReport | None]:
+        """Fold the whole conversation anew, from the originals."""
+        options = replace(self.options, token_budget=budget)
+        plan, report = self._compressor.plan(self._messages, self._analyses, options, target)
+        return list(plan), report
+
+    def _fold_tail(self) -> list[Fold]:
+        """Leave what is settled as it is, and fold what came after it."""
+        settled = self._settled_folds()
+        hidden = frozenset(
+            message.index
+            for fold in self._plan[:settled]
+            if not fold.is_kept
+            for message in fold.sources
+        )
+        rest = plan_rest(self._messages, self.options, self._analyses, self._settled, hidden)
+        return [*self._plan[:settled], *rest]
+
+    def _settled_folds(self) -> int:
+        """Count the folds at the beginning that cover nothing but settled messages."""
+        count = 0
+        while count < len(self._plan) and self._plan[count].sources[-1].index < self._settled:
+            count += 1
+        return count
+
+    def _price(self, plan: Iterable[Fold]) -> int:
+        return sum(map(self._analyses.tokens.fold, plan))
+
+    def _adopt(self, plan: list[Fold]) -> int:
+        """Show *plan* from now on; return the index of the first message that changes."""
+        first = 0
+        for old, new in zip(self._plan, plan, strict=False):
+            if not old.shows_same(new):
+                break
+            first += 1
+        rendering = self._compressor.render(plan[first:])
+        self._compressor.save(rendering)
+        self.verbatim.update(rendering.verbatim)
+        self._plan = plan
+        self._shown[first:] = rendering.messages
+        self._tokens = self._price(plan)
+        self._tail_tokens = 0
+        setting = Setting.of(
+            self._messages, self.options, self._analyses, self.options.recency_window
+        )
+        self._settled = setting.recent_from
+        if first < len(plan):
+            self.report = replace(self.report, folds=self.report.folds + 1)
+        return first
+
+    def _share_before(self, index: int) -> float:
+        """Return the share of the view's tokens that stands before *index*."""
+        after = self._price(self._plan[index:])
+        return (self._tokens - after) / self._tokens if self._tokens else 0.0
+
+    def save(self, store: Store) -> str:
+        """Write everything to *store* and return the key with which to `resume`."""
+        return write_state(
+            store,
+            options=self.options,
+            messages=self._messages,
+            plan=self._plan,
+            facts={
+                "marks": asdict(self.marks),
+                "settled": self._settled,
+                "tail_tokens": self._tail_tokens,
+                "sent": self._sent,
+                "folds": self.report.folds,
+                "messages_shown": self.report.messages,
+            },
+        )
+
+    @classmethod
+    def resume(cls, key: str, store: Store, **choices: Any) -> Self:
+        """Take up a saved session; it goes on byte for byte as if it had never stopped.
+
+        A token counter cannot be saved: one that was given must be given again.
+        """
+        state = read_state(store, key, choices)
+        facts = state.facts
+        session = cls(state.options, store=store, marks=Marks(**facts["marks"]))
+        session.extend(state.messages)
+        plan = state.plan(session._messages)
+        session.report = replace(
+            session.report, folds=facts["folds"] - 1, messages=facts["messages_shown"]
+        )
+        session._adopt(plan)
+        session.report = replace(session.report, folds=facts["folds"])
+        session._settled = facts["settled"]
+        session._tail_tokens = facts["tail_tokens"]
+        session._sent = facts["sent"]
+        return session

@@ -1,0 +1,99 @@
+"""The command line: one file a command, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final, TextIO
+
+import click
+
+import refold
+from refold.errors import RefoldError
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "compress": "refold.cli.compress",
+    "uncompress": "refold.cli.uncompress",
+    "explain": "refold.cli.explain",
+    "stats": "refold.cli.stats",
+    "demo": "refold.cli.demo",
+}
+"""Every command and the module whose `command` it is, in the order of the help."""
+
+_OK: Final = 0
+_ERROR: Final = 1
+_INTERRUPTED: Final = 130
+
+_EPILOG: Final = """\b
+Examples:
+  refold demo
+  refold compress chat.jsonl -o small.jsonl
+  refold uncompress small.jsonl -o chat.jsonl
+  refold explain chat.jsonl
+  refold stats chat.jsonl
+  refold compress chat.json --json | refold uncompress -
+
+\b
+Files: a JSON list of messages, an object with "messages", JSON lines, session
+files of Claude Code and Codex, and what compress --json writes.
+
+\b
+Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
+3 some originals are missing; 130 interrupted."""
+
+
+class _Commands(click.Group):
+    """Imports a command's module only when that command, or the list of all, is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, loading its module."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        return command
+
+
+@click.command(
+    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(refold.__version__, prog_name="refold")
+def cli() -> None:
+    """Fold long LLM conversations small, and unfold them again byte for byte."""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    _never_fail_to_print(sys.stdout, sys.stderr)
+    try:
+        code = cli.main(args=args, prog_name="refold", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except RefoldError as error:
+        click.echo(f"refold: {error}", err=True)
+        return _ERROR
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("refold: interrupted", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _ERROR
+    return code if isinstance(code, int) else _OK
+
+
+def _never_fail_to_print(*streams: TextIO) -> None:
+    """Let a terminal that lacks a character show a question mark instead of a traceback."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

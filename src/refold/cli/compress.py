@@ -1,0 +1,128 @@
+"""`refold compress`: fold a conversation file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import click
+
+from refold.cli.document import Document
+from refold.cli.envelope import dump_envelope
+from refold.cli.folding import FoldedFile, fold_file, may_be_folded
+from refold.cli.io import STDIO, read_document, say, working, write_text
+from refold.cli.options import (
+    EPILOG,
+    file_argument,
+    format_option,
+    make_options,
+    out_option,
+    quiet_option,
+    set_option,
+    store_option,
+)
+from refold.cli.originals import Sidecar, inherit, open_embedded, sidecar_of
+from refold.cli.words import count_of, percent_saved
+from refold.errors import StoreError
+from refold.stores import SqliteStore, Store
+
+_EPILOG = f"""\b
+Examples:
+  refold compress chat.jsonl -o small.jsonl
+  refold compress chat.json -o small.json --store originals.db
+  refold compress chat.json --json > folded.json
+  refold compress chat.jsonl -o chat.jsonl --set recency_window=8
+  cat chat.json | refold compress - --json | refold uncompress -
+  refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
+
+\b
+The originals need a place: --store DB, or OUT.refold.db beside the output, or
+(with --json) the output itself.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@out_option
+@store_option
+@format_option
+@set_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
+)
+@quiet_option
+def command(
+    *,
+    file: str,
+    out: str | None,
+    store: str | None,
+    format_name: str | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Fold a conversation file; the originals are kept so that it can be unfolded."""
+    options = make_options(settings, format_name)
+    out = None if out == STDIO else out
+    document = read_document(file)
+    as_json = as_json or document.verbatim is not None
+    if out is None and store is None and not as_json:
+        raise click.UsageError(
+            "the originals need a place: add -o OUT (they go to OUT.refold.db), --store DB, "
+            "or --json (they go into the output)"
+        )
+    with ExitStack() as stack:
+        if out is not None and store is None and not as_json:
+            inherit(file, sidecar_of(out))
+        chosen, place = _choose_store(document, out, store, as_json, stack)
+        with working("folding", chars=len(document.text()), quiet=quiet):
+            folded = fold_file(document, options, chosen)
+        if not folded.is_changed and any(map(may_be_folded, document.messages)):
+            chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
+        write_text(_spell(folded, document, as_json), out)
+    say(_summary(document, folded, place), quiet=quiet)
+
+
+def _choose_store(
+    document: Document, out: str | None, store: str | None, as_json: bool, stack: ExitStack
+) -> tuple[Store, str]:
+    """Return where the originals go, and how to call that place."""
+    if store is not None:
+        opened = stack.enter_context(SqliteStore(store))
+        if document.verbatim:
+            opened.put(document.verbatim)
+        return opened, store
+    if as_json or out is None:
+        return open_embedded(document), "the output"
+    sidecar = sidecar_of(out)
+    return Sidecar(sidecar, stack), str(sidecar)
+
+
+def _spell(folded: FoldedFile, document: Document, as_json: bool) -> str:
+    if not as_json:
+        return folded.document.text()
+    verbatim = _join(document.verbatim or {}, folded.result.verbatim)
+    return dump_envelope(
+        folded.document, {**verbatim, **folded.spellings}, folded.result.compression
+    )
+
+
+def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the originals of an earlier round and of this one together; none may get lost."""
+    for key, value in new.items():
+        if key in old and old[key] != value:
+            raise StoreError(
+                f"the id {key!r} already names another original in this document; "
+                "give the new message an id of its own"
+            )
+    return {**old, **new}
+
+
+def _summary(document: Document, folded: FoldedFile, place: str) -> str:
+    before, after = len(document.items), len(folded.document.items)
+    figures = folded.result.compression
+    tokens = f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens"
+    kept = f"originals in {place}" if folded.is_changed else "nothing to fold"
+    return " · ".join((count_of(before, after), f"{tokens} ({percent_saved(figures)})", kept))

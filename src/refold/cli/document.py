@@ -1,0 +1,238 @@
+"""A conversation file cut into records, with every byte around them kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from json import JSONDecodeError
+from typing import Any, Final
+
+from refold.cli.style import Style, detect_style
+from refold.errors import FormatError
+
+BLANKS: Final = " \t\r\n"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One record: its exact text, what it says, and the text up to the next one."""
+
+    raw: str
+    wire: Any
+    gap: str
+    line: int = 0
+    """Where it begins in the file; 0 for records that were never there."""
+    above: frozenset[str] = frozenset()
+    """Digests of the stand-ins it was unfolded from: nothing is unfolded from itself."""
+    is_final: bool = False
+    """Whether unfolding it was tried in vain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A whole file: `head`, then every record with its gap, then `tail`."""
+
+    name: str
+    items: tuple[Item, ...] = ()
+    head: str = ""
+    tail: str = ""
+    gap: str = "\n"
+    """What usually stands between two records."""
+    style: Style = field(default_factory=Style)
+    verbatim: Mapping[str, Any] | None = None
+    """Originals that came in the same file (what `compress --json` writes)."""
+
+    @property
+    def messages(self) -> list[Any]:
+        """The records, as the library takes them."""
+        return [item.wire for item in self.items]
+
+    def text(self) -> str:
+        """Return the file's text; for a file just read, exactly what was read."""
+        body = "".join(item.raw + item.gap for item in self.items)
+        return f"{self.head}{body}{self.tail}"
+
+    def with_items(self, items: Sequence[Item]) -> Document:
+        """Return the same file with other records."""
+        return replace(self, items=tuple(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    value: Any
+
+
+def parse_document(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
+    """Read a JSON list, an object with `messages`, or JSON lines; also return the other keys."""
+    try:
+        return _parse(text, name)
+    except JSONDecodeError as error:
+        place = f"{name}, line {error.lineno}, column {error.colno}"
+        raise FormatError(f"broken JSON: {error.msg}", place) from error
+    except RecursionError as error:
+        raise FormatError("the JSON is nested too deeply to read", name) from error
+    except ValueError as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"the JSON cannot be read: {error}", name) from error  # a giant number
+
+
+def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
+    start = 1 if text.startswith("\ufeff") else 0
+    start = _skip(text, start)
+    if start == len(text):
+        raise FormatError("the file is empty; expected a conversation as JSON or JSON lines", name)
+    if text[start] == "[":
+        spans, end = _scan_list(text, start)
+        _check_end(text, end)
+        return _document(text, name, spans, end - 1, lines=False), {}
+    if text[start] == "{" and not _is_lines(text, start):
+        return _parse_object(text, start, name)
+    return _document(text, name, list(_scan_lines(text, start)), len(text), lines=True), {}
+
+
+def _is_lines(text: str, start: int) -> bool:
+    """Tell whether the first line is a record of its own and not an object with `messages`."""
+    feed = text.find("\n", start)
+    first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
+    try:
+        value = json.loads(first)
+    except JSONDecodeError:
+        # A broken first line that ends like a record, with more behind it: report it as a line.
+        return first.endswith("}") and text[start + len(first) :].lstrip(BLANKS).startswith("{")
+    alone = feed < 0 or not text[feed:].strip(BLANKS)
+    return not (alone and isinstance(value, dict) and isinstance(value.get("messages"), list))
+
+
+def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
+    others: dict[str, Any] = {}
+    found: tuple[list[_Span], int] | None = None
+    end = start
+    for key, place in (members := _Members(text, start)):
+        if key == "messages" and text[place] == "[":
+            found = _scan_list(text, place)
+            members.place = found[1]
+        else:
+            others[key], members.place = _DECODER.raw_decode(text, place)
+    end = members.place
+    _check_end(text, end)
+    if found is not None:
+        return _document(text, name, found[0], found[1] - 1, lines=False), others
+    if "role" in others or "type" in others:
+        return _document(text, name, [_Span(start, end, others)], end, lines=True), {}
+    keys = ", ".join(sorted(others)[:8]) or "no keys at all"
+    raise FormatError(
+        f'the JSON object has no "messages" list (it has {keys}); expected a list of messages, '
+        'an object with "messages", or JSON lines',
+        name,
+    )
+
+
+class _Members:
+    """Walks over an object's members; whoever walks reads the value and sets `place` behind it."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self.place = start
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        text = self._text
+        self.place = _skip(text, self.place + 1)
+        if text[self.place : self.place + 1] == "}":
+            self.place += 1
+            return
+        while True:
+            if text[self.place : self.place + 1] != '"':
+                raise JSONDecodeError(
+                    "Expecting property name enclosed in double quotes", text, self.place
+                )
+            key, place = _DECODER.raw_decode(text, self.place)
+            yield key, _skip(text, _expect(text, _skip(text, place), ":") + 1)
+            place = _expect(text, _skip(text, self.place), ",}")
+            self.place = place + 1
+            if text[place] == "}":
+                return
+            self.place = _skip(text, self.place)
+
+
+def _scan_list(text: str, start: int) -> tuple[list[_Span], int]:
+    """Return the elements of the list at *start*, and the place behind its bracket."""
+    spans: list[_Span] = []
+    place = _skip(text, start + 1)
+    if text[place : place + 1] == "]":
+        return spans, place + 1
+    while True:
+        value, end = _DECODER.raw_decode(text, place)
+        spans.append(_Span(place, end, value))
+        place = _expect(text, _skip(text, end), ",]")
+        if text[place] == "]":
+            return spans, place + 1
+        place = _skip(text, place + 1)
+
+
+def _scan_lines(text: str, start: int) -> Iterator[_Span]:
+    """Yield the record of each line that has one; only a line feed ends a line."""
+    place = start
+    while place < len(text):
+        feed = text.find("\n", place)
+        stop = len(text) if feed < 0 else feed
+        line = text[place:stop]
+        begin = place + len(line) - len(line.lstrip(BLANKS))
+        end = place + len(line.rstrip(BLANKS))
+        if begin < end:
+            try:
+                value = json.loads(text[begin:end])
+            except JSONDecodeError as error:
+                raise JSONDecodeError(error.msg, text, begin + error.pos) from error
+            yield _Span(begin, end, value)
+        place = stop + 1
+
+
+def _document(text: str, name: str, spans: list[_Span], end: int, *, lines: bool) -> Document:
+    """Cut *text* at the borders of its records; *end* is where the list that holds them ends."""
+    stops = [span.start for span in spans[1:]] + [end if lines else spans[-1].end] if spans else []
+    items = []
+    line, counted = 1, 0
+    for span, stop in zip(spans, stops, strict=True):
+        line += text.count("\n", counted, span.start)
+        counted = span.start
+        raw, gap = text[span.start : span.end], text[span.end : stop]
+        items.append(Item(raw=raw, wire=span.value, gap=gap, line=line))
+    style = detect_style(((item.raw, item.wire) for item in items), ascii_only=_is_ascii(text))
+    usual = items[0].gap if len(items) > 1 else ("\n" if lines else ", ")
+    return Document(
+        name=name,
+        items=tuple(items),
+        head=text[: spans[0].start if spans else end],
+        tail=text[stops[-1] if spans else end :],
+        gap=usual,
+        style=style,
+    )
+
+
+def _is_ascii(text: str) -> bool:
+    return text.isascii() or text.removeprefix("\ufeff").isascii()
+
+
+def _skip(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
+def _expect(text: str, place: int, marks: str) -> int:
+    """Return *place* if one of *marks* stands there."""
+    if place >= len(text) or text[place] not in marks:
+        raise JSONDecodeError(f"Expecting '{marks[0]}' delimiter", text, place)
+    return place
+
+
+def _check_end(text: str, place: int) -> None:
+    place = _skip(text, place)
+    if place != len(text):
+        raise JSONDecodeError("Extra data", text, place)

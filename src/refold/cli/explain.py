@@ -1,0 +1,56 @@
+"""`refold explain`: say what a fold would do to every message, and why."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+
+import click
+
+from refold.cli.folding import fold_file
+from refold.cli.io import read_document, working, write_text
+from refold.cli.options import (
+    EPILOG,
+    file_argument,
+    format_option,
+    json_option,
+    make_options,
+    set_option,
+)
+from refold.cli.originals import open_for_looking
+from refold.cli.story import tell
+
+_EPILOG = f"""\b
+Examples:
+  refold explain chat.jsonl
+  refold explain chat.jsonl --full --set recency_window=0
+  refold explain chat.json --json | jq '.[] | select(.decision == "compressed")'
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@format_option
+@set_option
+@json_option
+@click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
+def command(
+    *, file: str, format_name: str | None, settings: tuple[str, ...], as_json: bool, full: bool
+) -> None:
+    """Say what a fold does to every message, and why; changes nothing."""
+    options = make_options(settings, format_name, trace=True)
+    document = read_document(file)
+    with ExitStack() as stack, working("folding", chars=len(document.text())):
+        folded = fold_file(document, options, open_for_looking(document, file, stack))
+        rows = list(tell(document, folded, options.format))
+    if as_json:
+        data = [row.to_dict(full=full) for row in rows]
+        write_text(json.dumps(data, indent=2) + "\n", None)
+        return
+    from refold.cli.render import draw_explanation, draw_totals, make_console
+
+    console = make_console()
+    console.print(draw_explanation(rows, console.width, full=full))
+    figures = folded.result.compression
+    console.print(draw_totals(figures, len(document.items), len(folded.document.items)))

@@ -1,0 +1,244 @@
+"""Fold and unfold whole files: the library does the messages, this keeps the bytes around them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from refold.cli.document import Document, Item
+from refold.cli.style import Style, says
+from refold.compressor import Compressor, uncompress
+from refold.errors import FormatError, MessageError, StoreError
+from refold.formats import check_list
+from refold.model.provenance import Provenance, link_key, read_provenance
+from refold.model.wire import digest
+from refold.options import Options
+from refold.restore import looks_folded
+from refold.result import Result
+from refold.stores import Store
+
+_LINES_PREFIX: Final = "refold:lines:"
+"""Where the exact spelling of folded records is kept, by all the text up to their stand-in.
+
+Each spelling also says in which round of folding it was made: files are unfolded round by round."""
+
+_INDEX: Final = re.compile(r"messages\[(\d+)\]")
+
+Originals = Store | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldedFile:
+    """A folded file, the library's result, and which records each new record stands for."""
+
+    document: Document
+    result: Result
+    sources: tuple[tuple[Item, ...], ...]
+    spellings: Mapping[str, Any]
+    """What `uncompress` needs to write the folded records as they were; already in the store."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was folded at all."""
+        return bool(self.spellings)
+
+
+@dataclass(slots=True, kw_only=True)
+class UnfoldedFile:
+    """A file on its way back, and what lacked."""
+
+    document: Document
+    expanded: int = 0
+    missing: dict[str, None] = field(default_factory=dict[str, None])
+
+
+def fold_file(document: Document, options: Options, store: Store) -> FoldedFile:
+    """Fold the records of *document*; originals and exact spellings are in *store* on return."""
+    with naming_lines(document):
+        result = Compressor(options, store=store).compress(document.messages)
+    items: list[Item] = []
+    rows: list[tuple[Item, ...]] = []
+    folded: dict[str, tuple[Item, ...]] = {}
+    chain = _Chain()
+    for sources, wire in _align(document.items, result):
+        is_kept = wire is sources[0].wire
+        raw = sources[0].raw if is_kept else document.style.dump(wire)
+        key = chain.add(raw)
+        items.append(Item(raw=raw, wire=wire, gap=sources[-1].gap))
+        rows.append(sources)
+        if not is_kept:
+            folded[key] = sources
+    return FoldedFile(
+        document=document.with_items(items),
+        result=result,
+        sources=tuple(rows),
+        spellings=_keep_spellings(folded, document, store),
+    )
+
+
+def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
+    """Pair every new record with the records it stands for; a kept one with itself."""
+    place = 0
+    for wire in result.messages:
+        name = digest(wire)
+        if name == digest(items[place].wire):
+            yield (items[place],), items[place].wire
+            place += 1
+            continue
+        found = read_provenance(wire) or Provenance.from_wire(result.verbatim.get(link_key(name)))
+        assert found is not None, "a record that differs from its source is a stand-in"
+        yield tuple(items[place : place + len(found.ids)]), wire
+        place += len(found.ids)
+
+
+class _Chain:
+    """Names a place in a file by all the records up to it, so that files can share a store."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def add(self, raw: str) -> str:
+        """Take the next record in; return the key of the place behind it."""
+        data = raw.encode()
+        self._hash.update(len(data).to_bytes(8) + data)
+        return _LINES_PREFIX + self._hash.hexdigest()
+
+
+def _keep_spellings(
+    folded: Mapping[str, tuple[Item, ...]], document: Document, store: Store
+) -> dict[str, Any]:
+    """Put the spelling of folded records into *store*, which must not know them otherwise."""
+    style = document.style
+    earlier = _look_up(store, list(_candidates(document).values()))
+    round_ = 1 + max(map(_round, earlier.values()), default=0)
+    spellings = {
+        key: {
+            "round": round_,
+            "style": style.to_wire(),
+            # Nothing is kept where the style of the file says it all.
+            "raw": [None if style.dump(item.wire) == item.raw else item.raw for item in sources],
+            "gaps": [item.gap for item in sources[:-1]],
+        }
+        for key, sources in folded.items()
+    }
+    known = store.get(spellings) if spellings else {}
+    for key, entry in known.items():
+        sources = folded[key]
+        expected = [(item.raw, item.gap) for item in sources]
+        if _spell([item.wire for item in sources], entry, sources[-1].gap) != expected:
+            raise StoreError(
+                "the store already holds this conversation in another spelling (spaces or "
+                "escapes); give this file a store of its own"
+            )
+    if spellings:
+        store.put(spellings)
+    return spellings
+
+
+def _spell(wires: Sequence[Any], entry: object, last_gap: str) -> list[tuple[str, str]] | None:
+    """Return the exact text and gap of each record, if *entry* knows them."""
+    match entry:
+        case {"style": style, "raw": [*raws], "gaps": [*gaps]}:
+            pass
+        case _:
+            return None
+    if len(raws) != len(wires) or len(gaps) != len(wires) - 1:
+        return None
+    spell = Style.from_wire(style)
+    spelled = [
+        raw if isinstance(raw, str) and says(raw, wire) else spell.dump(wire)
+        for raw, wire in zip(raws, wires, strict=True)
+    ]
+    return list(zip(spelled, [*map(str, gaps), last_gap], strict=True))
+
+
+def unfold_file(document: Document, originals: Originals, *, one_layer: bool) -> UnfoldedFile:
+    """Put the originals back, round by round, each round exactly as its file was.
+
+    The library could unfold everything at once, but only the whole file of a round tells how the
+    records below it were spelled.
+    """
+    with naming_lines(document):
+        check_list(document.messages)
+    state = UnfoldedFile(document=document)
+    while keys := _candidates(state.document):
+        state.document = state.document.with_items(list(_unfold_round(state, keys, originals)))
+        if one_layer:
+            break
+    return state
+
+
+def _candidates(document: Document) -> dict[int, str]:
+    """Return the places of records that may be stand-ins, with the keys of their spellings."""
+    chain = _Chain()
+    keys = [chain.add(item.raw) for item in document.items]
+    return {
+        place: keys[place]
+        for place, item in enumerate(document.items)
+        if not item.is_final and may_be_folded(item.wire)
+    }
+
+
+def _unfold_round(
+    state: UnfoldedFile, keys: Mapping[int, str], originals: Originals
+) -> Iterator[Item]:
+    """Unfold what the latest round folded; when no round is known, all that can be unfolded."""
+    entries = _look_up(originals, list(keys.values()))
+    latest = max(map(_round, entries.values()), default=0)
+    for place, item in enumerate(state.document.items):
+        key = keys.get(place)
+        if key is None or _round(entries.get(key)) != latest:
+            yield item
+            continue
+        name = digest(item.wire)
+        found = uncompress([item.wire], originals, recursive=False)
+        state.missing.update(dict.fromkeys(found.missing_ids))
+        if not found.messages_expanded or name in item.above:
+            yield replace(item, is_final=True)
+            continue
+        state.expanded += 1
+        yield from _respell(item, found.messages, entries.get(key), state.document, name)
+
+
+def _round(entry: object) -> int:
+    number = entry.get("round") if isinstance(entry, Mapping) else None
+    return number if isinstance(number, int) else 0
+
+
+def _respell(
+    item: Item, wires: Sequence[Any], entry: object, document: Document, name: str
+) -> Iterator[Item]:
+    """Yield the records behind *item* as they were written, or in the style of their file."""
+    spelled = _spell(wires, entry, item.gap)
+    if spelled is None:
+        gaps = [*[document.gap] * (len(wires) - 1), item.gap]
+        spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]
+    for wire, (raw, gap) in zip(wires, spelled, strict=True):
+        yield Item(raw=raw, wire=wire, gap=gap, above=item.above | {name})
+
+
+def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
+    if isinstance(originals, Mapping):
+        return {key: originals[key] for key in keys if key in originals}
+    return originals.get(keys) if keys else {}
+
+
+def may_be_folded(wire: Mapping[str, Any]) -> bool:
+    """Tell cheaply whether a record may be a stand-in."""
+    return read_provenance(wire) is not None or looks_folded(wire)
+
+
+@contextmanager
+def naming_lines(document: Document) -> Iterator[None]:
+    """Add the file, and the line in it, to complaints about a message."""
+    try:
+        yield
+    except MessageError as error:
+        found = _INDEX.match(error.place)
+        line = document.items[int(found[1])].line if found else 0
+        where = f"{document.name}, line {line}" if line else document.name
+        raise FormatError(str(error), where) from error

@@ -1,0 +1,148 @@
+"""Read conversation files and write results: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import click
+
+from refold.cli.document import Document, parse_document
+from refold.cli.envelope import is_envelope, open_envelope
+from refold.errors import FormatError, RefoldError
+
+STDIO: Final = "-"
+_SLOW_SECONDS: Final = 0.5
+_LARGE_BYTES: Final = 1_000_000
+
+
+class OutputError(RefoldError):
+    """A result cannot be written."""
+
+
+def read_document(path: str) -> Document:
+    """Read a conversation in any of the shapes we know; `-` is standard input."""
+    name = "standard input" if path == STDIO else path
+    data = _read_bytes(path, name)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            f"not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}; "
+            "convert the file to UTF-8",
+            f"{name}, line {line}",
+        ) from error
+    document, others = parse_document(text, name)
+    return open_envelope(document, others) if is_envelope(others) else document
+
+
+def _read_bytes(path: str, name: str) -> bytes:
+    if path == STDIO:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise FormatError("no such file", name) from error
+    except IsADirectoryError as error:
+        raise FormatError("it is a directory; name a file in it", name) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FormatError(f"cannot be read: {reason}", name) from error
+
+
+def write_text(text: str, out: str | None) -> None:
+    """Write a result to a file, or to standard output if *out* is None or `-`."""
+    data = text.encode()
+    if out is None or out == STDIO:
+        stream = sys.stdout.buffer
+        stream.write(data)
+        stream.flush()
+        return
+    try:
+        _write_file(Path(os.path.realpath(out)), data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise OutputError(f"cannot write {out!r}: {reason}") from error
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    """Write beside the target, then swap: whoever looks sees the old file or the new one."""
+    mode = path.stat().st_mode if path.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        path.write_bytes(data)  # a device or a pipe cannot be swapped; a directory raises
+        return
+    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Tell the user something beside the result, on standard error."""
+    if not quiet:
+        click.echo(text, err=True)
+
+
+@contextmanager
+def working(what: str, *, chars: int = 0, quiet: bool = False) -> Iterator[None]:
+    """Show a spinner on a terminal while the body runs, if that takes a moment."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    spinner = _Spinner(what)
+    timer = threading.Timer(0 if chars > _LARGE_BYTES else _SLOW_SECONDS, spinner.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        spinner.stop()
+
+
+class _Spinner:
+    """A spinner that may be stopped before it was started."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lock = threading.Lock()
+        self._stack: list[object] = []
+        self._is_over = False
+
+    def start(self) -> None:
+        """Begin to turn, unless it is over already."""
+        from rich.console import Console
+        from rich.status import Status
+
+        with self._lock:
+            if not self._is_over:
+                status = Status(self._what, console=Console(stderr=True))
+                status.start()
+                self._stack.append(status)
+
+    def stop(self) -> None:
+        """Stop turning and leave no trace."""
+        from rich.status import Status
+
+        with self._lock:
+            self._is_over = True
+            for status in self._stack:
+                if isinstance(status, Status):
+                    status.stop()

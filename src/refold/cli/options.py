@@ -1,0 +1,104 @@
+"""The options that commands share, and `--set option=value` for everything in `Options`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+import click
+
+from refold.errors import ConfigError
+from refold.formats import format_names
+from refold.options import Options, PreservePattern
+
+_WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+
+EPILOG: Final = (
+    "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage; "
+    "\n3 some originals are missing; 130 interrupted."
+)
+
+file_argument = click.argument("file", metavar="FILE|-")
+out_option = click.option(
+    "-o", "--output", "out", metavar="OUT", help="Write here instead of standard output."
+)
+store_option = click.option(
+    "--store", "store", metavar="DB", help="Keep the originals in this SQLite file."
+)
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["auto", *format_names()]),
+    default=None,
+    help="Shape of the messages; recognised by default.",
+)
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    help="Set any option of refold.Options; may be repeated.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say nothing beside the result.")
+
+
+def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:
+    """Build `Options` from the command line; whatever is wrong is wrong usage."""
+    hints = get_type_hints(Options)
+    choices: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            raise click.UsageError(
+                f"--set takes option=value, got {setting!r}; for example --set recency_window=6"
+            )
+        if name in hints:
+            value_of = _convert(name, hints[name], value)
+            # A comma may belong to an expression, so each one has a --set of its own.
+            is_list = name == "preserve_patterns"
+            choices[name] = (*choices.get(name, ()), *value_of) if is_list else value_of
+        else:
+            choices[name] = value  # Options.of refuses it and names the nearest
+    if format_name is not None:
+        choices["format"] = format_name
+    try:
+        return Options.of({**choices, **fixed})
+    except ConfigError as error:
+        raise click.UsageError(f"--set: {error}") from error
+
+
+def _convert(name: str, kind: Any, value: str) -> Any:
+    """Read *value* as the type that the option has."""
+    kinds = get_args(kind)
+    if NoneType in kinds:
+        if value.lower() in ("none", ""):
+            return None
+        kind = next(item for item in kinds if item is not NoneType)
+    match kind:
+        case _ if kind is bool:
+            return _read(name, value, lambda text: _WORDS[text.lower()], "true or false")
+        case _ if kind is int:
+            return _read(name, value, int, "a whole number")
+        case _ if kind is float:
+            return _read(name, value, float, "a number")
+        case _ if kind == tuple[PreservePattern, ...]:
+            return (value,)
+        case _ if get_origin(kind) is tuple:
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        case _ if kind is str or get_origin(kind) is Literal:
+            return value
+        case _:
+            raise click.UsageError(f"--set: {name} can only be set from Python, not from here")
+
+
+def _read(name: str, value: str, read: Callable[[str], Any], what: str) -> Any:
+    try:
+        return read(value.strip())
+    except (ValueError, KeyError) as error:
+        raise click.UsageError(f"--set: {name} must be {what}, got {value!r}") from error

@@ -1,0 +1,91 @@
+"""Where the originals of a file are kept: a store, a file beside it, or the file itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from refold.cli.document import Document
+from refold.cli.folding import Originals, may_be_folded
+from refold.errors import StoreError
+from refold.stores import MemoryStore, SqliteStore
+
+
+def sidecar_of(path: str) -> Path:
+    """Return the place of the store beside a file."""
+    return Path(f"{path}.refold.db")
+
+
+class Sidecar:
+    """A store beside a file: it is there once something is put into it, not before."""
+
+    def __init__(self, path: Path, stack: ExitStack, *, read_only: bool = False) -> None:
+        self._path = path
+        self._stack = stack
+        self._read_only = read_only
+        self._store: SqliteStore | None = None
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep *entries*, in a new file if need be; a read-only sidecar only looks as if it did."""
+        if not self._read_only:
+            self._open().put(entries)
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known; nothing while there is no file."""
+        if self._store is None and not self._path.exists():
+            return {}
+        return self._open().get(keys)
+
+    def _open(self) -> SqliteStore:
+        if self._store is None:
+            self._store = self._stack.enter_context(SqliteStore(self._path))
+        return self._store
+
+
+def inherit(source: str, target: Path) -> None:
+    """Let a new sidecar begin with what the one of *source* knows: its stand-ins travel along."""
+    known = sidecar_of(source)
+    if source == "-" or target.exists() or not known.exists():
+        return
+    with closing(sqlite3.connect(known)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+
+
+def open_embedded(document: Document) -> MemoryStore:
+    """Return a store in memory that knows the originals that came with *document*."""
+    store = MemoryStore()
+    if document.verbatim:
+        store.put(document.verbatim)
+    return store
+
+
+def open_for_looking(document: Document, path: str, stack: ExitStack) -> MemoryStore | Sidecar:
+    """Return what is known of a file's originals, so that earlier stand-ins are recognised."""
+    if document.verbatim is not None or path == "-":
+        return open_embedded(document)
+    return Sidecar(sidecar_of(path), stack, read_only=True)
+
+
+def find_originals(
+    document: Document, path: str, store_path: str | None, stack: ExitStack
+) -> Originals:
+    """Return the originals of a folded file, from the first place that has any."""
+    if store_path is not None:
+        if not Path(store_path).exists():
+            raise StoreError(f"the store {store_path!r} does not exist; check the path of --store")
+        return stack.enter_context(SqliteStore(store_path))
+    if document.verbatim is not None:
+        return document.verbatim
+    sidecar = sidecar_of(path)
+    if path != "-" and sidecar.exists():
+        return stack.enter_context(SqliteStore(sidecar))
+    if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
+        return {}  # nothing in it looks folded, so nothing is missing
+    looked = "standard input has none with it" if path == "-" else f"there is no {str(sidecar)!r}"
+    raise StoreError(
+        f"no originals for {document.name}: {looked}; name their store with --store DB, "
+        "or unfold a document that was written with compress --json"
+    )

@@ -1,0 +1,211 @@
+"""Draw results on a terminal: tables, panels and figures, with and without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
+
+from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
+from refold.result import Compression
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    from refold.cli.story import Row
+
+MAX_WIDTH: Final = 118
+_NARROW: Final = 100
+_BAR_CHARS: Final = 40
+_LEFT_CHARS: Final = 46
+"""What the columns left of the reason take."""
+_MIN_EXCERPT: Final = 16
+_ROLE_COLOURS: Final = {
+    "system": "magenta",
+    "developer": "magenta",
+    "user": "blue",
+    "assistant": "green",
+    "tool": "yellow",
+}
+
+
+def make_console() -> Console:
+    """Return the console for standard output, no wider than is good to read."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = min(console.width, MAX_WIDTH)
+    return console
+
+
+def draw_title(text: str) -> RenderableType:
+    """Draw a heading."""
+    from rich.rule import Rule
+    from rich.text import Text
+
+    return Rule(Text(f" {text} ", style="bold"), align="left", style="dim")
+
+
+def draw_totals(figures: Compression, before: int, after: int) -> Text:
+    """Draw tokens before and after as two bars."""
+    from rich.text import Text
+
+    share = figures.tokens_after / figures.tokens_before if figures.tokens_before else 1.0
+    filled = max(1, round(_BAR_CHARS * share))
+    width = len(f"{figures.tokens_before:,}")
+    return Text.assemble(
+        ("  before  ", "dim"),
+        (f"{figures.tokens_before:>{width},} tokens  ", "bold"),
+        ("█" * _BAR_CHARS, "red"),
+        ("\n  after   ", "dim"),
+        (f"{figures.tokens_after:>{width},} tokens  ", "bold"),
+        ("█" * filled, "green"),
+        ("░" * (_BAR_CHARS - filled), "dim"),
+        (f"  {percent_saved(figures)}", "bold green"),
+        (f"\n  {count_of(before, after)}", "dim"),
+        (", nothing lost: every original can be brought back", "dim"),
+    )
+
+
+def draw_decisions(rows: Sequence[Row], width: int) -> Table:
+    """Draw one line per text: who, what happened, how long before and after, and why."""
+    from rich.text import Text
+
+    table = _table()
+    for name, right in (("#", True), ("role", False), ("what", False), ("chars", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table.add_column("why", overflow="fold", max_width=width - _LEFT_CHARS)
+    room = width - _LEFT_CHARS - max((len(reason_words(row.reason)) for row in rows), default=0) - 3
+    if room >= _MIN_EXCERPT:
+        table.add_column("text", no_wrap=True)
+    for row in rows:
+        word, colour = action_word(row.action)
+        is_kept = row.action == "preserved"
+        table.add_row(
+            Text(_number(row), style="dim"),
+            _role(row.role),
+            Text(word, style=colour),
+            _chars(row),
+            Text(reason_words(row.reason), style="dim" if is_kept else ""),
+            *([Text(excerpt(row.before, room), style="dim")] if room >= _MIN_EXCERPT else []),
+        )
+    return table
+
+
+def draw_explanation(rows: Sequence[Row], width: int, *, full: bool) -> Table:
+    """Draw the decisions with the texts themselves, shortened unless *full*."""
+    from rich.text import Text
+
+    table = _table()
+    for name, right in (("#", True), ("role", False), ("what", False), ("chars", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table.add_column("why, before and after", ratio=1, overflow="fold")
+    chars = max(30, (width - 44) * 2)
+    for row in rows:
+        word, colour = action_word(row.action)
+        story = Text(reason_words(row.reason))
+        if row.before:
+            story.append("\n− " + _shown(row.before, chars, full), style="dim")
+        if row.after != row.before:
+            story.append("\n+ " + _shown(row.after, chars, full), style=colour)
+        table.add_row(
+            Text(_number(row), style="dim"), _role(row.role), Text(word, colour), _chars(row), story
+        )
+    return table
+
+
+def draw_pair(row: Row, width: int) -> RenderableType:
+    """Draw a text and its stand-in: side by side, or one above the other on a narrow terminal."""
+    from rich.console import Group
+    from rich.table import Table
+
+    word, colour = action_word(row.action)
+    height = 9 if width >= _NARROW else 6
+    inner = (width // 2 if width >= _NARROW else width) - 6
+    title = f"#{_number(row)} {row.role} · before · {row.chars_before:,} chars"
+    before = _panel(row.before, title, "dim", inner, height)
+    after = _panel(row.after, f"after · {row.chars_after:,} chars · {word}", colour, inner, height)
+    if width < _NARROW:
+        return Group(before, after)
+    grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    grid.add_column(ratio=1)
+    grid.add_column(ratio=1)
+    grid.add_row(before, after)
+    return grid
+
+
+def draw_figures(figures: Compression) -> Table:
+    """Draw every counter and measure that says something."""
+    from rich.text import Text
+
+    table = _table()
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in _figures(figures):
+        table.add_row(Text(name), Text(value, style="bold"))
+    return table
+
+
+def _figures(figures: Compression) -> Iterator[tuple[str, str]]:
+    for field in fields(figures):
+        value = getattr(figures, field.name)
+        if field.name == "decisions" or value is None:
+            continue
+        shown = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+        yield field.name.replace("_", " "), shown
+
+
+def _table() -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+
+
+def _panel(text: str, title: str, colour: str, width: int, height: int) -> Panel:
+    from rich.panel import Panel
+    from rich.text import Text
+
+    body = Text("\n".join(_fit(clean(text), width, height)))
+    return Panel(body, title=Text(title, style="bold"), title_align="left", border_style=colour)
+
+
+def _fit(text: str, width: int, height: int) -> Iterable[str]:
+    """Wrap *text* into at most *height* lines; what is left out is counted."""
+    import textwrap
+
+    lines = [
+        piece
+        for line in text.split("\n")
+        for piece in (textwrap.wrap(line, width, replace_whitespace=False) or [""])
+    ]
+    if len(lines) <= height:
+        return lines
+    shown = lines[: height - 1]
+    left = len(text) - sum(len(line) + 1 for line in shown)
+    return [*shown, f"… {max(left, 1):,} more characters"]
+
+
+def _shown(text: str, chars: int, full: bool) -> str:
+    return clean(text) if full else excerpt(text, chars)
+
+
+def _number(row: Row) -> str:
+    return f"{row.index}.{row.part}" if row.part else str(row.index)
+
+
+def _role(role: str) -> Text:
+    from rich.text import Text
+
+    return Text(excerpt(role, 14), style=_ROLE_COLOURS.get(role, ""))
+
+
+def _chars(row: Row) -> Text:
+    from rich.text import Text
+
+    if row.chars_before == row.chars_after:
+        return Text(f"{row.chars_before:,}", style="dim")
+    return Text.assemble((f"{row.chars_before:,} → ", "dim"), f"{row.chars_after:,}")

@@ -1,0 +1,54 @@
+"""`refold stats`: the figures of a fold."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+
+import click
+
+from refold.cli.folding import fold_file
+from refold.cli.io import read_document, working, write_text
+from refold.cli.options import (
+    EPILOG,
+    file_argument,
+    format_option,
+    json_option,
+    make_options,
+    set_option,
+)
+from refold.cli.originals import open_for_looking
+
+_EPILOG = f"""\b
+Examples:
+  refold stats chat.jsonl
+  refold stats chat.jsonl --set fuzzy_dedup=true
+  refold stats chat.json --json | jq .tokens_after
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@format_option
+@set_option
+@json_option
+def command(
+    *, file: str, format_name: str | None, settings: tuple[str, ...], as_json: bool
+) -> None:
+    """Show the figures of a fold: tokens, counters, quality; changes nothing."""
+    options = make_options(settings, format_name)
+    document = read_document(file)
+    with ExitStack() as stack, working("folding", chars=len(document.text())):
+        folded = fold_file(document, options, open_for_looking(document, file, stack))
+    before, after = len(document.items), len(folded.document.items)
+    figures = folded.result.compression
+    if as_json:
+        data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
+        write_text(json.dumps(data, indent=2) + "\n", None)
+        return
+    from refold.cli.render import draw_figures, draw_totals, make_console
+
+    console = make_console()
+    console.print(draw_totals(figures, before, after))
+    console.print(draw_figures(figures))

@@ -1,0 +1,72 @@
+"""What happened to every text of a file: the rows that `explain` and `demo` show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from refold.cli.document import Document
+from refold.cli.folding import FoldedFile
+from refold.cli.words import excerpt
+from refold.formats import load
+
+_EXCERPT_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One text before and after, with the decision on it and why."""
+
+    index: int
+    part: int
+    id: str
+    role: str
+    action: str
+    reason: str
+    before: str
+    after: str
+    chars_before: int
+    chars_after: int
+    line: int
+
+    def to_dict(self, *, full: bool) -> dict[str, Any]:
+        """Spell it as JSON-ready data; whole texts only if asked for."""
+        shown = {"before": self.before, "after": self.after}
+        if not full:
+            shown = {name: excerpt(text, _EXCERPT_CHARS) for name, text in shown.items()}
+        return {
+            "message_index": self.index,
+            "part": self.part,
+            "message_id": self.id,
+            "line": self.line,
+            "role": self.role,
+            "decision": self.action,
+            "reason": self.reason,
+            "chars_before": self.chars_before,
+            "chars_after": self.chars_after,
+            **shown,
+        }
+
+
+def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[Row]:
+    """Yield one row per text, in the order of the conversation; needs a trace in the result."""
+    before = load(document.messages, format_name=format_name)
+    after = load(folded.document.messages, format_name=format_name) if before else ()
+    place_of = [place for place, sources in enumerate(folded.sources) for _ in range(len(sources))]
+    for entry in folded.result.decisions:
+        source = before[entry.message_index]
+        target = after[place_of[entry.message_index]]
+        yield Row(
+            index=entry.message_index,
+            part=entry.part,
+            id=entry.message_id,
+            role=source.role,
+            action=entry.action,
+            reason=entry.reason,
+            before=source.parts[entry.part].text if source.parts else "",
+            after=target.parts[entry.part].text if target.parts else "",
+            chars_before=entry.input_chars,
+            chars_after=entry.output_chars,
+            line=document.items[entry.message_index].line,
+        )

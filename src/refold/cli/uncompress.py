@@ -1,0 +1,50 @@
+"""`refold uncompress`: put the originals back."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Final
+
+import click
+
+from refold.cli.folding import unfold_file
+from refold.cli.io import read_document, say, working, write_text
+from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
+from refold.cli.originals import find_originals
+from refold.cli.words import clean
+
+_MISSING: Final = 3
+
+_EPILOG = f"""\b
+Examples:
+  refold uncompress small.jsonl -o chat.jsonl
+  refold uncompress small.json --store originals.db > chat.json
+  refold uncompress small.jsonl --one-layer
+  refold compress chat.json --json | refold uncompress -
+
+\b
+Originals are taken from --store DB, else from the document itself (what
+compress --json wrote), else from FILE.refold.db.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@out_option
+@click.option("--store", "store", metavar="DB", help="The SQLite file that has the originals.")
+@click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
+@quiet_option
+def command(*, file: str, out: str | None, store: str | None, one_layer: bool, quiet: bool) -> int:
+    """Unfold a file: the bytes it had before it was folded."""
+    document = read_document(file)
+    with ExitStack() as stack:
+        originals = find_originals(document, file, store, stack)
+        with working("unfolding", chars=len(document.text()), quiet=quiet):
+            unfolded = unfold_file(document, originals, one_layer=one_layer)
+    write_text(unfolded.document.text(), out)
+    if not unfolded.missing:
+        return 0
+    ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
+    say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
+    return _MISSING

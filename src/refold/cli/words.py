@@ -1,0 +1,95 @@
+"""Say in plain words what the engine's codes and figures mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from refold.result import Compression
+
+ACTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "preserved": ("kept", "dim"),
+    "compressed": ("summary", "green"),
+    "deduped": ("copy", "cyan"),
+    "fuzzy_deduped": ("near copy", "cyan"),
+    "contradicted": ("corrected", "magenta"),
+    "code_split": ("code kept", "yellow"),
+    "truncated": ("cut", "red"),
+}
+"""Each action's word and colour."""
+
+_REASONS: Final[Mapping[str, str]] = {
+    "preserved_role": "its role is never touched",
+    "recency_window": "one of the latest messages",
+    "tool_calls": "carries tool calls",
+    "short_content": "too short to gain anything",
+    "already_compressed": "folded before",
+    "not_a_turn": "not part of the conversation",
+    "exact_duplicate": "the same text elsewhere",
+    "fuzzy_duplicate": "nearly the same elsewhere",
+    "duplicate_target": "copies refer to it",
+    "code_split": "code stays, prose is shortened",
+    "code_fence_no_prose": "code with hardly any prose",
+    "json_structure": "JSON",
+    "compressible_prose": "prose: its main sentences",
+    "merged_compressed": "prose: one summary for several",
+    "single_reverted": "a summary would not be shorter",
+}
+_FAMILIES: Final[Mapping[str, str]] = {
+    "hard_t0": "structure: {}",
+    "importance": "later messages build on it ({})",
+    "contradicted": "corrected by a later message",
+    "corrects": "corrects {}",
+    "pattern": "matches {}",
+    "llm_preserved": "a model says: {}",
+}
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def action_word(action: str) -> tuple[str, str]:
+    """Return the word and the colour for an action."""
+    return ACTIONS.get(action, (action, "white"))
+
+
+def reason_words(reason: str) -> str:
+    """Say a reason in words; one without words of its own is shown with spaces."""
+    if reason in _REASONS:
+        return _REASONS[reason]
+    family, colon, rest = reason.partition(":")
+    if colon and family in _FAMILIES:
+        first, *more = rest.split(",") if family == "hard_t0" else [rest]
+        name = first.replace("_", " ") if family == "hard_t0" else first
+        return _FAMILIES[family].format(clean(name)) + (f" +{len(more)}" if more else "")
+    if reason.endswith("_reverted"):
+        return "a stand-in would not be shorter"
+    return clean(reason.replace("_", " "))
+
+
+def clean(text: str) -> str:
+    """Replace what could steer a terminal: a file's text is data, never commands."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def excerpt(text: str, chars: int) -> str:
+    """Return the beginning of *text* on one line."""
+    line = " ".join(clean(text[: chars * 4]).split())
+    if len(line) <= chars and len(text) <= chars * 4:
+        return line
+    return line[: chars - 1].rstrip() + "…"
+
+
+def count_of(before: int, after: int) -> str:
+    """Say how many messages there are, and were if that changed."""
+    number = f"{before:,}" if before == after else f"{before:,} → {after:,}"
+    return f"{number} message{'' if (before, after) == (1, 1) else 's'}"
+
+
+def percent_saved(figures: Compression) -> str:
+    """Say how much shorter it became, such as `−53.7 %`."""
+    if not figures.tokens_before:
+        return "±0 %"
+    share = 100 * (1 - figures.tokens_after / figures.tokens_before)
+    return f"−{share:.1f} %" if share else "±0 %"

@@ -1,0 +1,165 @@
+"""What each command shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import refold as library
+from refold.cli import COMMANDS
+from refold.cli.demo import SESSION
+from tests.cli.conftest import Refold
+from tests.cli.session import chat, jsonl, prose
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(jsonl(chat()))
+    return path
+
+
+def test_version_and_module() -> None:
+    run = [sys.executable, "-m", "refold", "--version"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout == f"refold, version {library.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_help_has_examples_and_exit_codes(refold: Refold, command: str | None) -> None:
+    done = refold(*([command] if command else []), "--help")
+    text = done.out.decode()
+    assert done.code == 0
+    assert "Examples:" in text
+    assert f"refold {command or 'compress'}" in text
+    for code in ("0 fine", "1 bad input", "2 wrong usage", "3 some originals", "130"):
+        assert code in text
+
+
+def test_compress_says_one_line_unless_quiet(refold: Refold, file: Path) -> None:
+    said = refold("compress", file, "-o", "b").err
+    assert re.fullmatch(
+        r"8 messages · [\d,]+ → [\d,]+ tokens \(−\d+\.\d %\) · originals in b\.refold\.db\n", said
+    )
+    assert refold("compress", file, "-o", "b", "--quiet").err == ""
+
+
+def test_compress_says_how_many_messages_became_one(refold: Refold) -> None:
+    runs = [{"role": "user", "content": prose(topic)} for topic in ("a", "b", "c")]
+    done = refold("compress", "-", "--json", stdin=jsonl([*runs, *chat(4)]))
+    assert "7 → 5 messages" in done.err
+
+
+def test_compress_to_standard_output_with_a_store(refold: Refold, file: Path) -> None:
+    folded = refold("compress", file, "--store", "s.db")
+    assert len(folded.out.splitlines()) == 8
+    assert refold("uncompress", "-", "--store", "s.db", stdin=folded.out).out == file.read_bytes()
+
+
+def test_settings_reach_the_engine(refold: Refold, file: Path) -> None:
+    def stats(*settings: str) -> dict[str, object]:
+        args = [arg for setting in settings for arg in ("--set", setting)]
+        data = json.loads(refold("stats", file, "--json", *args).out)
+        assert isinstance(data, dict)
+        return data
+
+    assert stats()["messages_compressed"] == 4
+    assert stats("recency_window=8")["messages_compressed"] == 0
+    assert stats("preserve=system,user")["messages_compressed"] == 2
+    assert stats("compression_threshold=none")["messages_compressed"] == 4
+    assert stats("compression-threshold=100000")["messages_compressed"] == 0
+    both = stats("preserve_patterns=harbour{1,2}", r"preserve_patterns=\borchard\b")
+    assert both["messages_pattern_preserved"] == 2
+    assert len(json.dumps(stats("trace=yes")["decisions"])) > 100
+
+
+def test_explain_as_table_and_json(refold: Refold, file: Path) -> None:
+    table = refold("explain", file).out.decode()
+    assert "summary" in table
+    assert "one of the latest messages" in table
+    rows = json.loads(refold("explain", file, "--json").out)
+    assert [row["decision"] for row in rows] == ["compressed"] * 4 + ["preserved"] * 4
+    assert rows[0]["after"].startswith("[summary: ")
+    assert rows[0]["chars_after"] < rows[0]["chars_before"]
+    assert len(rows[0]["before"]) <= 160
+    full = json.loads(refold("explain", file, "--json", "--full").out)
+    assert full[0]["before"] == chat()[0]["content"]
+    assert prose("harbour")[-30:] in " ".join(
+        refold("explain", file, "--full").out.decode().split()
+    )
+
+
+def test_explain_knows_what_was_folded_before(refold: Refold, file: Path) -> None:
+    refold("compress", file, "-o", "b.jsonl")
+    stored = Path("b.jsonl.refold.db").read_bytes()
+    rows = json.loads(refold("explain", "b.jsonl", "--json", "--set", "recency_window=0").out)
+    assert [row["reason"] for row in rows[:4]] == ["already_compressed"] * 4
+    assert Path("b.jsonl.refold.db").read_bytes() == stored
+
+
+def test_a_sidecar_begins_with_what_the_one_of_the_input_knows(refold: Refold, file: Path) -> None:
+    refold("compress", file, "-o", "b.jsonl")
+    refold("compress", "b.jsonl", "-o", "c.jsonl", "--set", "recency_window=0")
+    assert Path("c.jsonl").read_bytes() != Path("b.jsonl").read_bytes()
+    assert refold("uncompress", "c.jsonl").out == file.read_bytes()
+
+
+def test_explain_never_steers_the_terminal(refold: Refold) -> None:
+    evil = {"role": "user", "content": "\x1b]0;owned\x07\x1b[2J\u202e [bold]x[/bold] " + prose("a")}
+    out = refold("explain", "-", "--full", stdin=jsonl([evil])).out.decode()
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "[bold]" in out
+
+
+def test_stats_shows_the_figures(refold: Refold, file: Path) -> None:
+    text = refold("stats", file).out.decode()
+    for words in ("tokens before", "tokens after", "messages compressed", "quality score"):
+        assert words in text
+    data = json.loads(refold("stats", file, "--json").out)
+    assert data["messages_before"] == data["messages_after"] == 8
+    assert data["tokens_after"] < data["tokens_before"]
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_demo_shows_the_proof(
+    refold: Refold, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = refold("demo")
+    text = done.out.decode()
+    assert done.code == 0
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= min(columns, 119)
+    hashes = re.findall(r"(?:original|unfolded)\s+([0-9a-f]{64})", text)
+    assert len(hashes) == 4
+    assert hashes[0] == hashes[1] != hashes[2] == hashes[3]
+    assert text.count("the same bytes") == 2
+    for word in ("summary", "copy", "near copy", "corrected", "code kept", "kept"):
+        assert word in text
+
+
+def test_demo_has_colour_where_wanted(refold: Refold, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert b"\x1b[" in refold("demo").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert b"\x1b[32m" not in refold("demo").out
+
+
+def test_demo_session_is_a_valid_chat() -> None:
+    path = Path(library.__file__).parent / "cli" / SESSION
+    open_calls: set[str] = set()
+    for line in path.read_text(encoding="utf-8").splitlines():
+        message = json.loads(line)
+        if message["role"] == "tool":
+            open_calls.remove(message["tool_call_id"])
+            continue
+        assert not open_calls
+        open_calls = {call["id"] for call in message.get("tool_calls", ())}
+    assert not open_calls
+    assert 60_000 <= path.stat().st_size <= 120_000

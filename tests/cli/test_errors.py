@@ -1,0 +1,211 @@
+"""Every mistake has an exit code and a sentence that says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Refold
+from tests.cli.session import chat, jsonl
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "the file is empty"),
+        (b" \r\n\n", "the file is empty"),
+        (b"\xef\xbb\xbf", "the file is empty"),
+        (b"hello", "line 1, column 1: broken JSON"),
+        (b'[{"role": "user"},\n {"role" "x"}]', "line 2, column 10: broken JSON"),
+        (b'[{"role": "user", "content": "x"}', "line 1, column 34: broken JSON"),
+        (b"[] []", "line 1, column 4: broken JSON: Extra data"),
+        (b'{"messages": [], "a" 1}', "line 1, column 22: broken JSON"),
+        (b'{"messages": [], }', "line 1, column 18: broken JSON"),
+        (
+            b'{"role":"user","content":"a"}\n{"role":"user","conte\n',
+            "line 2, column 16: broken JSON",
+        ),
+        (b'{"role":"user" "content":"a"}\n{"role":"user"}\n', "line 1, column 16: broken JSON"),
+        (b'{"a": "\xff"}', "line 1: not UTF-8 text: byte 0xff at offset 7"),
+        (b'{"prompt": "x"}\n', 'messages[0]: has no "role"'),
+        (b'{\n"prompt": "x"\n}', 'no "messages" list (it has prompt)'),
+        (b"[1]", "line 1: messages[0]: must be a mapping"),
+        (
+            b'{"role":"user","content":"a"}\n\n{"role":"user","content":7}\n',
+            "line 3: messages[1].content",
+        ),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'[{"role": "user", "content": "x", "n": ' + b"9" * 5000 + b"}]", "cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("command", ["compress", "explain", "stats"])
+def test_bad_input(refold: Refold, data: bytes, words: str, command: str) -> None:
+    Path("bad").write_bytes(data)
+    args = ("-o", "out") if command == "compress" else ()
+    done = refold(command, "bad", *args)
+    assert done.code == 1
+    assert done.err.startswith("refold: ")
+    assert "bad" in done.err
+    assert words in done.err
+    assert not Path("out").exists()
+
+
+def test_files_that_cannot_be_read(refold: Refold) -> None:
+    assert "nowhere.json: no such file" in refold("stats", "nowhere.json").err
+    Path("dir").mkdir()
+    done = refold("uncompress", "dir")
+    assert done.code == 1
+    assert "directory" in done.err
+
+
+def test_originals_need_a_place(refold: Refold) -> None:
+    done = refold("compress", "-", stdin=jsonl(chat()))
+    assert (done.code, done.out) == (2, b"")
+    for way in ("-o OUT", "--store DB", "--json"):
+        assert way in done.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("recency_windw=3", "did you mean 'recency_window'"),
+        ("recency_window=three", "recency_window must be a whole number, got 'three'"),
+        ("recency_window=-1", "recency_window must be a whole number, 0 or more"),
+        ("dedup=maybe", "dedup must be true or false"),
+        ("fuzzy_threshold=x", "fuzzy_threshold must be a number"),
+        ("keep_duplicate=last", "keep_duplicate must be"),
+        ("preserve_patterns=(", "invalid expression"),
+        ("counter=len", "only be set from Python"),
+        ("dedup", "--set takes option=value"),
+    ],
+)
+def test_wrong_settings(refold: Refold, setting: str, words: str) -> None:
+    done = refold("stats", "-", "--set", setting, stdin=jsonl(chat()))
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_wrong_usage(refold: Refold) -> None:
+    assert refold("fold").code == 2
+    assert refold("compress").code == 2
+    assert refold("stats", "-", "--format", "morse").code == 2
+
+
+def test_missing_originals(refold: Refold) -> None:
+    Path("a.jsonl").write_bytes(jsonl([{"id": f"i{n}", **m} for n, m in enumerate(chat())]))
+    refold("compress", "a.jsonl", "-o", "b.jsonl")
+    refold("compress", "-", "--json", "--store", "other.db", stdin=jsonl(chat(2)))
+    done = refold("uncompress", "b.jsonl", "--store", "other.db")
+    assert done.code == 3
+    assert done.out == Path("b.jsonl").read_bytes()
+    assert "4 originals are missing" in done.err
+    assert "i0" in done.err
+
+
+def test_no_originals_at_all(refold: Refold) -> None:
+    Path("a.jsonl").write_bytes(jsonl(chat()))
+    refold("compress", "a.jsonl", "-o", "b.jsonl")
+    Path("b.jsonl.refold.db").unlink()
+    done = refold("uncompress", "b.jsonl")
+    assert done.code == 1
+    assert "b.jsonl.refold.db" in done.err
+    assert "--store" in done.err
+    gone = refold("uncompress", "b.jsonl", "--store", "gone.db")
+    assert gone.code == 1
+    assert "does not exist" in gone.err
+    assert not Path("gone.db").exists()
+    assert refold("uncompress", "-", stdin=Path("b.jsonl").read_bytes()).code == 1
+
+
+def test_a_store_that_is_none(refold: Refold) -> None:
+    Path("s.db").write_bytes(b"not a database, but long enough to be looked at" * 40)
+    done = refold("compress", "-", "-o", "b", "--store", "s.db", stdin=jsonl(chat()))
+    assert done.code == 1
+    assert "s.db" in done.err
+    assert not Path("b").exists()
+
+
+def test_a_failed_write_leaves_the_old_file(
+    refold: Refold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("out").write_bytes(b"old")
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    done = refold("compress", "-", "-o", "out", "--store", "s.db", stdin=jsonl(chat()))
+    assert done.code == 1
+    assert "No space left" in done.err
+    assert Path("out").read_bytes() == b"old"
+    assert sorted(path.name for path in Path().iterdir()) == ["out", "s.db"]
+
+
+def test_writing_keeps_permissions_and_links(refold: Refold) -> None:
+    Path("real").write_bytes(b"old")
+    Path("real").chmod(0o640)
+    Path("link").symlink_to("real")
+    refold("compress", "-", "-o", "link", "--store", "s.db", stdin=jsonl(chat()))
+    assert Path("link").is_symlink()
+    assert stat.S_IMODE(Path("real").stat().st_mode) == 0o640
+    assert b"[summary" in Path("real").read_bytes()
+
+
+def test_an_output_that_cannot_be_written(refold: Refold) -> None:
+    Path("dir").mkdir()
+    for out in ("dir", "nowhere/out"):
+        done = refold("compress", "-", "-o", out, "--store", "s.db", stdin=jsonl(chat()))
+        assert done.code == 1
+        assert out in done.err
+
+
+def test_an_id_that_already_names_an_original(refold: Refold) -> None:
+    messages = [{"id": f"i{n}", **message} for n, message in enumerate(chat())]
+    document = json.loads(refold("compress", "-", "--json", stdin=jsonl(messages)).out)
+    document["messages"] = [{**chat()[5], "id": "i0"}]
+    again = ("compress", "-", "--set", "recency_window=0")
+    done = refold(*again, stdin=json.dumps(document).encode())
+    assert done.code == 1
+    assert "'i0'" in done.err
+
+
+def test_a_document_that_refers_to_itself_ends(refold: Refold) -> None:
+    note = {"_cce_original": {"ids": ["a"], "summary_id": "s", "version": 0}}
+    message = {"id": "a", "role": "user", "content": "[summary: x]", "metadata": note}
+    document = {"messages": [message], "verbatim": {"a": message}, "compression": {}}
+    assert refold("uncompress", "-", stdin=json.dumps(document).encode()).code in (0, 3)
+
+
+def test_interrupt(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "refold", "stats", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_broken_pipe_is_quiet() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as gone:
+        done = subprocess.run(
+            [sys.executable, "-m", "refold", "demo"],
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"")

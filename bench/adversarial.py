@@ -14,12 +14,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from hostile import HOSTILE, Hostile, Messages
-from table import draw
-
 from refold import compress, uncompress
+from table import draw
 
 _DOUBLINGS: Final = (1, 2, 4)
 _MAX_GROWTH: Final = 2.5
@@ -106,7 +106,7 @@ def _measure(hostile: Hostile, size_kb: int, repeat: int, limit: float) -> Timin
                 break
         if best[-1] > _PATIENCE_S:
             break
-    growth = max((b / a for a, b in zip(best, best[1:]) if 1000 * b > _NOISE_MS), default=0.0)
+    growth = max((b / a for a, b in pairwise(best) if 1000 * b > _NOISE_MS), default=0.0)
     per_mb = best[-1] / (_wire_chars(inputs[-1]) / 1e6)
     flags = []
     if growth > _MAX_GROWTH:

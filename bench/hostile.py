@@ -104,8 +104,8 @@ def _corrections(size_kb: int) -> Messages:
     return [
         {
             "role": "user",
-            "content": f"Actually, put the crates of pier {n} and table{n % 97}Index into the north "
-            "shed for the winter season, because the old shed by the mill has no lock any more. "
+            "content": f"Actually, put the crates of pier {n} and table{n % 97}Index into the "
+            "north shed for the winter season, because the old one by the mill has no lock. "
             "The harbor office wants the list before the gate closes tonight.",
         }
         for n in range(4 * size_kb)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-Cell = str | int | float
 
-
-def draw(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def draw(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table with numbers aligned to the right and words to the left."""
     body = list(rows)
     cells = [list(header), *([_spell(cell) for cell in row] for row in body)]
@@ -27,10 +25,10 @@ def draw(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     return "\n".join(lines)
 
 
-def _spell(cell: Cell) -> str:
+def _spell(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:,.2f}"
-    return f"{cell:,}" if isinstance(cell, int) else cell
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 def share(part: int, whole: int) -> str:

@@ -1,0 +1,164 @@
+"""The bench scripts run on inputs of our own, say what they should, and fail when they must."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+PROSE = "The gardener counted the pots behind the long wall again. " * 8
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(BENCH / script), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    return path
+
+
+def classified(text: str, tier: str, *reasons: str) -> dict[str, Any]:
+    result = {"decision": tier, "confidence": 0.65, "reasons": list(reasons)}
+    return {"fn": "classifyMessage", "args": [text], "result": result}
+
+
+def compressed(decision: tuple[str, str], **options: Any) -> dict[str, Any]:
+    action, reason = decision
+    message = {"id": "a", "index": 0, "role": "user", "content": PROSE}
+    entry = {"messageId": "a", "messageIndex": 0, "action": action, "reason": reason}
+    return {
+        "fn": "compress",
+        "args": [[message], {"recencyWindow": 0, "trace": True, **options}],
+        "result": {"messages": [], "compression": {"decisions": [entry]}},
+    }
+
+
+PEOPLE = ["Pavel", "Ines Roy"]
+COPIES = [{"id": str(n), "role": "user", "content": PROSE} for n in range(2)]
+AGREEING = [
+    classified("The pots are dry.", "T2"),
+    compressed(("compressed", "compressible_prose")),
+    {"fn": "scoreContentSignals", "args": ["We must go."], "result": 0.15},
+    {"fn": "extractEntities", "args": ["Pavel met Ines Roy at noon", 20], "result": PEOPLE},
+    {"fn": "splitSentences", "args": ["It rained. We left."], "result": ["It rained.", "We left."]},
+    {"fn": "bestSentenceScore", "args": ["Thus it is."], "result": 3},
+    {
+        "fn": "computeImportance",
+        "args": [[{"id": "a", "content": "Calm sea."}]],
+        "result": [[0, 0]],
+    },
+    {"fn": "analyzeDuplicates", "args": [COPIES[:1], 0, ["system"]], "result": []},
+    {"fn": "analyzeFuzzyDuplicates", "args": [COPIES[:1], 0, [], [], 0.7], "result": []},
+    {"fn": "analyzeContradictions", "args": [COPIES[:1], 0.15, []], "result": []},
+    {"fn": "uncompress", "args": ["x", {}], "error": "TypeError", "message": "not an array"},
+]
+
+
+@pytest.mark.parametrize("name", ["vectors.jsonl", "vectors.jsonl.gz"])
+def test_vectors_agree(tmp_path: Path, name: str) -> None:
+    done = run("vectors.py", str(write_lines(tmp_path / name, AGREEING)), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["differences"] == []
+    assert {f["decisions_agreed"] for f in report["functions"].values()} == {1}
+
+
+def test_vectors_see_duplicates(tmp_path: Path) -> None:
+    found = [[0, {"duplicateOfIndex": 1, "contentLength": len(PROSE)}]]
+    rows = [{"fn": "analyzeDuplicates", "args": [COPIES, 0, ["system"]], "result": found}]
+    done = run("vectors.py", str(write_lines(tmp_path / "vectors.jsonl", rows)), "--json")
+    assert json.loads(done.stdout)["functions"]["analyzeDuplicates"]["decisions_agreed"] == 2
+
+
+def test_vectors_name_what_a_known_failure_asks_for(tmp_path: Path) -> None:
+    rows = [*AGREEING, classified("a returning gardener", "T0", "sql_content")]
+    done = run("vectors.py", str(write_lines(tmp_path / "vectors.jsonl", rows)), "--verbose")
+    assert done.returncode == 0, done.stderr
+    assert "known failure 16" in done.stdout
+    assert "unexplained, line" not in done.stdout
+
+
+def test_vectors_fail_below_the_target(tmp_path: Path) -> None:
+    rows = [*AGREEING, compressed(("preserved", "json_structure"))]
+    done = run("vectors.py", str(write_lines(tmp_path / "vectors.jsonl", rows)), "--verbose")
+    assert done.returncode == 1
+    assert "missed by compress" in done.stdout
+    assert "unexplained" in done.stdout
+
+
+def test_vectors_count_options_that_do_not_exist(tmp_path: Path) -> None:
+    rows = [*AGREEING, compressed(("compressed", "x"), noSuchThing=True)]
+    done = run("vectors.py", str(write_lines(tmp_path / "vectors.jsonl", rows)), "--json")
+    assert json.loads(done.stdout)["skipped"] == {"compress: no_such_thing": 1}
+
+
+def test_adversarial_measures_every_input() -> None:
+    done = run(
+        "adversarial.py", "--size-kb", "1", "--repeat", "1", "--seconds-per-mb", "1e9", "--json"
+    )
+    timings = json.loads(done.stdout)
+    assert len(timings) >= 15
+    assert all(timing["restored"] for timing in timings), timings
+    assert all(len(timing["milliseconds"]) == 3 for timing in timings)
+
+
+def test_adversarial_flags_what_is_slow() -> None:
+    done = run("adversarial.py", "--size-kb", "1", "--only", "one letter", "--seconds-per-mb", "0")
+    assert done.returncode == 1
+    assert "slow" in done.stdout
+
+
+def test_adversarial_knows_its_inputs() -> None:
+    assert run("adversarial.py", "--only", "no such input").returncode == 2
+
+
+def test_corpus_comes_back(tmp_path: Path) -> None:
+    turns = [{"role": ("user", "assistant")[n % 2], "content": f"{n} {PROSE}"} for n in range(8)]
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": PROSE}
+    native = [
+        {"role": "user", "content": PROSE},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "look"}]},
+        {"role": "user", "content": [block]},
+    ]
+    record = {"messages": turns, "native": native, "native_format": "anthropic"}
+    write_lines(tmp_path / "chat.own.jsonl.gz", [record, record])
+    write_lines(tmp_path / "toolout.own.jsonl.gz", [{"text": PROSE}])
+    done = run("corpus.py", str(tmp_path), "--options", "default,fuzzy,importance")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for part in ("chat.own (anthropic)", "toolout.own", "fuzzy options", "saved %"):
+        assert part in done.stdout
+
+
+def test_corpus_reports_what_it_cannot_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "chat.own.jsonl.gz", [{"messages": [{"content": "no role"}]}])
+    done = run("corpus.py", str(tmp_path))
+    assert done.returncode == 1
+    assert "chat.own.jsonl.gz line 1" in done.stdout
+
+
+def test_corpus_needs_data(tmp_path: Path) -> None:
+    assert run("corpus.py", str(tmp_path)).returncode == 2
+
+
+@pytest.mark.parametrize("script", ["vectors.py", "adversarial.py", "corpus.py"])
+def test_help_shows_examples(script: str) -> None:
+    done = run(script, "--help")
+    assert done.returncode == 0
+    assert f"python bench/{script}" in done.stdout

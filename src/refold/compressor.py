@@ -15,7 +15,6 @@ from refold.formats import check_list, load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
-from refold.model.wire import digest
 from refold.options import Options
 from refold.quality.report import measure
 from refold.render import Rendering, render
@@ -83,7 +82,7 @@ class Compressor:
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
-            compression=measure(plan, options, analyses.tokens),
+            compression=measure(plan, options, analyses.tokens, analyses.names),
             budget=budget,
         )
 
@@ -123,7 +122,7 @@ class Compressor:
         if self._store is None:
             return messages
         links = {
-            link_key(digest(message.wire)): message.index
+            link_key(message.digest): message.index
             for message in messages
             if message.provenance is None and looks_folded(message.wire)
         }
@@ -139,17 +138,12 @@ class Compressor:
 
     def render(self, plan: Sequence[Fold]) -> Rendering:
         """Write *plan* out as messages and originals."""
-        return render(plan, version=self.options.source_version, known=self._known_link)
+        return render(plan, version=self.options.source_version)
 
     def save(self, rendering: Rendering) -> None:
         """Put the originals into the store, if there is one."""
         if self._store is not None and rendering.entries:
             self._store.put(rendering.entries)
-
-    def _known_link(self, key: str) -> Provenance | None:
-        if self._store is None:
-            return None
-        return Provenance.from_wire(self._store.get([key]).get(key))
 
 
 def compress(

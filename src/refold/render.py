@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +17,9 @@ from refold.model.provenance import (
 )
 from refold.model.wire import clone, clone_with, digest
 from refold.stages.originals import original_key
-from refold.stages.tags import with_id
 
 ROLLED_ROLE = "assistant"
 """A roll-up speaks of what happened; nobody's words are put into the user's mouth."""
-
-KnownLinks = Callable[[str], Provenance | None]
-"""Looks up which originals a link already stands for, if it is taken."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,32 +33,33 @@ class Rendering:
     """Originals by content, and links; what a store gets."""
 
 
-def render(plan: Sequence[Fold], *, version: int, known: KnownLinks) -> Rendering:
+def render(plan: Sequence[Fold], *, version: int) -> Rendering:
     """Write out *plan*. Nothing in the result is shared with the caller's objects."""
     rendering = Rendering()
     for fold in plan:
         if fold.is_kept:
             rendering.messages.append(clone(dict(fold.sources[0].wire)))
         else:
-            _render_fold(fold, rendering, version, known)
+            rendering.messages.append(_render_fold(fold, rendering, version))
     return rendering
 
 
-def _render_fold(fold: Fold, rendering: Rendering, version: int, known: KnownLinks) -> None:
+def _render_fold(fold: Fold, rendering: Rendering, version: int) -> dict[str, Any]:
     provenance = _keep_originals(fold.sources, rendering, version)
-    message = _write(fold, {})
+    message = _write(fold)
     if fold.sources[0].has_envelope:
         _attach(message, provenance)
     else:
-        message = _link(message, fold, provenance, rendering, known)
-    rendering.messages.append(message)
+        key = link_key(digest(message))
+        rendering.entries[key] = rendering.verbatim[key] = provenance.to_wire()
+    return message
 
 
 def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version: int) -> Provenance:
     keys, digests, parents = [], [], []
     for source in sources:
         original = clone(dict(source.wire))
-        key, name = original_key(source), digest(source.wire)
+        key, name = original_key(source), source.digest
         rendering.verbatim[key] = original
         rendering.entries[name] = original
         keys.append(key)
@@ -78,8 +75,8 @@ def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version:
     )
 
 
-def _write(fold: Fold, replaced: Mapping[int, str]) -> dict[str, Any]:
-    texts = {**fold.texts, **replaced}
+def _write(fold: Fold) -> dict[str, Any]:
+    texts = fold.texts
     if fold.is_rolled:
         first = fold.sources[0].wire
         identity = {"id": first["id"]} if "id" in first else {}
@@ -97,25 +94,3 @@ def _attach(message: dict[str, Any], provenance: Provenance) -> None:
         **(metadata if isinstance(metadata, dict) else {}),
         PROVENANCE_KEY: provenance.to_wire(),
     }
-
-
-def _link(
-    message: dict[str, Any],
-    fold: Fold,
-    provenance: Provenance,
-    rendering: Rendering,
-    known: KnownLinks,
-) -> dict[str, Any]:
-    """Keep provenance under the content of a message that has no place for it.
-
-    Should two stand-ins for different originals read the same, the later one gets its id into its
-    text: what a link leads to is never in doubt.
-    """
-    key = link_key(digest(message))
-    taken = Provenance.from_wire(rendering.entries.get(key)) or known(key)
-    if taken is not None and taken.digests != provenance.digests:
-        number, text = next(iter(fold.texts.items()))
-        message = _write(fold, {number: with_id(text, provenance.summary_id)})
-        key = link_key(digest(message))
-    rendering.entries[key] = rendering.verbatim[key] = provenance.to_wire()
-    return message

@@ -51,11 +51,11 @@ def write_state(
     facts: Mapping[str, Any],
 ) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    originals = {digest(message.wire): clone(message.wire) for message in messages}
+    originals = {message.digest: clone(message.wire) for message in messages}
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
-        "messages": [digest(message.wire) for message in messages],
+        "messages": [message.digest for message in messages],
         "plan": [_fold_to_wire(fold) for fold in plan],
         "facts": dict(facts),
     }

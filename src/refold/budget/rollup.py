@@ -8,6 +8,7 @@ from typing import Final
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.stages import Analyses
+from refold.stages.originals import handle_of
 from refold.stages.tags import summary_tag
 from refold.strategies.prose import JOINT, Unit, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
@@ -20,7 +21,7 @@ _MAX_TRIES: Final = 8
 
 def smallest_roll(sources: Sequence[Message]) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
-    return _fold(sources, f"[summary: {len(sources)} messages merged]")
+    return _fold(sources, summary_tag(f"{len(sources)} messages", handle=handle_of(sources)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
@@ -76,7 +77,7 @@ def _tag(sources: Sequence[Message], units: list[Unit], entities: Iterable[str],
         if len(entity) + 2 <= left and entity not in body:
             named.append(entity)
             left -= len(entity) + 2
-    return summary_tag(body or "…", merged=len(sources), entities=named)
+    return summary_tag(body or "…", merged=len(sources), entities=named, handle=handle_of(sources))
 
 
 def _fold(sources: Sequence[Message], tag: str) -> Fold:

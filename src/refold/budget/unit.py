@@ -112,7 +112,8 @@ class Unit:
                 zip(fold.sources[0].parts, fold.texts_after, strict=True)
             )
             if len(shown) > chars
-            and (tag := self._folder.stand_ins.truncated(part.text, chars)) is not None
+            and (tag := self._folder.stand_ins.truncated(fold.sources[0], part.text, chars))
+            is not None
             and self._tokens(tag) < self._tokens(shown)
         }
         return _with_cuts(fold, cuts)
@@ -123,12 +124,13 @@ class Unit:
             number: tag
             for number, outcome in enumerate(fold.outcomes[0])
             if outcome.action in ("deduped", "fuzzy_deduped")
-            and (tag := self._stub(fold.sources[0].parts[number].text)) is not None
+            and (tag := self._stub(fold.sources[0], number)) is not None
         }
         return _with_cuts(fold, cuts)
 
-    def _stub(self, text: str) -> str | None:
-        return self._folder.stand_ins.truncated(text, _CHARS_SHOWN[Level.STUB])
+    def _stub(self, message: Message, number: int) -> str | None:
+        text = message.parts[number].text
+        return self._folder.stand_ins.truncated(message, text, _CHARS_SHOWN[Level.STUB])
 
 
 def _with_cuts(fold: Fold, cuts: Mapping[int, str]) -> Fold:

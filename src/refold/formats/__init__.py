@@ -76,18 +76,18 @@ class Loader:
                 f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
                 f"{place}.role",
             )
-        return _make_message(message, reading, index, self._claim_id(reading, message, index))
+        name = digest(message)
+        id_ = reading.id or f"m{index}-{name[:8]}"
+        self._claim(id_, index)
+        return _make_message(message, reading, index, id_, name)
 
-    def _claim_id(self, reading: Reading, message: Mapping[str, Any], index: int) -> str:
-        """Return the caller's id, or one derived from position and content."""
-        id_ = reading.id or f"m{index}-{digest(message)[:8]}"
+    def _claim(self, id_: str, index: int) -> None:
         earlier = self._place_of_id.setdefault(id_, index)
         if earlier != index:
             raise MessageError(
                 f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
                 f"messages[{index}].id",
             )
-        return id_
 
 
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
@@ -109,12 +109,15 @@ def _check_message(message: object, place: str) -> Mapping[str, Any]:
     return message
 
 
-def _make_message(raw: Mapping[str, Any], reading: Reading, index: int, id_: str) -> Message:
+def _make_message(
+    raw: Mapping[str, Any], reading: Reading, index: int, id_: str, name: str
+) -> Message:
     return Message(
         index=index,
         id=id_,
         role=reading.role,
         wire=raw,
+        digest=name,
         parts=tuple(reading.parts),
         opaque=tuple(reading.opaque),
         images=reading.images,

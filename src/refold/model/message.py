@@ -26,6 +26,8 @@ class Message:
     id: str
     role: str
     wire: Wire
+    digest: str
+    """Names `wire` by its content."""
     parts: tuple[Part, ...] = ()
     opaque: tuple[str, ...] = ()
     """Texts that cost tokens but are never replaced: tool arguments, thinking, names."""

@@ -15,6 +15,7 @@ LINK_PREFIX = "refold:link:"
 TAG_PREFIXES = ("[summary", "[cce:", "[truncated")
 """How every text of a stand-in can begin: a cheap test before any look-up."""
 
+ID_PREFIX = "cce_sum_"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ID_DIGITS = 12
 
@@ -84,7 +85,7 @@ def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
     for _ in range(_ID_DIGITS):
         number, digit = divmod(number, 36)
         letters.append(_BASE36[digit])
-    return "cce_sum_" + "".join(letters)
+    return ID_PREFIX + "".join(letters)
 
 
 def link_key(stand_in_digest: str) -> str:

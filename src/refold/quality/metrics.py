@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
-
-from refold.text.entities import iter_entities
 
 _FENCE_LINE: Final = re.compile(r"^ {0,3}```", re.M)
 _BRACKET_LINE: Final = re.compile(r"^[{\[]$", re.M)
@@ -24,17 +22,23 @@ class Quality:
     quality_score: float
 
 
-def measure_quality(before: Sequence[str], after: Sequence[str], first: Sequence[int]) -> Quality:
-    """Compare the texts of a conversation before and after.
+def measure_quality(
+    before: Sequence[Sequence[str]],
+    after: Sequence[Sequence[str]],
+    place_after: Sequence[int],
+    names: Callable[[str], Iterable[str]],
+) -> Quality:
+    """Compare the texts of a conversation before and after, message by message.
 
-    *first* tells for each text before which text after stands in its place.
+    *place_after* tells for each message before which message after stands in its place; *names*
+    finds what a text names.
     """
-    said = {text: frozenset(iter_entities(text)) for text in {*before, *after}}
-    wanted = _union(said[text] for text in before)
-    shown = _union(said[text] for text in after)
-    retention = len(wanted & shown) / len(wanted) if wanted else 1.0
-    integrity = _share(sum(map(_structures, after)), sum(map(_structures, before)))
-    coherence = _coherence(before, after, first, said)
+    said = [_union(map(names, texts)) for texts in before]
+    shown = [_union(map(names, texts)) for texts in after]
+    wanted, found = _union(said), _union(shown)
+    retention = len(wanted & found) / len(wanted) if wanted else 1.0
+    integrity = _share(_count_structures(after), _count_structures(before))
+    coherence = _coherence(said, shown, place_after, wanted & found)
     return Quality(
         entity_retention=round(retention, 3),
         structural_integrity=round(integrity, 3),
@@ -43,11 +47,15 @@ def measure_quality(before: Sequence[str], after: Sequence[str], first: Sequence
     )
 
 
-def _union(sets: Iterable[frozenset[str]]) -> set[str]:
+def _union(groups: Iterable[Iterable[str]]) -> set[str]:
     united: set[str] = set()
-    for members in sets:
-        united |= members
+    for group in groups:
+        united.update(group)
     return united
+
+
+def _count_structures(messages: Sequence[Sequence[str]]) -> int:
+    return sum(_structures(text) for texts in messages for text in texts)
 
 
 def _share(part: int, whole: int) -> float:
@@ -64,16 +72,15 @@ def _structures(text: str) -> int:
 
 
 def _coherence(
-    before: Sequence[str],
-    after: Sequence[str],
-    first: Sequence[int],
-    said: Mapping[str, frozenset[str]],
+    said: Sequence[set[str]],
+    shown: Sequence[set[str]],
+    place_after: Sequence[int],
+    in_use: set[str],
 ) -> float:
     """Share of the names still in use whose first mention still says them."""
     introduced: dict[str, int] = {}
-    for place, text in enumerate(before):
-        for name in said[text]:
+    for place, names in enumerate(said):
+        for name in names:
             introduced.setdefault(name, place)
-    used = [name for name in _union(said[text] for text in after) if name in introduced]
-    kept = sum(name in said[after[first[introduced[name]]]] for name in used)
-    return kept / len(used) if used else 1.0
+    kept = sum(name in shown[place_after[introduced[name]]] for name in in_use)
+    return kept / len(in_use) if in_use else 1.0

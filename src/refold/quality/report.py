@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -25,7 +25,9 @@ _COUNTERS = {
 """Which counter a message goes to; one with several texts goes to the first of these it fits."""
 
 
-def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
+def measure(
+    plan: Plan, options: Options, tokens: CountedTexts, names: Callable[[str], Iterable[str]]
+) -> Compression:
     """Work out all figures from the finished plan, so that they are true by construction."""
     chars_before = sum(message.chars for fold in plan for message in fold.sources)
     chars_after = sum(_chars_after(fold) for fold in plan)
@@ -44,7 +46,7 @@ def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
     )
     if all(fold.is_kept for fold in plan):
         return figures
-    return replace(figures, **_quality(plan))
+    return replace(figures, **_quality(plan, names))
 
 
 def _chars_after(fold: Fold) -> int:
@@ -66,16 +68,11 @@ def _has_reason(row: tuple[Any, ...], prefix: str) -> bool:
     return any(outcome.reason.startswith(prefix) for outcome in row)
 
 
-def _quality(plan: Plan) -> dict[str, Any]:
-    before: list[str] = []
-    after: list[str] = []
-    first: list[int] = []
-    for place, fold in enumerate(plan):
-        for message in fold.sources:
-            before.append("\n".join(part.text for part in message.parts))
-            first.append(place)
-        after.append("\n".join(fold.texts_after))
-    return asdict(measure_quality(before, after, first))
+def _quality(plan: Plan, names: Callable[[str], Iterable[str]]) -> dict[str, Any]:
+    before = [[part.text for part in m.parts] for fold in plan for m in fold.sources]
+    after = [fold.texts_after for fold in plan]
+    place_after = [place for place, fold in enumerate(plan) for _ in fold.sources]
+    return asdict(measure_quality(before, after, place_after, names))
 
 
 def _trace(plan: Plan) -> Iterator[TraceEntry]:

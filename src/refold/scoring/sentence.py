@@ -40,7 +40,8 @@ _FILLER: Final = re.compile(
     r"(?:great|sure|okay|ok|thanks|thank you|got it|right|alright|absolutely|exactly|indeed|cool|"
     r"nice|perfect|wonderful|awesome|fantastic|sounds good|makes sense|i see|i understand|"
     r"understood|noted|certainly|of course|no problem|no worries|will do|let me|i'll|i can|"
-    r"i would|well|so|now|hi|hey|hello|dear all|good (?:morning|afternoon|evening|day))(?=[,.!?\s])",
+    r"i would|well|so|now|hi|hey|hello|dear all|good (?:morning|afternoon|evening|day))"
+    r"(?=[,.!?\s])",
     re.I,
 )
 _NEGATION: Final = re.compile(
@@ -65,15 +66,19 @@ def score_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
     """Score the sentences of *text* given by *spans*, reading the text once per kind of sign."""
     scores = [_shape_score(text, start, end) for start, end in spans]
     starts = [start for start, _ in spans]
+
+    def sentence_at(place: int) -> int | None:
+        number = bisect_right(starts, place) - 1
+        return number if number >= 0 and place < spans[number][1] else None
+
     for found in _SIGNS.finditer(text):
-        place = bisect_right(starts, found.start()) - 1
-        if place >= 0:
-            scores[place] += _WEIGHTS[found.lastgroup or "name"]
+        number = sentence_at(found.start())
+        if number is not None:
+            scores[number] += _WEIGHTS[found.lastgroup or "name"]
     for pattern, weight in ((_EMPHASIS, 4), (_INFERENCE, 3)):
-        marked = {bisect_right(starts, found.start()) - 1 for found in pattern.finditer(text)}
-        for place in marked:
-            if place >= 0:
-                scores[place] += weight
+        for number in {sentence_at(found.start()) for found in pattern.finditer(text)}:
+            if number is not None:
+                scores[number] += weight
     return scores
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,7 @@ class Analyses:
         self.tokens = tokens
         self._findings: dict[str, Findings] = {}
         self._units: dict[str, list[Unit]] = {}
+        self._names: dict[str, dict[str, None]] = {}
         self._entities: dict[str, tuple[str, ...]] = {}
 
     def findings(self, text: str) -> Findings:
@@ -41,11 +42,18 @@ class Analyses:
             known = self._units[text] = make_units(text)
         return known
 
+    def names(self, text: str) -> Collection[str]:
+        """Return the people, identifiers, quantities and places that *text* names, each once."""
+        known = self._names.get(text)
+        if known is None:
+            known = self._names[text] = dict.fromkeys(iter_entities(text))
+        return known
+
     def entities(self, text: str) -> tuple[str, ...]:
-        """Return the names in *text* that are worth listing, each once."""
+        """Return what of *text* is worth listing beside its summary, each once."""
         known = self._entities.get(text)
         if known is None:
-            found = dict.fromkeys((*iter_entities(text), *soft_texts(TextView(text))))
+            found = dict.fromkeys((*self.names(text), *soft_texts(TextView(text))))
             known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
             self._entities[text] = known
         return known

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from refold.model.message import Message
-from refold.model.provenance import make_summary_id
-from refold.model.wire import digest
+from refold.model.provenance import ID_PREFIX, make_summary_id
+
+HANDLE_CHARS = 6
 
 
 def summary_id_of(sources: Sequence[Message]) -> str:
     """Derive the id of the stand-in for *sources*."""
     keys = [original_key(message) for message in sources]
-    return make_summary_id(keys, [digest(message.wire) for message in sources])
+    return make_summary_id(keys, [message.digest for message in sources])
+
+
+def handle_of(sources: Sequence[Message]) -> str:
+    """Return the handle that the stand-in for *sources* shows, if it needs one.
+
+    A message that cannot carry provenance is found by its content, so two stand-ins that read the
+    same must stand for the same originals: the handle, derived from those, sees to it.
+    """
+    if sources[0].has_envelope:
+        return ""
+    return summary_id_of(sources).removeprefix(ID_PREFIX)[:HANDLE_CHARS]
 
 
 def original_key(message: Message) -> str:

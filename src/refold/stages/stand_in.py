@@ -11,7 +11,7 @@ from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.segment import Segment
 from refold.stages.base import Setting
-from refold.stages.originals import summary_id_of
+from refold.stages.originals import handle_of, summary_id_of
 from refold.stages.tags import (
     duplicate_tag,
     near_duplicate_tag,
@@ -68,7 +68,7 @@ class StandIns:
                     tags, segment, "contradicted", decision.reason, "contradiction"
                 )
             case SplitCode():
-                tags = [summarize_around_code(segment.text, depth, self._id([segment.message]))]
+                tags = [self._around_code(segment, depth)]
                 return self._first_shorter(
                     tags, segment, "code_split", decision.reason, "code_split"
                 )
@@ -84,7 +84,13 @@ class StandIns:
         body = self._body(texts, char_budget(length, depth))
         summary_id = self._id(sources)
         for entities in (self._entities(texts, body, entity_cap(length)), []):
-            tag = summary_tag(body, merged=len(texts), entities=entities, summary_id=summary_id)
+            tag = summary_tag(
+                body,
+                merged=len(texts),
+                entities=entities,
+                summary_id=summary_id,
+                handle=handle_of(sources),
+            )
             if self.is_shorter(tag, texts):
                 return tag
         return None
@@ -105,9 +111,9 @@ class StandIns:
         names = dict.fromkeys(name for text in texts for name in self._analyses.entities(text))
         return sorted(names, key=lambda name: name in body)[:cap]
 
-    def truncated(self, text: str, chars: int) -> str | None:
-        """Cut a text after *chars* characters, or return nothing if that would not be shorter."""
-        tag = truncated_tag(cut(text, chars), len(text))
+    def truncated(self, message: Message, text: str, chars: int) -> str | None:
+        """Cut a text of *message* short, or return nothing if that would not be shorter."""
+        tag = truncated_tag(cut(text, chars), len(text), handle_of([message]))
         return tag if self.is_shorter(tag, [text]) else None
 
     def is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
@@ -126,16 +132,28 @@ class StandIns:
 
     def _refer(self, segment: Segment, refer: Refer) -> str:
         target = self._draft.segments[refer.to]
+        handle = handle_of([segment.message])
         if refer.similarity is None:
-            return duplicate_tag(target.id, len(segment.text))
-        tag = near_duplicate_tag(target.id, len(segment.text), refer.similarity)
+            # The id of a message with one text already says which text it was.
+            needed = handle if len(target.message.parts) > 1 else ""
+            return duplicate_tag(target.id, len(segment.text), needed)
+        tag = near_duplicate_tag(target.id, len(segment.text), refer.similarity, handle)
         # What differs may be all that matters: the changed lines stay readable.
         return "\n".join((tag, *lines_missing_from(segment.text, target.text)))
 
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
         by = self._draft.segments[action.by].id
         text = summarize_prose(segment.text, char_budget(len(segment.text), depth))
-        return [superseded_tag(by, action.signal, text), superseded_tag(by, action.signal)]
+        handle = handle_of([segment.message])
+        return [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
+
+    def _around_code(self, segment: Segment, depth: Depth) -> str:
+        sources = [segment.message]
+        return summarize_around_code(
+            segment.text,
+            depth,
+            lambda body: summary_tag(body, summary_id=self._id(sources), handle=handle_of(sources)),
+        )
 
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""

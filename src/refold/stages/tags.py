@@ -1,4 +1,8 @@
-"""The exact words of every stand-in."""
+"""The exact words of every stand-in.
+
+A *handle* is a short id at the end of a tag. It is there when the message has no other place for
+its provenance: ` | #k3f9a2]`.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,41 @@ from collections.abc import Sequence
 
 
 def summary_tag(
-    text: str, *, merged: int = 1, entities: Sequence[str] = (), summary_id: str = ""
+    text: str,
+    *,
+    merged: int = 1,
+    entities: Sequence[str] = (),
+    summary_id: str = "",
+    handle: str = "",
 ) -> str:
     """Spell a summary: `[summary: TEXT (N messages merged) | entities: a, b]`."""
     head = f"[summary#{summary_id}: " if summary_id else "[summary: "
     count = f" ({merged} messages merged)" if merged > 1 else ""
     names = f" | entities: {', '.join(entities)}" if entities else ""
-    return f"{head}{text}{count}{names}]"
+    return f"{head}{text}{count}{names}{_end(handle)}"
 
 
-def duplicate_tag(target_id: str, chars: int) -> str:
+def duplicate_tag(target_id: str, chars: int, handle: str = "") -> str:
     """Spell a reference to an exact copy."""
-    return f"[cce:dup of {target_id} — {chars} chars]"
+    return f"[cce:dup of {target_id} — {chars} chars{_end(handle)}"
 
 
-def near_duplicate_tag(target_id: str, chars: int, similarity: float) -> str:
+def near_duplicate_tag(target_id: str, chars: int, similarity: float, handle: str = "") -> str:
     """Spell a reference to a near copy."""
-    return f"[cce:near-dup of {target_id} — {chars} chars, ~{int(similarity * 100 + 0.5)}% match]"
+    percent = int(similarity * 100 + 0.5)
+    return f"[cce:near-dup of {target_id} — {chars} chars, ~{percent}% match{_end(handle)}"
 
 
-def superseded_tag(by_id: str, signal: str, text: str = "") -> str:
+def superseded_tag(by_id: str, signal: str, text: str = "", handle: str = "") -> str:
     """Spell a corrected statement, with or without a summary of what it said."""
-    if text:
-        return f"[cce:superseded by {by_id} ({signal}) — {text}]"
-    return f"[cce:superseded by {by_id} — {signal}]"
+    said = f" ({signal}) — {text}" if text else f" — {signal}"
+    return f"[cce:superseded by {by_id}{said}{_end(handle)}"
 
 
-def truncated_tag(beginning: str, chars: int) -> str:
+def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
     """Spell a text of which only the beginning is shown."""
-    return f"[truncated — {chars} chars: {beginning}]"
+    return f"[truncated — {chars} chars: {beginning}{_end(handle)}"
 
 
-def with_id(tag: str, summary_id: str) -> str:
-    """Put an id behind a tag's keyword, for stand-ins that would otherwise read the same."""
-    for keyword in ("[summary", "[cce:dup", "[cce:near-dup", "[cce:superseded", "[truncated"):
-        place = tag.find(keyword)
-        if place >= 0 and tag[place + len(keyword)] != "#":
-            place += len(keyword)
-            return f"{tag[:place]}#{summary_id}{tag[place:]}"
-    return tag
+def _end(handle: str) -> str:
+    return f" | #{handle}]" if handle else "]"

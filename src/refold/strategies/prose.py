@@ -81,12 +81,13 @@ def renumber(groups: Iterable[Sequence[Unit]]) -> list[list[Unit]]:
 
 
 def make_units(text: str) -> list[Unit]:
-    """Score the sentences of *text*."""
-    sentences = find_sentences(text)
-    scores = score_spans(text, [(s.start, s.end) for s in sentences])
+    """Score the sentences of *text*, each distinct one once."""
+    sentences = {text[s.start : s.end]: s for s in reversed(find_sentences(text))}
+    ordered = sorted(sentences.values(), key=lambda sentence: sentence.start)
+    scores = score_spans(text, [(s.start, s.end) for s in ordered])
     return [
         Unit(place, _one_line(text, sentence), score, sentence.paragraph)
-        for place, (sentence, score) in enumerate(zip(sentences, scores, strict=True))
+        for place, (sentence, score) in enumerate(zip(ordered, scores, strict=True))
     ]
 
 

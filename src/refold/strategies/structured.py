@@ -13,9 +13,9 @@ _MAX_CHARS_PER_FEED: Final = 80
 _MAX_FILES: Final = 3
 _MAX_STATUS_LINES: Final = 3
 
-_PLACE: Final = re.compile(r"(?=[^\s:]*+\.)(?P<file>[^\s:]++):[0-9]++:")
+_PLACE: Final = re.compile(r"(?P<file>[^\s:.]*+\.[^\s:]*+):[0-9]++:")
 _SHAPE: Final = re.compile(
-    r"(?=[^\s:]*+\.)[^\s:]++:[0-9]++:"
+    r"[^\s:.]*+\.[^\s:]*+:[0-9]++:"
     r"|[ \t]++[-•*]"
     r"|[ \t]*+\w[\w ./-]*+:\s"
     r"|(?:PASS|FAIL|ERROR|WARNING|WARN|OK|SKIP)(?![\w])"

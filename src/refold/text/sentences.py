@@ -91,7 +91,7 @@ def _is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
 def _sentences_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     first = start
     for mark in _END.finditer(text, start, end):
-        if _goes_on(text, first, mark, end):
+        if mark.start() - first < 2 or _goes_on(text, first, mark, end):
             continue
         yield _trim(text, first, mark.end())
         first = mark.end()

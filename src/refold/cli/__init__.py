@@ -18,6 +18,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "uncompress": "refold.cli.uncompress",
     "explain": "refold.cli.explain",
     "stats": "refold.cli.stats",
+    "count": "refold.cli.count",
     "demo": "refold.cli.demo",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
@@ -33,6 +34,7 @@ Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold explain chat.jsonl
   refold stats chat.jsonl
+  refold count chat.jsonl --model gpt-5
   refold compress chat.json --json | refold uncompress -
 
 \b
@@ -41,7 +43,7 @@ files of Claude Code and Codex, and what compress --json writes.
 
 \b
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
-3 some originals are missing; 130 interrupted."""
+3 some originals are missing; 4 over budget; 130 interrupted."""
 
 
 class _Commands(click.Group):

@@ -14,9 +14,12 @@ from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, read_document, say, working, write_text
 from refold.cli.options import (
     EPILOG,
+    OVER_BUDGET,
+    budget_option,
     file_argument,
     format_option,
     make_options,
+    model_option,
     out_option,
     quiet_option,
     set_option,
@@ -33,6 +36,7 @@ Examples:
   refold compress chat.json -o small.json --store originals.db
   refold compress chat.json --json > folded.json
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
+  refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
   cat chat.json | refold compress - --json | refold uncompress -
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 
@@ -49,6 +53,8 @@ The originals need a place: --store DB, or OUT.refold.db beside the output, or
 @store_option
 @format_option
 @set_option
+@budget_option
+@model_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
 )
@@ -60,11 +66,13 @@ def command(
     store: str | None,
     format_name: str | None,
     settings: tuple[str, ...],
+    budget: int | None,
+    model: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Fold a conversation file; the originals are kept so that it can be unfolded."""
-    options = make_options(settings, format_name)
+    options = make_options(settings, format_name, token_budget=budget, model=model)
     out = None if out == STDIO else out
     document = read_document(file)
     as_json = as_json or document.verbatim is not None
@@ -83,6 +91,10 @@ def command(
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out)
     say(_summary(document, folded, place), quiet=quiet)
+    report = folded.result.budget
+    if report is not None and not report.fits:
+        say(f"refold: {report.explain()}", quiet=False)
+        raise click.exceptions.Exit(OVER_BUDGET)
 
 
 def _choose_store(

@@ -11,10 +11,12 @@ from refold.cli.folding import fold_file
 from refold.cli.io import read_document, working, write_text
 from refold.cli.options import (
     EPILOG,
+    budget_option,
     file_argument,
     format_option,
     json_option,
     make_options,
+    model_option,
     set_option,
 )
 from refold.cli.originals import open_for_looking
@@ -33,13 +35,22 @@ Examples:
 @file_argument
 @format_option
 @set_option
+@budget_option
+@model_option
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 def command(
-    *, file: str, format_name: str | None, settings: tuple[str, ...], as_json: bool, full: bool
+    *,
+    file: str,
+    format_name: str | None,
+    settings: tuple[str, ...],
+    budget: int | None,
+    model: str | None,
+    as_json: bool,
+    full: bool,
 ) -> None:
     """Say what a fold does to every message, and why; changes nothing."""
-    options = make_options(settings, format_name, trace=True)
+    options = make_options(settings, format_name, trace=True, token_budget=budget, model=model)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())):
         folded = fold_file(document, options, open_for_looking(document, file, stack))

@@ -19,8 +19,11 @@ _WORDS: Final = {
 
 EPILOG: Final = (
     "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage; "
-    "\n3 some originals are missing; 130 interrupted."
+    "\n3 some originals are missing; 4 over budget; 130 interrupted."
 )
+
+OVER_BUDGET: Final = 4
+"""Exit code when the result is written but does not fit the budget."""
 
 file_argument = click.argument("file", metavar="FILE|-")
 out_option = click.option(
@@ -42,6 +45,12 @@ set_option = click.option(
     multiple=True,
     metavar="OPTION=VALUE",
     help="Set any option of refold.Options; may be repeated.",
+)
+budget_option = click.option(
+    "--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Fit into this many tokens."
+)
+model_option = click.option(
+    "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-5."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say nothing beside the result.")
@@ -67,8 +76,9 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
             choices[name] = value  # Options.of refuses it and names the nearest
     if format_name is not None:
         choices["format"] = format_name
+    choices.update((name, value) for name, value in fixed.items() if value is not None)
     try:
-        return Options.of({**choices, **fixed})
+        return Options.of(choices)
     except ConfigError as error:
         raise click.UsageError(f"--set: {error}") from error
 

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from refold.cli.story import Row
+    from refold.tokens.breakdown import Share
 
 MAX_WIDTH: Final = 118
 _NARROW: Final = 100
 _BAR_CHARS: Final = 40
+_SHARE_CHARS: Final = 28
 _LEFT_CHARS: Final = 46
 """What the columns left of the reason take."""
 _MIN_EXCERPT: Final = 16
@@ -209,3 +211,26 @@ def _chars(row: Row) -> Text:
     if row.chars_before == row.chars_after:
         return Text(f"{row.chars_before:,}", style="dim")
     return Text.assemble((f"{row.chars_before:,} → ", "dim"), f"{row.chars_after:,}")
+
+
+def draw_shares(shares: Sequence[Share]) -> Table:
+    """Draw where tokens go as a bar chart."""
+    from rich.table import Table
+    from rich.text import Text
+
+    total = sum(share.tokens for share in shares)
+    most = max(share.tokens for share in shares)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("role", "kind", "items", "tokens", "", ""):
+        table.add_column(name, justify="right" if name in ("items", "tokens") else "left")
+    for share in shares:
+        colour = _ROLE_COLOURS.get(share.role, "white")
+        table.add_row(
+            Text(clean(share.role), style=colour),
+            share.kind,
+            f"{share.items:,}",
+            f"{share.tokens:,}",
+            f"{100 * share.tokens / total:.1f} %",
+            Text("█" * max(1, round(_SHARE_CHARS * share.tokens / most)), style=colour),
+        )
+    return table

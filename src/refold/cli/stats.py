@@ -11,10 +11,12 @@ from refold.cli.folding import fold_file
 from refold.cli.io import read_document, working, write_text
 from refold.cli.options import (
     EPILOG,
+    budget_option,
     file_argument,
     format_option,
     json_option,
     make_options,
+    model_option,
     set_option,
 )
 from refold.cli.originals import open_for_looking
@@ -32,12 +34,20 @@ Examples:
 @file_argument
 @format_option
 @set_option
+@budget_option
+@model_option
 @json_option
 def command(
-    *, file: str, format_name: str | None, settings: tuple[str, ...], as_json: bool
+    *,
+    file: str,
+    format_name: str | None,
+    settings: tuple[str, ...],
+    budget: int | None,
+    model: str | None,
+    as_json: bool,
 ) -> None:
     """Show the figures of a fold: tokens, counters, quality; changes nothing."""
-    options = make_options(settings, format_name)
+    options = make_options(settings, format_name, token_budget=budget, model=model)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())):
         folded = fold_file(document, options, open_for_looking(document, file, stack))

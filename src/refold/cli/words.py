@@ -35,6 +35,15 @@ _REASONS: Final[Mapping[str, str]] = {
     "compressible_prose": "prose: its main sentences",
     "merged_compressed": "prose: one summary for several",
     "single_reverted": "a summary would not be shorter",
+    "within_budget": "the budget has room for it",
+    "below_threshold": "the conversation is short enough",
+    "first_task": "the first task is never touched",
+    "last_user_message": "the last question is never touched",
+    "open_tool_call": "a tool call without its result yet",
+    "min_recency_window": "one of the latest messages",
+    "preserve_patterns": "matches a pattern to keep",
+    "force_converge": "cut to fit the budget",
+    "rolled_up": "one summary for the oldest stretch",
 }
 _FAMILIES: Final[Mapping[str, str]] = {
     "hard_t0": "structure: {}",

@@ -1,0 +1,63 @@
+"""`refold count`: how many tokens a conversation has, and where they go."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from refold.cli.folding import naming_lines
+from refold.cli.io import read_document, working, write_text
+from refold.cli.options import EPILOG, file_argument, format_option, json_option, model_option
+from refold.formats import load
+from refold.tokens.base import CountedTexts
+from refold.tokens.breakdown import break_down
+from refold.tokens.choose import counter_for, encoding_for
+from refold.tokens.estimate import estimate_tokens
+
+_EPILOG = f"""\b
+Examples:
+  refold count chat.jsonl
+  refold count chat.jsonl --model gpt-5
+  refold count chat.json --json | jq .tokens
+
+\b
+Counts are exact for models whose tokenizer is public, and estimated otherwise.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@format_option
+@model_option
+@json_option
+def command(*, file: str, format_name: str | None, model: str | None, as_json: bool) -> None:
+    """Count tokens by role and by kind of content; changes nothing."""
+    document = read_document(file)
+    counted = CountedTexts(counter_for(model), estimate_tokens)
+    with naming_lines(document), working("counting", chars=len(document.text())):
+        messages = load(document.messages, format_name=format_name or "auto")
+        shares = break_down(messages, counted)
+    total = sum(share.tokens for share in shares)
+    encoding = encoding_for(model) if model else None
+    how = f"exact, {encoding}" if encoding else "estimated"
+    turns = sum(message.is_turn for message in messages)
+    if as_json:
+        data = {
+            "messages": turns,
+            "tokens": total,
+            "counted": how,
+            "shares": [
+                {"role": s.role, "kind": s.kind, "items": s.items, "tokens": s.tokens}
+                for s in shares
+            ],
+        }
+        write_text(json.dumps(data, indent=2) + "\n", None)
+        return
+    from refold.cli.render import draw_shares, make_console
+
+    console = make_console()
+    console.print(f"{total:,} tokens ({how}) in {turns:,} message{'' if turns == 1 else 's'}")
+    if total:
+        console.print(draw_shares(shares))

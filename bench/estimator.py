@@ -1,8 +1,8 @@
 """Measure the token estimate against an exact tokenizer, per kind of text; fit its weights anew.
 
-    python bench/estimator.py                      # generated texts only
-    python bench/estimator.py --data DIR           # and the messages of every *.jsonl.gz in DIR
-    python bench/estimator.py --data DIR --fit     # also print refitted weights (needs numpy)
+python bench/estimator.py                      # generated texts only
+python bench/estimator.py --data DIR           # and the messages of every *.jsonl.gz in DIR
+python bench/estimator.py --data DIR --fit     # also print refitted weights (needs numpy)
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SEEDS = {
     "German": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere Übel blieben aus.",
     "French": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la rivière où l'on pêchait.",
     "Vietnamese": "Hôm qua trời mưa và đường phố ướt cả ngày, nhưng mọi người vẫn đi làm như bình thường.",
-    "emoji": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧",
+    "emoji": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧 🐛🧪🎯📈🛠️🏁🍎🚲 🌧️🎻📚🔒🧭🪴🥁",
 }
 
 

@@ -1,8 +1,8 @@
 """Replay conversations turn by turn through a Session, and compare with folding anew each turn.
 
-    python bench/loop.py DATA_DIR                 # the ten longest trajectories of *.jsonl.gz
-    python bench/loop.py DATA_DIR --share 0.25    # budget: this share of the whole conversation
-    python bench/loop.py                          # a generated conversation of 400 messages
+python bench/loop.py DATA_DIR                 # the ten longest trajectories of *.jsonl.gz
+python bench/loop.py DATA_DIR --share 0.25    # budget: this share of the whole conversation
+python bench/loop.py                          # a generated conversation of 400 messages
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def recorded(directory: Path, most: int) -> Iterator[tuple[str, Messages]]:
 def generated() -> Iterator[tuple[str, Messages]]:
     """Yield one long made-up conversation with tool calls."""
     rng = random.Random(5)
-    words = "the ledger keeps nine crates near a quiet pier while every ferry counts its rope".split()
+    words = (
+        "the ledger keeps nine crates near a quiet pier while every ferry counts its rope".split()
+    )
 
     def prose(count: int) -> str:
         sentences = (" ".join(rng.choices(words, k=12)).capitalize() + "." for _ in range(count))

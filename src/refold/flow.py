@@ -1,16 +1,25 @@
-"""The pipeline: messages in, plan out. Pure: nothing is written, nothing is asked."""
+"""The pipeline: messages in, plan out. Pure: what it wants to ask, it yields."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from typing import Final, TypeVar
 
+from refold.model.ask import Answers, Questions
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Plan, kept_fold
 from refold.options import Options
 from refold.stages import STAGES, Analyses, Setting
 from refold.stages.replace import Folder, make_plan
+
+T = TypeVar("T")
+
+Flow = Generator[Questions, Answers, T]
+"""Pure logic that stops where it would like to ask something, and goes on with the answers."""
+
+_MAX_PASSES: Final = 4
 
 
 def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses) -> Plan:
@@ -46,6 +55,22 @@ def plan_rest(
         if run[0].index >= start
         for fold in folder.fold_run(run, options.depth)
     )
+
+
+def ask_until_known(make: Callable[[], T], analyses: Analyses) -> Flow[T]:
+    """Make a plan; if it would have liked to know more, ask, and make it again.
+
+    A plan is cheap, because everything it is made of is kept in *analyses*. Answers may change what
+    is worth asking, so this repeats, but only a few times.
+    """
+    plan = make()
+    for _ in range(_MAX_PASSES):
+        questions = analyses.take_questions()
+        if not questions:
+            break
+        analyses.learn(questions, (yield questions))
+        plan = make()
+    return plan
 
 
 def keep_all(messages: Sequence[Message], reason: str) -> Plan:

@@ -12,6 +12,8 @@ from refold.model.depth import Depth
 
 KeepDuplicate = Literal["latest", "first"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
+ClassifierMode = Literal["hybrid", "full"]
+ScorerMode = Literal["augment", "replace"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 
 
@@ -96,6 +98,14 @@ class Options:
     """Copied into the provenance of every stand-in."""
     trace: bool = False
     """Report the decision on every message."""
+    classifier_mode: ClassifierMode = "hybrid"
+    """Whether a classifier only judges what the detectors let through, or everything."""
+    entropy_scorer: Callable[[Sequence[str]], Sequence[float]] | None = None
+    """Scores the sentences of a text, such as by how surprising a language model finds them."""
+    entropy_scorer_mode: ScorerMode = "augment"
+    """Whether those scores are mixed with our own or used alone."""
+    ml_token_classifier: Callable[[str], Any] | None = None
+    """Says of every word of a text whether it stays; returns `TokenVerdict`s."""
     strict_roles: bool = False
     """Raise on a role that no provider knows."""
     format: str = "auto"
@@ -121,8 +131,9 @@ class Options:
             raise ConfigError(f"format must be a name, got {self.format!r}")
         if self.model is not None and not isinstance(self.model, str):
             raise ConfigError(f"model must be a name, got {self.model!r}")
-        if self.counter is not None and not callable(self.counter):
-            raise ConfigError(f"counter must be callable, got {self.counter!r}")
+        for name in ("counter", "entropy_scorer", "ml_token_classifier"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise ConfigError(f"{name} must be callable, got {getattr(self, name)!r}")
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
 
@@ -145,6 +156,8 @@ _CHOICES = {
     "keep_duplicate": ("latest", "first"),
     "compression_depth": ("gentle", "moderate", "aggressive", "auto"),
     "budget_strategy": ("binary-search", "tiered"),
+    "classifier_mode": ("hybrid", "full"),
+    "entropy_scorer_mode": ("augment", "replace"),
 }
 _SWITCHES = (
     "force_converge",

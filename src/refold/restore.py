@@ -59,6 +59,7 @@ def restore(
         messages_expanded=count.expanded,
         messages_passthrough=sum(not item.above for item in items),
         missing_ids=list(count.missing),
+        messages_unknown=sum(item.provenance is None and looks_folded(item.wire) for item in items),
     )
 
 

@@ -56,6 +56,8 @@ class Compression:
     messages_importance_preserved: int = 0
     counter_failures: int = 0
     """Texts that the caller's token counter could not count, and that were estimated instead."""
+    hook_failures: int = 0
+    """Texts for which a scorer or token classifier failed, and our own means were used."""
     entity_retention: float | None = None
     """Share of the original's entities that still stand in the text; `None` if nothing changed."""
     structural_integrity: float | None = None
@@ -117,6 +119,36 @@ class BudgetReport:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedAnswer:
+    """An answer of a model that a gate did not let through."""
+
+    gate: str
+    why: str
+    missing: tuple[str, ...] = ()
+    """Facts of the text that the answer had lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReport:
+    """What asking models has brought and cost."""
+
+    asked: int = 0
+    """Distinct texts that a model was asked about."""
+    accepted: int = 0
+    """Answers that passed all gates."""
+    repaired: int = 0
+    """Answers that passed once the facts they had lost were appended."""
+    refused: tuple[RefusedAnswer, ...] = ()
+    """What the gates refused, and why; one answer may be refused by several."""
+    failures: tuple[str, ...] = ()
+    """Errors of the model's client, and deadlines."""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result(_Readable):
     """The shorter conversation, and the originals it stands for."""
@@ -128,6 +160,8 @@ class Result(_Readable):
     compression: Compression = field(default_factory=Compression)
     budget: BudgetReport | None = None
     """How the token budget was kept; `None` without one."""
+    model: ModelReport | None = None
+    """What the model was asked and what became of its answers; `None` without one."""
 
     @property
     def fits(self) -> bool | None:
@@ -179,6 +213,8 @@ class UncompressResult(_Readable):
     """Messages that were not stand-ins, or whose originals are missing."""
     missing_ids: list[str] = field(default_factory=list)
     """Originals that the store does not have; their stand-ins are still in place."""
+    messages_unknown: int = 0
+    """Messages that read like stand-ins but of which this store knows nothing: the wrong store?"""
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
         yield "messages", len(self.messages)

@@ -15,6 +15,8 @@ from refold.options import Options
 from refold.stores.base import Store
 
 _VERSION = 1
+_HOOKS = ("counter", "entropy_scorer", "ml_token_classifier")
+"""Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX = "refold:session:"
 
 
@@ -100,7 +102,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if field.name == "counter":
+        if field.name in _HOOKS:
             value = value is not None
         elif field.name == "preserve_patterns":
             value = [[e.pattern.pattern, e.pattern.flags, e.label] for e in value]
@@ -110,8 +112,9 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    if values.pop("counter") and "counter" not in choices:
-        raise ConfigError("this session counts with its own counter; pass counter=… to resume it")
+    for name in _HOOKS:
+        if values.pop(name) and name not in choices:
+            raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

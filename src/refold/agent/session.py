@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from refold.agent.saved import read_state, write_state
-from refold.compressor import Compressor
+from refold.engine import Engine, combine
 from refold.errors import ConfigError
 from refold.flow import plan_rest
 from refold.formats import Loader
@@ -85,16 +85,19 @@ class Session:
         marks: Marks | None = None,
         **choices: Any,
     ) -> None:
+        """Take what `Compressor` takes; a summarizer is asked when the session folds."""
         if options is None:
             choices = {"keep_duplicate": "first", **choices}
-        self._compressor = Compressor(options, store=store, **choices)
-        self.options = self._compressor.options
+        names = ("summarizer", "classifier", "on_event", "pass_seconds")
+        helpers = {name: choices.pop(name) for name in names if name in choices}
+        self._engine = Engine(combine(options, choices), store=store, **helpers)
+        self.options = self._engine.options
         self.marks = marks or Marks()
         self.verbatim: dict[str, Any] = {}
         """Originals of everything folded so far; the store has them too, if there is one."""
         self.report = SessionReport()
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
-        self._analyses: Analyses = self._compressor.new_analyses()
+        self._analyses: Analyses = self._engine.new_analyses()
         self._messages: list[Message] = []
         self._plan: list[Fold] = []
         self._shown: list[dict[str, Any]] = []
@@ -108,7 +111,9 @@ class Session:
     def append(self, message: Mapping[str, Any]) -> None:
         """Add one message; the session keeps its own copy."""
         index = len(self._messages)
-        loaded = self._compressor.recognize((self._loader.load(clone(dict(message)), index),))[0]
+        loaded = self._loader.load(message, index)
+        own = replace(loaded, wire=clone(dict(message)))
+        loaded = self._engine.recognize((own,))[0]
         cost = self._analyses.tokens.message(loaded)
         self._messages.append(loaded)
         self._plan.append(kept_fold(loaded, "not_folded_yet"))
@@ -153,7 +158,7 @@ class Session:
         if budget is None:
             grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
             return (self._fold_tail() if grown else None), None
-        aim = self._compressor.aim(budget)
+        aim = self._engine.aim(budget)
         if self._tokens <= self.marks.trigger * aim:
             return None, None
         plan = self._fold_tail()
@@ -169,7 +174,10 @@ class Session:
     ) -> tuple[list[Fold], BudgetReport | None]:
         """Fold the whole conversation anew, from the originals."""
         options = replace(self.options, token_budget=budget)
-        plan, report = self._compressor.plan(self._messages, self._analyses, options, target)
+        plan, report = self._engine.settle(
+            lambda: self._engine.plan(self._messages, self._analyses, options, target),
+            self._analyses,
+        )
         return list(plan), report
 
     def _fold_tail(self) -> list[Fold]:
@@ -181,7 +189,10 @@ class Session:
             if not fold.is_kept
             for message in fold.sources
         )
-        rest = plan_rest(self._messages, self.options, self._analyses, self._settled, hidden)
+        rest = self._engine.settle(
+            lambda: plan_rest(self._messages, self.options, self._analyses, self._settled, hidden),
+            self._analyses,
+        )
         return [*self._plan[:settled], *rest]
 
     def _settled_folds(self) -> int:
@@ -201,8 +212,8 @@ class Session:
             if not old.shows_same(new):
                 break
             first += 1
-        rendering = self._compressor.render(plan[first:])
-        self._compressor.save(rendering)
+        rendering = self._engine.render(plan[first:])
+        self._engine.save(rendering)
         self.verbatim.update(rendering.verbatim)
         self._plan = plan
         self._shown[first:] = rendering.messages

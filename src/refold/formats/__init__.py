@@ -76,7 +76,7 @@ class Loader:
                 f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
                 f"{place}.role",
             )
-        name = digest(message)
+        name = _digest(message, place)
         id_ = reading.id or f"m{index}-{name[:8]}"
         self._claim(id_, index)
         return _make_message(message, reading, index, id_, name)
@@ -88,6 +88,13 @@ class Loader:
                 f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
                 f"messages[{index}].id",
             )
+
+
+def _digest(message: Mapping[str, Any], place: str) -> str:
+    try:
+        return digest(message)
+    except ValueError as error:
+        raise MessageError("contains itself; a message must be plain data", place) from error
 
 
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:

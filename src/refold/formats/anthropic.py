@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from refold.formats.base import Format
+from refold.formats.base import Format, has_type
 from refold.formats.turn import read_turn
 
 _BLOCK_TYPES: Final = frozenset(
@@ -26,9 +25,7 @@ _BLOCK_TYPES: Final = frozenset(
 
 def _has_blocks(content: object) -> bool:
     """Tell whether *content* holds a block that only Anthropic messages have."""
-    return isinstance(content, list) and any(
-        isinstance(block, Mapping) and block.get("type") in _BLOCK_TYPES for block in content
-    )
+    return isinstance(content, list) and any(has_type(block, _BLOCK_TYPES) for block in content)
 
 
 FORMAT: Final = Format(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,12 @@ def read_id(message: Mapping[str, Any], place: str) -> str | None:
     if not isinstance(value, str) or not value:
         raise MessageError(f"must be a non-empty string, got {value!r}", f"{place}.id")
     return value
+
+
+def has_type(value: object, types: Collection[str]) -> bool:
+    """Tell whether *value* is a mapping whose `type` is one of *types*."""
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    return isinstance(kind, str) and kind in types
 
 
 def spot(place: str, path: Sequence[str | int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, read_role
+from refold.formats.base import Format, Reading, has_type, read_role
 from refold.formats.content import read_content
 
 _TURNS: Final = frozenset({"user", "assistant"})
@@ -14,7 +14,7 @@ _TURNS: Final = frozenset({"user", "assistant"})
 def _marks(record: Mapping[str, Any]) -> bool:
     turn = record.get("message")
     return (
-        record.get("type") in _TURNS
+        has_type(record, _TURNS)
         and isinstance(turn, Mapping)
         and "role" in turn
         and ("uuid" in record or "sessionId" in record)
@@ -23,7 +23,7 @@ def _marks(record: Mapping[str, Any]) -> bool:
 
 def _read(record: Mapping[str, Any], place: str) -> Reading:
     turn = record.get("message")
-    if record.get("type") not in _TURNS or not isinstance(turn, Mapping):
+    if not has_type(record, _TURNS) or not isinstance(turn, Mapping):
         return Reading(role=str(record.get("type", "")), is_turn=False)
     reading = Reading(role=read_role(turn, f"{place}.message"))
     read_content(reading, turn.get("content"), ("message", "content"), place)

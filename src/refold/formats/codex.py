@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, add_text, read_role
+from refold.formats.base import Format, Reading, add_text, has_type, read_role
 from refold.formats.content import dump, read_content
 from refold.model.wire import Path
 
@@ -19,16 +19,16 @@ def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
     payload = record.get("payload")
     if record.get("type") == "response_item" and isinstance(payload, Mapping):
         return payload, ("payload",)
-    if record.get("type") in _ITEMS and "payload" not in record:
+    if has_type(record, _ITEMS) and "payload" not in record:
         return record, ()
     return None
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
     return (
-        record.get("type") in ("response_item", "session_meta")
+        has_type(record, ("response_item", "session_meta"))
         and isinstance(record.get("payload"), Mapping)
-    ) or (record.get("type") in _CALLS | _RESULTS and "call_id" in record)
+    ) or (has_type(record, _CALLS | _RESULTS) and "call_id" in record)
 
 
 def _read(record: Mapping[str, Any], place: str) -> Reading:
@@ -38,11 +38,11 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     item, path = found
     kind = item.get("type")
     call_id = str(item.get("call_id") or item.get("id") or "")
-    if kind in _CALLS:
+    if has_type(item, _CALLS):
         arguments = item.get("arguments", item.get("input", item.get("action", "")))
         opaque = f"{item.get('name', kind)} {dump(arguments)}"
         return Reading(role="assistant", opaque=[opaque], calls=[call_id])
-    if kind in _RESULTS:
+    if has_type(item, _RESULTS):
         reading = Reading(role="tool")
         _read_output(reading, item.get("output"), (*path, "output"), place, call_id)
         return reading

@@ -42,12 +42,12 @@ def _read_block(
     kind = block.get("type")
     if kind is None and "text" not in block:
         raise MessageError('a content part needs a "type"', spot(place, path))
-    if kind in TEXT_TYPES or kind is None:
+    if kind is not None and not isinstance(kind, str):
+        raise MessageError(f"must be a string, got {kind!r}", spot(place, (*path, "type")))
+    if kind is None or kind in TEXT_TYPES:
         add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
-        return
-    reader = BLOCK_READERS.get(kind) if isinstance(kind, str) else None
-    if reader is not None:
-        reader(reading, block, path, place)
+    elif kind in BLOCK_READERS:
+        BLOCK_READERS[kind](reading, block, path, place)
 
 
 def dump(value: object) -> str:
@@ -91,6 +91,20 @@ def read_image(reading: Reading, block: Block, path: Path, place: str) -> None:
     reading.images += 1
 
 
+def read_document(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Count the text of a document or search result; citations point into it, so it stays."""
+    del path, place
+    source = block.get("source")
+    body = source.get("data") if isinstance(source, Mapping) else None
+    is_text = isinstance(source, Mapping) and source.get("type") == "text"
+    if is_text and isinstance(body, str):
+        reading.opaque.append(body)
+    for piece in (source, block):
+        content = piece.get("content") if isinstance(piece, Mapping) else None
+        if content:
+            reading.opaque.append(dump(content))
+
+
 TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
 
 BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
@@ -102,6 +116,8 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "thinking": read_opaque("thinking"),
     "redacted_thinking": read_opaque("data"),
     "refusal": read_opaque("refusal"),
+    "document": read_document,
+    "search_result": read_document,
     "image": read_image,
     "image_url": read_image,
     "input_image": read_image,

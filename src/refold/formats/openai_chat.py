@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from refold.formats.base import Format
+from refold.formats.base import Format, has_type
 from refold.formats.turn import read_turn
 
 _PART_TYPES: Final = frozenset({"image_url", "input_audio", "file", "refusal"})
@@ -15,9 +15,7 @@ def _marks(message: Mapping[str, Any]) -> bool:
     if message.get("tool_calls") or message.get("function_call") or message.get("tool_call_id"):
         return True
     content = message.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, Mapping) and part.get("type") in _PART_TYPES for part in content
-    )
+    return isinstance(content, list) and any(has_type(part, _PART_TYPES) for part in content)
 
 
 FORMAT: Final = Format(name="openai-chat", marks=_marks, read=read_turn)

@@ -55,8 +55,20 @@ class Message:
 
     @property
     def sole_part(self) -> Part | None:
-        """Its one text, if that is all its content: only such messages can merge with others."""
+        """Its one text, if that is all it says: only such messages can merge with others.
+
+        A message or part with fields of its own keeps them, so it stays alone.
+        """
         if len(self.parts) != 1 or self.is_tool_result or self.calls:
             return None
+        if not _MERGEABLE_KEYS.issuperset(self.wire):
+            return None
         content = self.wire.get("content")
-        return self.parts[0] if isinstance(content, str) or len(content or ()) == 1 else None
+        if isinstance(content, str):
+            return self.parts[0]
+        is_plain = isinstance(content, list) and len(content) == 1 and set(content[0]) == _TEXT_KEYS
+        return self.parts[0] if is_plain else None
+
+
+_MERGEABLE_KEYS = frozenset({"role", "content", "id", "index", "metadata", "name"})
+_TEXT_KEYS = {"type", "text"}

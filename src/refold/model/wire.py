@@ -69,32 +69,46 @@ def digest(value: Any) -> str:
 
 
 def spell(value: object) -> str:
-    """Spell JSON-like data as text, one way only; foreign objects by their `repr`."""
+    """Spell JSON-like data as text, one way only; foreign objects by their type."""
     try:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=repr)
-    except RecursionError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_spell_foreign)
+    except (RecursionError, TypeError):  # nested too deeply, or keys that JSON does not have
         return "".join(_spell_deep(value))
 
 
+def _spell_foreign(value: object) -> str:
+    """Name an object by its type: its `repr` may hold an address that no copy shares."""
+    return f"<{type(value).__qualname__}>"
+
+
 def _spell_deep(value: object) -> Iterator[str]:
-    """Spell data that is nested too deeply for the standard encoder."""
+    """Spell data that the standard encoder cannot, in the very same way."""
     todo: list[tuple[bool, object]] = [(False, value)]
     while todo:
         is_spelled, item = todo.pop()
         if is_spelled:
             yield str(item)
         elif isinstance(item, Mapping):
+            pairs = [(f"{spell(_key(name))}:", child) for name, child in item.items()]
             todo.append((True, "}"))
-            for name, child in reversed(list(item.items())):
-                todo += [(False, child), (True, f"{json.dumps(str(name))}:")]
+            for place, (name, child) in reversed(list(enumerate(pairs))):
+                todo += [(False, child), (True, f",{name}" if place else name)]
             todo.append((True, "{"))
         elif isinstance(item, list | tuple):
             todo.append((True, "]"))
-            for child in reversed(item):
-                todo += [(True, ","), (False, child)]
+            for place, child in reversed(list(enumerate(item))):
+                todo += [(False, child), (True, "," if place else "")]
             todo.append((True, "["))
         else:
             yield spell(item)
+
+
+def _key(name: object) -> str:
+    """Spell a key as the standard encoder does, and any other by its `repr`."""
+    if isinstance(name, str):
+        return name
+    plain = name is None or isinstance(name, bool | int | float)
+    return json.dumps(name) if plain else repr(name)
 
 
 def text_digest(text: str) -> str:

@@ -14,12 +14,13 @@ from refold.text.sentences import find_sentences
 _UNIT: Final = (
     r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
 )
-_WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2}
+_WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
 _SIGNS: Final = re.compile(
     r"(?<![\w])(?:"
     # The look-behinds let a dotted run be tried from its beginning only: linear, always.
     r"(?P<place>(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
     r"|(?P<status>PASS|FAIL|ERROR|WARNING|WARN)(?![\w])"
+    r"|(?P<error>[A-Z][\w.]*+(?<=Error|rning|ption)(?=:))"
     rf"|(?P<name>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
     rf"|(?P<quantity>(?<![.,]){NUMBER}(?:%|\s?{_UNIT}|[{IDEOGRAPHS}]))"
     rf"|(?P<short>{VOWELLESS}(?![\w]))"

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.stages.base import Analyses, Setting, Stage
+from refold.stages.analyses import Analyses
+from refold.stages.base import Setting, Stage
 from refold.stages.contradiction import supersede
 from refold.stages.dedup import dedup
 from refold.stages.importance import keep_important
 from refold.stages.near_dedup import near_dedup
 from refold.stages.protect import protect
-from refold.stages.structure import keep_structure, split_code, summarize_rest
+from refold.stages.structure import (
+    keep_json,
+    keep_judged,
+    keep_matching,
+    keep_structure,
+    split_code,
+    summarize_rest,
+)
 
 STAGES: Final[tuple[Stage, ...]] = (
     protect,
@@ -20,6 +28,9 @@ STAGES: Final[tuple[Stage, ...]] = (
     supersede,
     split_code,
     keep_structure,
+    keep_matching,
+    keep_judged,
+    keep_json,
     summarize_rest,
 )
 """In order of precedence: the first verdict on a segment stands."""

@@ -1,62 +1,14 @@
-"""What every stage gets to see besides the draft: options, and facts about texts made once."""
+"""What every stage gets to see besides the draft: options, and what is known of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from refold.detectors import Findings, detect, soft_texts
 from refold.model.draft import Draft, Verdict
 from refold.model.message import Message
 from refold.options import Options
-from refold.strategies.prose import Unit, make_units
-from refold.text.entities import iter_entities
-from refold.text.view import TextView
-from refold.tokens.base import CountedTexts
-
-_MAX_ENTITY_CHARS: Final = 120
-
-
-class Analyses:
-    """What is known of each distinct text; worked out when first asked for, then kept."""
-
-    def __init__(self, tokens: CountedTexts) -> None:
-        self.tokens = tokens
-        self._findings: dict[str, Findings] = {}
-        self._units: dict[str, list[Unit]] = {}
-        self._names: dict[str, dict[str, None]] = {}
-        self._entities: dict[str, tuple[str, ...]] = {}
-
-    def findings(self, text: str) -> Findings:
-        """Return the structure that the detectors see in *text*."""
-        known = self._findings.get(text)
-        if known is None:
-            known = self._findings[text] = detect(TextView(text))
-        return known
-
-    def units(self, text: str) -> list[Unit]:
-        """Return the scored sentences of *text*."""
-        known = self._units.get(text)
-        if known is None:
-            known = self._units[text] = make_units(text)
-        return known
-
-    def names(self, text: str) -> Collection[str]:
-        """Return the people, identifiers, quantities and places that *text* names, each once."""
-        known = self._names.get(text)
-        if known is None:
-            known = self._names[text] = dict.fromkeys(iter_entities(text))
-        return known
-
-    def entities(self, text: str) -> tuple[str, ...]:
-        """Return what of *text* is worth listing beside its summary, each once."""
-        known = self._entities.get(text)
-        if known is None:
-            found = dict.fromkeys((*self.names(text), *soft_texts(TextView(text))))
-            known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
-            self._entities[text] = known
-        return known
+from refold.stages.analyses import Analyses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +22,9 @@ class Setting:
     hidden: frozenset[int] = frozenset()
     """Indices of messages that are already folded: nothing may refer to their texts."""
 
+    leaves_all_to_classifier: bool = False
+    """Whether a classifier decides on structure, too."""
+
     @classmethod
     def of(
         cls, messages: Sequence[Message], options: Options, analyses: Analyses, window: int
@@ -81,6 +36,7 @@ class Setting:
             options=options,
             analyses=analyses,
             recent_from=recent[0] if recent else len(messages),
+            leaves_all_to_classifier=analyses.may_judge and options.classifier_mode == "full",
         )
 
     def is_recent(self, message: Message) -> bool:

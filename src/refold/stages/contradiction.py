@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from refold.model.decision import Keep, Supersede
+from refold.model.decision import Keep, Refer, Supersede
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.scoring.signals import correction_signal
@@ -20,7 +20,7 @@ _MIN_CHARS: Final = 50
 _OTHER_ROLE_FACTOR: Final = 1.5
 _MAX_MENTIONS: Final = 64
 """Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
-_WORD: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{3,}}|\w+_\w+|[{IDEOGRAPHS}]{{2}}")
+_WORD: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{3,}}+|[{IDEOGRAPHS}]{{2}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,18 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
         if len(segment.text) >= _MIN_CHARS and setting.may_refer(segment.message)
     ]
     for old, new, signal in _corrections(statements, setting.options.contradiction_topic_threshold):
-        if draft.is_open(old):
-            yield new, Keep(), f"corrects:{old.id}"
-            yield old, Supersede(by=new.number, signal=signal), f"contradicted:{signal}"
+        readable = _readable(draft, new)
+        if draft.is_open(old) and readable is not old:
+            yield readable, Keep(), f"corrects:{old.id}"
+            yield old, Supersede(by=readable.number, signal=signal), f"contradicted:{signal}"
+
+
+def _readable(draft: Draft, segment: Segment) -> Segment:
+    """Return the copy of *segment* that can be read, if it is only a reference itself."""
+    decision = draft.decision(segment)
+    if decision is not None and isinstance(decision.action, Refer):
+        return draft.segments[decision.action.to]
+    return segment
 
 
 def _corrections(

@@ -10,6 +10,7 @@ from refold.model.decision import Keep, Refer
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.stages.base import Setting
+from refold.stages.structure import is_kept_by_content
 
 MIN_CHARS: Final = 200
 TARGET_REASON: Final = "duplicate_target"
@@ -24,15 +25,19 @@ def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
         if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
             copies[segment.text, segment.message.role == "user"].append(segment)
     for group in copies.values():
-        if len(group) > 1:
-            target = choose_target(group, setting)
+        target = choose_target(group, setting) if len(group) > 1 else None
+        if target is not None:
             yield from refer_all(draft, [(copy, None) for copy in group], target, "exact_duplicate")
 
 
-def choose_target(group: Sequence[Segment], setting: Setting) -> Segment:
-    """Choose the copy that stays: the first recent one, else the latest, or always the first."""
+def choose_target(group: Sequence[Segment], setting: Setting) -> Segment | None:
+    """Choose the copy that stays: the first recent one, else the latest.
+
+    With `keep_duplicate="first"` it is the first one, and only if it stays for a reason of its own:
+    what was shown before a copy came must not change because of it.
+    """
     if setting.options.keep_duplicate == "first":
-        return group[0]
+        return group[0] if is_kept_by_content(group[0], setting) else None
     recent = (segment for segment in group if setting.is_recent(segment.message))
     return next(recent, group[-1])
 

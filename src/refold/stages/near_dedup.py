@@ -9,6 +9,7 @@ from typing import Final
 
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
+from refold.model.wire import text_digest
 from refold.stages.base import Setting
 from refold.stages.dedup import MIN_CHARS, choose_target, refer_all
 from refold.text.lines import bag_of, jaccard, normal_lines
@@ -46,8 +47,11 @@ def near_dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
         and len(lines := normal_lines(segment.text)) >= _MIN_LINES
     ]
     threshold = setting.options.fuzzy_threshold
-    for family in _families(texts, threshold):
+    looks_ahead = setting.options.keep_duplicate == "latest"
+    for family in _families(texts, threshold, looks_ahead=looks_ahead):
         target = choose_target([text.segment for text in family.members], setting)
+        if target is None:
+            continue
         bag = next(text.bag for text in family.members if text.segment is target)
         copies: list[tuple[Segment, float | None]] = [
             (text.segment, similarity)
@@ -63,15 +67,15 @@ def _is_free(draft: Draft, segment: Segment) -> bool:
     return decision is None or decision.reason != "exact_duplicate"
 
 
-def _families(texts: list[_Text], threshold: float) -> list[_Family]:
+def _families(texts: list[_Text], threshold: float, *, looks_ahead: bool) -> list[_Family]:
     """Group texts around the first of their kind.
 
     Two bags whose Jaccard similarity reaches *threshold* must share one of their rarest lines, if
     of each bag as many are looked at as it may lack. Shared headers are common, not rare, so they
-    bring nothing together.
+    bring nothing together. How rare a line is takes a look ahead; without one, chance has to do.
     """
     frequency: Counter[str] = Counter()
-    for text in texts:
+    for text in texts if looks_ahead else ():
         frequency.update(text.bag.keys())
     index: dict[str, list[_Family]] = defaultdict(list)
     families: list[_Family] = []
@@ -89,7 +93,7 @@ def _families(texts: list[_Text], threshold: float) -> list[_Family]:
 
 def _rarest(bag: Counter[str], frequency: Counter[str], threshold: float) -> list[str]:
     """Return the lines of which a near copy must share at least one."""
-    ordered = sorted(bag, key=lambda line: (frequency[line], line))
+    ordered = sorted(bag, key=lambda line: (frequency[line], text_digest(line)))
     may_lack = int((1 - threshold) * bag.total()) + 1
     prefix: list[str] = []
     for line in ordered:

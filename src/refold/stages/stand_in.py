@@ -9,6 +9,7 @@ from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
+from refold.model.provenance import TAG_PREFIXES
 from refold.model.segment import Segment
 from refold.stages.base import Setting
 from refold.stages.originals import handle_of, summary_id_of
@@ -19,12 +20,11 @@ from refold.stages.tags import (
     superseded_tag,
     truncated_tag,
 )
-from refold.strategies.code import summarize_around_code
+from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import (
     best_unit,
     char_budget,
     renumber,
-    summarize_prose,
     summarize_units,
 )
 from refold.strategies.structured import is_structured, summarize_structured
@@ -50,6 +50,7 @@ class StandIns:
         self._setting = setting
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
+        self._quoted = {s.text for s in draft.segments if s.text.startswith(TAG_PREFIXES)}
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
         """Make what the decision on *segment* asks for."""
@@ -81,7 +82,7 @@ class StandIns:
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
         length = sum(map(len, texts))
-        body = self._body(texts, char_budget(length, depth))
+        body = self._body(texts, depth)
         summary_id = self._id(sources)
         for entities in (self._entities(texts, body, entity_cap(length)), []):
             tag = summary_tag(
@@ -95,16 +96,31 @@ class StandIns:
                 return tag
         return None
 
-    def _body(self, texts: Sequence[str], budget: int) -> str:
+    def _body(self, texts: Sequence[str], depth: Depth) -> str:
         """Say what matters in *texts*; several texts each get a word in."""
         joined = "\n\n".join(texts)
-        if is_structured(joined):
+        budget = char_budget(sum(map(len, texts)), depth)
+        if len(texts) == 1 and is_structured(joined):
             return summarize_structured(joined, budget)
+        written = self._written(joined, depth) or self._analyses.kept_tokens(joined)
+        if written is not None:
+            return written
         groups = renumber([self._analyses.units(text) for text in texts])
         units = [unit for group in groups for unit in group]
         first = [best_unit(group) for group in groups if group] if len(texts) > 1 else []
         distinct = list({unit.text: unit for unit in first}.values())
         return summarize_units(units, budget, distinct) or cut_words(joined.strip(), budget)
+
+    def _written(self, text: str, depth: Depth) -> str | None:
+        """Return what a model wrote; deeper than asked for, only our own means are used."""
+        return self._analyses.written(text) if depth == self._setting.options.depth else None
+
+    def _shorten(self, text: str, budget: int, depth: Depth) -> str:
+        written = self._written(text, depth) or self._analyses.kept_tokens(text)
+        if written is not None:
+            return written
+        units = self._analyses.units(text)
+        return summarize_units(units, budget) or cut_words(text.strip(), budget)
 
     def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
         """Choose the entities to name: those that the summary lost first, then the others."""
@@ -117,8 +133,11 @@ class StandIns:
         return tag if self.is_shorter(tag, [text]) else None
 
     def is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
-        """Tell whether *stand_in* is shorter in characters and in tokens."""
-        if len(stand_in) >= sum(map(len, originals)):
+        """Tell whether *stand_in* may be used: shorter in characters and in tokens.
+
+        A text that somebody has quoted in the conversation cannot stand in for another one.
+        """
+        if len(stand_in) >= sum(map(len, originals)) or stand_in in self._quoted:
             return False
         return self._tokens(stand_in) < sum(map(self._tokens, originals))
 
@@ -134,26 +153,28 @@ class StandIns:
         target = self._draft.segments[refer.to]
         handle = handle_of([segment.message])
         if refer.similarity is None:
-            # The id of a message with one text already says which text it was.
-            needed = handle if len(target.message.parts) > 1 else ""
-            return duplicate_tag(target.id, len(segment.text), needed)
+            # An id derived from a message with one text already says which text it was.
+            is_told = "id" not in target.message.wire and len(target.message.parts) == 1
+            return duplicate_tag(target.id, len(segment.text), "" if is_told else handle)
         tag = near_duplicate_tag(target.id, len(segment.text), refer.similarity, handle)
         # What differs may be all that matters: the changed lines stay readable.
         return "\n".join((tag, *lines_missing_from(segment.text, target.text)))
 
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
         by = self._draft.segments[action.by].id
-        text = summarize_prose(segment.text, char_budget(len(segment.text), depth))
+        text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
         handle = handle_of([segment.message])
         return [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
 
     def _around_code(self, segment: Segment, depth: Depth) -> str:
         sources = [segment.message]
-        return summarize_around_code(
-            segment.text,
-            depth,
-            lambda body: summary_tag(body, summary_id=self._id(sources), handle=handle_of(sources)),
-        )
+        summary_id, handle = self._id(sources), handle_of(sources)
+
+        def make_tag(prose: str, budget: int) -> str:
+            body = self._shorten(prose, budget, depth)
+            return summary_tag(body, summary_id=summary_id, handle=handle)
+
+        return shorten_around_code(segment.text, depth, make_tag)
 
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""

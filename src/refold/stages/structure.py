@@ -1,4 +1,4 @@
-"""Keep structure word for word: fenced code, detected data, the caller's patterns, JSON."""
+"""Keep structure word for word: code, detected data, the caller's patterns, JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 from refold.model.decision import Keep, SplitCode, Summarize
 from refold.model.draft import Draft, Verdict
+from refold.model.segment import Segment
 from refold.stages.base import Setting
 from refold.text.fences import has_fence, split_fences
 from refold.text.json_text import is_json
@@ -29,26 +30,48 @@ def prose_chars(text: str) -> int:
     return sum(len(text[s.start : s.end].strip()) for s in split_fences(text) if not s.is_code)
 
 
+def is_kept_by_content(segment: Segment, setting: Setting) -> bool:
+    """Tell whether *segment* stays as it is whatever happens around it."""
+    text = segment.text
+    if setting.is_large(segment.message):
+        return is_json(text)
+    if has_fence(text):
+        return prose_chars(text) < MIN_PROSE_CHARS
+    return bool(setting.analyses.findings(text).hard) or is_json(text)
+
+
 def keep_structure(draft: Draft, setting: Setting) -> Iterator[Verdict]:
-    """Keep texts in which a detector sees structure, a pattern matches, or that are JSON."""
+    """Keep texts in which a detector sees structure, unless a classifier is to decide alone."""
+    if setting.leaves_all_to_classifier:
+        return
     for segment in draft.undecided():
-        is_large = setting.is_large(segment.message)
-        hard = () if is_large else setting.analyses.findings(segment.text).hard
-        if hard:
+        hard = setting.analyses.findings(segment.text).hard
+        if hard and not setting.is_large(segment.message):
             yield segment, Keep(), f"hard_t0:{','.join(hard)}"
-            continue
-        label = _matching_label(segment.text, setting)
-        if label is not None:
-            yield segment, Keep(), f"pattern:{label}"
-        elif not is_large and is_json(segment.text):
+
+
+def keep_matching(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Keep texts that match one of the caller's patterns."""
+    patterns = setting.options.preserve_patterns
+    for segment in draft.undecided() if patterns else ():
+        found = next((e for e in patterns if e.pattern.search(segment.text)), None)
+        if found is not None:
+            yield segment, Keep(), f"pattern:{found.label}"
+
+
+def keep_judged(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+    """Keep texts that a classifier judged worth keeping."""
+    for segment in draft.undecided():
+        judgement = setting.analyses.judgement(segment.text)
+        if judgement is not None and judgement.preserve:
+            yield segment, Keep(), f"llm_preserved:{judgement.reason}"
+
+
+def keep_json(draft: Draft, _: Setting) -> Iterator[Verdict]:
+    """Keep texts that are valid JSON."""
+    for segment in draft.undecided():
+        if is_json(segment.text):  # also when it is large: half of it would be no JSON at all
             yield segment, Keep(), "json_structure"
-
-
-def _matching_label(text: str, setting: Setting) -> str | None:
-    for entry in setting.options.preserve_patterns:
-        if entry.pattern.search(text):
-            return entry.label
-    return None
 
 
 def summarize_rest(draft: Draft, _: Setting) -> Iterator[Verdict]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refold.model.depth import Depth
-from refold.strategies.prose import char_budget, round_half_up, summarize_prose
+from refold.strategies.prose import char_budget, round_half_up
 from refold.text.fences import split_fences
 
 _MIN_BUDGET = 40
+_MIN_PROSE = 60
+"""Stretches shorter than this gain nothing from a tag around them."""
+
+MakeTag = Callable[[str, int], str]
+"""Makes the tagged summary of a stretch of prose, given a budget in characters."""
 
 
-def summarize_around_code(text: str, depth: Depth, make_tag: Callable[[str], str]) -> str:
+def shorten_around_code(text: str, depth: Depth, make_tag: MakeTag) -> str:
     """Replace each stretch of prose by a tagged summary where that is shorter.
 
     The budget is that of all prose together, shared out by length.
@@ -25,13 +30,12 @@ def summarize_around_code(text: str, depth: Depth, make_tag: Callable[[str], str
     )
 
 
-def _shorten(piece: str, share: float, make_tag: Callable[[str], str]) -> str:
-    body = piece.strip()
-    if not body:
+def _shorten(piece: str, share: float, make_tag: MakeTag) -> str:
+    prose = piece.strip()
+    if len(prose) < _MIN_PROSE:
         return piece
-    budget = max(_MIN_BUDGET, round_half_up(len(body) * share))
-    stand_in = make_tag(summarize_prose(body, budget))
-    if len(stand_in) >= len(body):
+    stand_in = make_tag(prose, max(_MIN_BUDGET, round_half_up(len(prose) * share)))
+    if len(stand_in) >= len(prose):
         return piece
-    start = piece.find(body)
-    return piece[:start] + stand_in + piece[start + len(body) :]
+    start = piece.find(prose)
+    return piece[:start] + stand_in + piece[start + len(prose) :]

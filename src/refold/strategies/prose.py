@@ -42,13 +42,8 @@ class Unit:
 
     place: int
     text: str
-    score: int
+    score: float
     paragraph: int
-
-
-def summarize_prose(text: str, budget: int) -> str:
-    """Return the sentences of *text* that matter most, in reading order."""
-    return summarize_units(make_units(text), budget) or cut_words(text.strip(), budget)
 
 
 def summarize_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> str:
@@ -124,7 +119,7 @@ def _ranked(units: Sequence[Unit]) -> list[Unit]:
             best[unit.paragraph] = unit
     spread = _spread_order(len(units))
 
-    def rank(unit: Unit) -> tuple[bool, int, int]:
+    def rank(unit: Unit) -> tuple[bool, float, int]:
         return best[unit.paragraph] is not unit, -unit.score, spread(unit.place)
 
     return sorted(units, key=rank)

@@ -7,6 +7,8 @@ import unicodedata
 _JOINER = "\u200d"
 _FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
 _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
+_TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
+"""The letters behind a black flag that make it the flag of a region."""
 _LONGEST_CLUSTER = 64
 """Marks stacked higher than this are cut anyway, so that the search stays short."""
 
@@ -38,6 +40,8 @@ def _is_inside(text: str, place: int) -> bool:
         return True
     if unicodedata.category(after)[0] == "M" or _MODIFIER_FIRST <= after <= _MODIFIER_LAST:
         return True
+    if _TAG_FIRST <= after <= _TAG_LAST:
+        return True
     if "\udc00" <= after <= "\udfff" and "\ud800" <= before <= "\udbff":
         return True
     if _FLAG_FIRST <= after <= _FLAG_LAST and _FLAG_FIRST <= before <= _FLAG_LAST:
@@ -48,10 +52,6 @@ def _is_inside(text: str, place: int) -> bool:
 def _flags_before(text: str, place: int) -> int:
     """Count the flag letters in a row before *place*: they pair up from the left."""
     count = 0
-    while (
-        count < _LONGEST_CLUSTER
-        and count < place
-        and _FLAG_FIRST <= text[place - 1 - count] <= _FLAG_LAST
-    ):
+    while count < place and _FLAG_FIRST <= text[place - 1 - count] <= _FLAG_LAST:
         count += 1
     return count

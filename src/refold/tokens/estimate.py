@@ -79,7 +79,7 @@ WIDE_WEIGHTS: Final[dict[bytes, int]] = {
 }  # fmt: skip
 SCRIPT_WEIGHTS: Final[dict[bytes, int]] = {
     b"l": 150, b"g": 174, b"c": 95, b"h": 263, b"a": 110, b"i": 73, b"t": 380, b"v": 100,
-    b"s": 537, b"k": 583, b"z": 822, b"u": 368, b"e": 609, b"f": 500, b"o": 900,
+    b"s": 537, b"k": 583, b"z": 822, b"u": 368, b"e": 1050, b"f": 500, b"o": 900,
 }  # fmt: skip
 """Weights in thousandths of a token."""
 

@@ -1,0 +1,275 @@
+"""Write docs/reference.md from the code: public names, options, detectors, formats, commands.
+
+python docs/make_reference.py            # writes docs/reference.md
+python docs/make_reference.py --check    # exits with 1 if the file is out of date
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, get_args
+
+import click
+
+import refold
+from refold.cli import COMMANDS
+from refold.detectors import DETECTORS
+from refold.formats import FORMATS
+
+TARGET: Final = Path(__file__).with_name("reference.md")
+
+GROUPS: Final[Mapping[str, Sequence[str]]] = {
+    "Fold and unfold": (
+        "refold.compress",
+        "refold.acompress",
+        "refold.uncompress",
+        "refold.Compressor",
+        "refold.classify",
+        "refold.Classification",
+    ),
+    "Options": ("refold.Options", "refold.PreservePattern"),
+    "Results": (
+        "refold.Result",
+        "refold.Compression",
+        "refold.TraceEntry",
+        "refold.BudgetReport",
+        "refold.Obstacle",
+        "refold.UncompressResult",
+    ),
+    "Stores": ("refold.Store", "refold.MemoryStore", "refold.SqliteStore"),
+    "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
+    "Token counters": (
+        "refold.tokens.estimate.estimate_tokens",
+        "refold.tokens.choose.counter_for",
+        "refold.tokens.choose.CalibratedCounter",
+        "refold.tokens.exact.ExactCounter",
+    ),
+    "Errors": (
+        "refold.RefoldError",
+        "refold.ConfigError",
+        "refold.MessageError",
+        "refold.FormatError",
+        "refold.StoreError",
+        "refold.BudgetError",
+    ),
+}
+"""Every public name, in the order of the page."""
+
+_HEAD: Final = """# Reference
+
+Generated from the code by `python docs/make_reference.py`; do not edit by hand.
+
+Names are imported from `refold` unless shown with their module.
+"""
+_HIDDEN_METHODS: Final = ("new_analyses", "plan", "aim", "recognize", "render", "save")
+"""Methods of `Compressor` that other parts of refold use; callers need none of them."""
+
+Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def make_reference() -> str:
+    """Return the text of the page."""
+    _check_complete()
+    parts = [_HEAD]
+    for title, names in GROUPS.items():
+        parts.append(f"## {title}\n")
+        parts.extend(_describe(name) for name in names)
+    parts.extend((_formats(), _detectors(), _commands()))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _check_complete() -> None:
+    listed = {name.removeprefix("refold.") for names in GROUPS.values() for name in names}
+    missing = sorted(set(refold.__all__) - listed)
+    if missing:
+        raise SystemExit(f"add to GROUPS in {Path(__file__).name}: {', '.join(missing)}")
+
+
+def _describe(dotted: str) -> str:
+    """Describe one function or class."""
+    module, _, name = dotted.rpartition(".")
+    thing = getattr(importlib.import_module(module), name)
+    node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    assert isinstance(node, Documented)
+    shown = name if module == "refold" else dotted
+    lines = [f"### `{shown}`\n", *_body(node, shown, importlib.import_module(thing.__module__))]
+    return "\n".join(lines) + "\n"
+
+
+def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
+    if not isinstance(node, ast.ClassDef):
+        yield f"```text\n{_signature(node, shown)}\n```\n"
+        yield _text(node)
+        return
+    init = _method(node, "__init__")
+    if init is not None:
+        yield f"```text\n{_signature(init, shown)}\n```\n"
+    bases = [base for base in map(ast.unparse, node.bases) if base.endswith("Error")]
+    yield _text(node) + (f" A `{'` and a `'.join(bases)}`." if bases else "")
+    rows = list(_fields(node, vars(module)))
+    if rows:
+        yield "\n| field | type | default | what it says |\n|---|---|---|---|"
+        yield from rows
+    if _text(node) and not node.name.endswith("Error"):
+        yield from _members(node)
+
+
+def _fields(node: ast.ClassDef, names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table row for every annotated field and the string below it."""
+    for place, statement in enumerate(node.body):
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        after = node.body[place + 1] if place + 1 < len(node.body) else None
+        says = ""
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            says = inspect.cleandoc(str(after.value.value))
+        default = "" if statement.value is None else _default(statement.value)
+        kind = ast.unparse(statement.annotation)
+        values = get_args(names.get(kind))  # an alias of a Literal says less than its values
+        kind = " | ".join(map(repr, values)) if values else kind
+        yield f"| `{statement.target.id}` | {_code(kind)} | {_code(default)} | {_cell(says)} |"
+
+
+def _default(value: ast.expr) -> str:
+    """Spell a default; `field(default_factory=list)` becomes `list()`."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        for keyword in value.keywords:
+            if keyword.arg == "default_factory":
+                return f"{ast.unparse(keyword.value)}()"
+    return ast.unparse(value)
+
+
+def _members(node: ast.ClassDef) -> Iterator[str]:
+    """Yield public methods and properties."""
+    first = True
+    for member in node.body:
+        if not isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        hidden = node.name == "Compressor" and member.name in _HIDDEN_METHODS
+        if member.name.startswith("_") or hidden:
+            continue
+        if first:
+            yield ""
+            first = False
+        marks = [ast.unparse(mark) for mark in member.decorator_list]
+        if "property" in marks:
+            kind = f" → `{ast.unparse(member.returns)}`" if member.returns else ""
+            yield f"- `{member.name}`{kind} (property): {_line(member)}"
+        else:
+            yield f"- `{_signature(member, member.name, wraps=False)}`: {_line(member)}"
+
+
+def _signature(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, shown: str, *, wraps: bool = True
+) -> str:
+    """Spell a signature without `self`, on several lines where one is too long."""
+    arguments = node.args
+    for mine in ("self", "cls"):
+        if arguments.args and arguments.args[0].arg == mine:
+            arguments.args = arguments.args[1:]
+    prefix = "await " if isinstance(node, ast.AsyncFunctionDef) else ""
+    inner = ast.unparse(arguments)
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    returns = "" if node.name == "__init__" else returns
+    one_line = f"{prefix}{shown}({inner}){returns}"
+    if not wraps or len(one_line) <= 90:
+        return one_line
+    body = textwrap.fill(inner, 86, initial_indent="    ", subsequent_indent="    ")
+    return f"{prefix}{shown}(\n{body}\n){returns}"
+
+
+def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    found = (m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == name)
+    return next(found, None)
+
+
+def _text(node: Documented) -> str:
+    return ast.get_docstring(node) or ""
+
+
+def _line(node: Documented) -> str:
+    return " ".join(_text(node).split())
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`" if text else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _first_line(module: str) -> str:
+    return (inspect.getdoc(importlib.import_module(module)) or "").partition("\n")[0]
+
+
+def _formats() -> str:
+    rows = [
+        f"| `{format_.name}` | {_cell(_first_line(format_.read.__module__))} |"
+        for format_ in FORMATS
+    ]
+    head = (
+        '## Formats\n\nTried in this order with `format="auto"`.\n\n'
+        "| name | what it reads |\n|---|---|"
+    )
+    return "\n".join((head, *rows, ""))
+
+
+def _detectors() -> str:
+    rows = [
+        f"| `{detector.reason}` | {'hard' if detector.hard else 'soft'} | "
+        f"{_cell(_first_line(f'refold.detectors.{detector.reason}'))} |"
+        for detector in DETECTORS
+    ]
+    head = (
+        "## Detectors\n\nA hard finding keeps the whole text; a soft one goes to the entity list "
+        "of the summary.\n\n| reason | kind | what it sees |\n|---|---|---|"
+    )
+    return "\n".join((head, *rows, ""))
+
+
+def _commands() -> str:
+    parts = ["## Commands\n"]
+    for name, module in COMMANDS.items():
+        command: click.Command = importlib.import_module(module).command
+        usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
+        parts.append(f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{command.help}\n")
+        rows = [_option(p) for p in command.params if isinstance(p, click.Option)]
+        if rows:
+            parts.append("\n".join(("| option | what it does |", "|---|---|", *rows, "")))
+    return "\n".join(parts)
+
+
+def _argument(parameter: click.Argument) -> str:
+    return parameter.metavar or (parameter.name or "").upper()
+
+
+def _option(parameter: click.Option) -> str:
+    kind: Any = parameter.type
+    values = "\\|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
+    value = "" if parameter.is_flag else f" {parameter.metavar or values or 'VALUE'}"
+    names = ", ".join(parameter.opts)
+    return f"| `{names}{value}` | {_cell(parameter.help or '')} |"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page, or with `--check` only compare it."""
+    text = make_reference()
+    if "--check" in arguments:
+        is_current = TARGET.exists() and TARGET.read_text(encoding="utf-8") == text
+        if not is_current:
+            print("docs/reference.md is out of date; run: python docs/make_reference.py")
+        return 0 if is_current else 1
+    TARGET.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

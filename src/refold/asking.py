@@ -1,0 +1,226 @@
+"""Ask models, and let through only what passes the gates.
+
+A rejected answer is asked for once more, naming the facts it lost; then the lost facts are appended
+word for word, if that is still shorter; then the deterministic summary is used instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from refold.classifiers.base import Classifier
+from refold.events import Event, Listener
+from refold.flow import Flow
+from refold.model.ask import Answers, Judgement, Questions
+from refold.result import ModelReport, RefusedAnswer
+from refold.summarizers.base import Summarizer, SummaryRequest, Usage
+from refold.tokens.base import TokenCounter
+
+if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need not load them
+    from refold.gates.base import Refusal, Source
+
+T = TypeVar("T")
+
+_MIN_ANSWER_TOKENS = 40
+_ANSWER_SHARE = 0.4
+"""About how long an answer should be, compared with its text."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to the questions of one compression."""
+
+    asked: int = 0
+    accepted: int = 0
+    repaired: int = 0
+    refused: list[RefusedAnswer] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+    def report(self) -> ModelReport:
+        """Freeze it."""
+        return ModelReport(
+            asked=self.asked,
+            accepted=self.accepted,
+            repaired=self.repaired,
+            refused=tuple(self.refused),
+            failures=tuple(self.failures),
+            calls=self.usage.calls,
+            input_tokens=self.usage.input_tokens,
+            output_tokens=self.usage.output_tokens,
+            cost_usd=self.usage.cost_usd,
+        )
+
+
+class Asker:
+    """Puts questions to a summarizer and a classifier; safe to share between threads and loops."""
+
+    def __init__(
+        self,
+        *,
+        summarizer: Summarizer | None = None,
+        classifier: Classifier | None = None,
+        count_tokens: TokenCounter,
+        pass_seconds: float | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        self.summarizer = summarizer
+        self.classifier = classifier
+        self._count_tokens = count_tokens
+        self._pass_seconds = pass_seconds
+        self._listener = listener
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anybody to ask."""
+        return self.summarizer is not None or self.classifier is not None
+
+    async def answer(self, questions: Questions, tally: Tally) -> Answers:
+        """Answer all questions at once; what is not answered in time has no answer."""
+        judged: dict[str, Judgement] = {}
+        written: dict[str, str] = {}
+        works = [
+            *(self._judge(text, judged, tally) for text in questions.judge),
+            *(self._write(text, written, tally) for text in questions.write),
+        ]
+        await self._settle(works, tally)
+        return Answers(judged=judged, written=written)
+
+    async def _settle(self, works: list[Coroutine[Any, Any, None]], tally: Tally) -> None:
+        """Run all works to their end or to the deadline; no task is left behind in any case."""
+        tasks = [asyncio.ensure_future(work) for work in works]
+        self._tell("start", 0, len(tasks))
+        done = 0
+        try:
+            async with asyncio.timeout(self._pass_seconds):
+                for next_done in asyncio.as_completed(tasks):
+                    await next_done
+                    done += 1
+                    self._tell("item", done, len(tasks))
+        except TimeoutError:
+            tally.failures.append(
+                f"the pass was over after {self._pass_seconds} s; {len(tasks) - done} of "
+                f"{len(tasks)} answers were still out"
+            )
+            self._tell("failed", done, len(tasks), tally.failures[-1])
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self._tell("done", done, len(tasks))
+
+    def _tell(self, kind: Any, done: int, total: int, detail: str = "") -> None:
+        if self._listener is not None:
+            self._listener(Event(kind=kind, done=done, total=total, detail=detail))
+
+    async def _judge(self, text: str, judged: dict[str, Judgement], tally: Tally) -> None:
+        assert self.classifier is not None, "nothing is judged without a classifier"
+        tally.asked += 1
+        try:
+            verdict = await self.classifier.classify(text)
+        except Exception as error:  # noqa: BLE001 - a model's client may raise anything
+            tally.failures.append(describe(error))
+            return
+        tally.accepted += 1
+        judged[text] = Judgement(preserve=verdict.decision == "preserve", reason=verdict.reason)
+
+    async def _write(self, text: str, written: dict[str, str], tally: Tally) -> None:
+        from refold.gates.base import Source
+
+        assert self.summarizer is not None, "nothing is written without a summarizer"
+        tally.asked += 1
+        dialogue = _dialogue(Source(text, self._count_tokens), tally)
+        request = next(dialogue)
+        while True:
+            try:
+                summary = await self.summarizer.summarize(request)
+            except Exception as error:  # noqa: BLE001 - a model's client may raise anything
+                tally.failures.append(describe(error))
+                return
+            tally.usage += summary.usage
+            try:
+                request = dialogue.send(summary.text)
+            except StopIteration as end:
+                if end.value is not None:
+                    written[text] = end.value
+                return
+
+
+def _dialogue(source: Source, tally: Tally) -> Generator[SummaryRequest, str, str | None]:
+    """Ask for a summary, at most twice; return what may be used, if anything."""
+    from refold.gates import check, repair
+
+    tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
+    answer = (yield SummaryRequest(text=source.text, max_tokens=tokens)).strip()
+    refusals = check(source, answer)
+    if refusals:
+        _note(refusals, tally)
+        missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
+        request = SummaryRequest(text=source.text, max_tokens=tokens, must_keep=missing)
+        answer = (yield request).strip()
+        refusals = check(source, answer)
+    if not refusals:
+        tally.accepted += 1
+        return answer
+    _note(refusals, tally)
+    repaired = repair(source, answer, refusals)
+    if repaired is not None:
+        tally.repaired += 1
+    return repaired
+
+
+def _note(refusals: Iterable[Refusal], tally: Tally) -> None:
+    tally.refused.extend(
+        RefusedAnswer(gate=refusal.gate, why=refusal.why, missing=refusal.missing)
+        for refusal in refusals
+    )
+
+
+def describe(error: BaseException) -> str:
+    """Name an error on one line, without the texts that it may quote at length."""
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line[:200]}" if line else type(error).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class _End(Generic[T]):
+    value: T
+
+
+def _advance(flow: Flow[T], answers: Answers | None) -> Questions | _End[T]:
+    """Let *flow* go on until it asks something or ends."""
+    try:
+        return next(flow) if answers is None else flow.send(answers)
+    except StopIteration as end:
+        return _End(end.value)
+
+
+def run(flow: Flow[T], asker: Asker, tally: Tally) -> T:
+    """Drive *flow* to its end, waiting for each batch of answers."""
+    step = _advance(flow, None)
+    while not isinstance(step, _End):
+        step = _advance(flow, run_apart(partial(asker.answer, step, tally)))
+    return step.value
+
+
+async def arun(flow: Flow[T], asker: Asker, tally: Tally) -> T:
+    """Drive *flow* to its end; its own work happens in a thread, so the event loop stays free."""
+    step = await asyncio.to_thread(_advance, flow, None)
+    while not isinstance(step, _End):
+        step = await asyncio.to_thread(_advance, flow, await asker.answer(step, tally))
+    return step.value
+
+
+def run_apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end from synchronous code, also when an event loop is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        return executor.submit(lambda: asyncio.run(work())).result()

@@ -1,0 +1,5 @@
+"""Which texts are worth keeping word for word, according to a model."""
+
+from refold.classifiers.base import Classifier, Verdict, as_classifier
+
+__all__ = ["Classifier", "Verdict", "as_classifier"]

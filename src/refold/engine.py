@@ -1,0 +1,173 @@
+"""The engine room: loading, planning, writing out; what `Compressor` and `Session` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from refold.asking import Asker, Tally, run
+from refold.budget import fit_budget
+from refold.classifiers import as_classifier
+from refold.errors import BudgetError, ConfigError
+from refold.events import Listener
+from refold.flow import Flow, ask_until_known, keep_all, plan_fold
+from refold.formats import load
+from refold.model.message import Message
+from refold.model.plan import Fold, Plan
+from refold.model.provenance import Provenance, link_key
+from refold.options import Options
+from refold.quality.report import measure
+from refold.render import Rendering, render
+from refold.restore import looks_folded
+from refold.result import BudgetReport, Result
+from refold.stages import Analyses
+from refold.stores.base import Store
+from refold.summarizers import guard
+from refold.tokens.base import CountedTexts
+from refold.tokens.choose import counter_for, is_estimate
+from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+
+T = TypeVar("T")
+
+Planned = tuple[Plan, BudgetReport | None]
+
+
+def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
+    """Make options from a set of them, from keywords, or from one changed by the other."""
+    if options is None:
+        return Options.of(choices)
+    if not isinstance(options, Options):
+        raise ConfigError(f"options must be Options, got {type(options).__name__}")
+    Options.of(choices)  # names a misspelt option
+    return replace(options, **choices)
+
+
+@dataclass(slots=True)
+class Job:
+    """One compression under way."""
+
+    messages: tuple[Message, ...]
+    analyses: Analyses
+    tally: Tally = field(default_factory=Tally)
+
+
+class Engine:
+    """Everything that one set of options needs; holds no state of any conversation."""
+
+    def __init__(
+        self,
+        options: Options,
+        *,
+        store: Store | None = None,
+        summarizer: object = None,
+        classifier: object = None,
+        on_event: Listener | None = None,
+        pass_seconds: float | None = None,
+    ) -> None:
+        if store is not None and not isinstance(store, Store):
+            raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        self.options = options
+        self._store = store
+        self._counter = options.counter or counter_for(options.model)
+        self.asker = Asker(
+            summarizer=None if summarizer is None else guard(summarizer),
+            classifier=None if classifier is None else as_classifier(classifier),
+            count_tokens=self._counter,
+            pass_seconds=pass_seconds,
+            listener=on_event,
+        )
+
+    def begin(self, messages: Sequence[Mapping[str, Any]]) -> Job:
+        """Read a conversation."""
+        loaded = load(
+            messages, format_name=self.options.format, strict_roles=self.options.strict_roles
+        )
+        return Job(self.recognize(loaded), self.new_analyses())
+
+    def flow(self, job: Job) -> Flow[Planned]:
+        """Plan a job; stops where it wants to ask something."""
+        return ask_until_known(
+            lambda: self.plan(job.messages, job.analyses, self.options), job.analyses
+        )
+
+    def finish(self, job: Job, planned: Planned) -> Result:
+        """Write the plan out; nothing has been written before this."""
+        plan, budget = planned
+        if self.options.strict and budget is not None and not budget.fits:
+            raise BudgetError(budget.explain())
+        rendering = self.render(plan)
+        self.save(rendering)
+        return Result(
+            messages=rendering.messages,
+            verbatim=rendering.verbatim,
+            compression=replace(
+                measure(plan, self.options, job.analyses.tokens, job.analyses.names),
+                hook_failures=job.analyses.hook_failures,
+            ),
+            budget=budget,
+            model=job.tally.report() if self.asker.is_there else None,
+        )
+
+    def settle(self, make: Callable[[], T], analyses: Analyses) -> T:
+        """Make a plan, asking for whatever it wants to know."""
+        return run(ask_until_known(make, analyses), self.asker, Tally())
+
+    def new_analyses(self) -> Analyses:
+        """Start afresh with what is known of texts."""
+        return Analyses(
+            CountedTexts(self._counter, estimate_tokens),
+            score_sentences=self.options.entropy_scorer,
+            score_mode=self.options.entropy_scorer_mode,
+            classify_tokens=self.options.ml_token_classifier,
+            may_judge=self.asker.classifier is not None,
+            may_write=self.asker.summarizer is not None,
+        )
+
+    def plan(
+        self,
+        messages: Sequence[Message],
+        analyses: Analyses,
+        options: Options,
+        target: int | None = None,
+    ) -> tuple[Plan, BudgetReport | None]:
+        """Decide what happens to *messages*; a budget aims at *target*, if given."""
+        total = sum(map(analyses.tokens.message, messages))
+        if options.compression_threshold is not None and total < options.compression_threshold:
+            return keep_all(messages, "below_threshold"), None
+        if options.token_budget is None:
+            return plan_fold(messages, options, analyses), None
+        aim = self.aim(options.token_budget) if target is None else target
+        return fit_budget(messages, options, analyses, aim)
+
+    def aim(self, budget: int) -> int:
+        """Aim lower where tokens are only estimated, so that the real ones fit too."""
+        return int(budget / SAFETY_FACTOR) if is_estimate(self._counter) else budget
+
+    def recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Give stand-ins without metadata the provenance that the store has for them."""
+        if self._store is None:
+            return messages
+        links = {
+            link_key(message.digest): message.index
+            for message in messages
+            if message.provenance is None and looks_folded(message.wire)
+        }
+        if not links:
+            return messages
+        known = {
+            links[key]: Provenance.from_wire(wire) for key, wire in self._store.get(links).items()
+        }
+        return tuple(
+            replace(message, provenance=known[message.index]) if message.index in known else message
+            for message in messages
+        )
+
+    def render(self, plan: Sequence[Fold]) -> Rendering:
+        """Write *plan* out as messages and originals."""
+        return render(plan, version=self.options.source_version)
+
+    def save(self, rendering: Rendering) -> None:
+        """Put the originals into the store, if there is one."""
+        if self._store is not None and rendering.entries:
+            self._store.put(rendering.entries)

@@ -1,0 +1,33 @@
+"""What the pipeline may ask of a model, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A classifier's word on a text."""
+
+    preserve: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """Texts that a model should judge, or write shorter; each distinct text once."""
+
+    judge: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.judge) + len(self.write)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a model said and the gates let through; a text that is not there has no answer."""
+
+    judged: Mapping[str, Judgement] = field(default_factory=dict[str, Judgement])
+    written: Mapping[str, str] = field(default_factory=dict[str, str])

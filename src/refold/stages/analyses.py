@@ -1,0 +1,136 @@
+"""What is known of texts: worked out or asked for once, then kept for every later look."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from refold.detectors import Findings, detect, soft_texts
+from refold.model.ask import Answers, Judgement, Questions
+from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
+from refold.strategies.prose import Unit, make_units
+from refold.strategies.tokens import ClassifyTokens, join_kept
+from refold.text.entities import iter_entities
+from refold.text.view import TextView
+from refold.tokens.base import CountedTexts
+
+_MAX_ENTITY_CHARS: Final = 120
+
+
+class Analyses:
+    """What is known of each distinct text.
+
+    What a model says of a text is knowledge like any other, only that it has to be asked for. A
+    plan made without it notes what it would have liked to know; once that is answered, the plan is
+    made again. So no step of the pipeline needs to know that anything was ever asked.
+    """
+
+    def __init__(
+        self,
+        tokens: CountedTexts,
+        *,
+        score_sentences: ScoreSentences | None = None,
+        score_mode: ScoreMode = "augment",
+        classify_tokens: ClassifyTokens | None = None,
+        may_judge: bool = False,
+        may_write: bool = False,
+    ) -> None:
+        self.tokens = tokens
+        self._score_sentences = score_sentences
+        self._score_mode: ScoreMode = score_mode
+        self._classify_tokens = classify_tokens
+        self.hook_failures = 0
+        """How often a caller's hook failed or gave nonsense; our own means were used instead."""
+        self.may_judge = may_judge
+        self._may_write = may_write
+        self._findings: dict[str, Findings] = {}
+        self._units: dict[str, list[Unit]] = {}
+        self._names: dict[str, dict[str, None]] = {}
+        self._entities: dict[str, tuple[str, ...]] = {}
+        self._judged: dict[str, Judgement | None] = {}
+        self._written: dict[str, str | None] = {}
+        self._to_judge: dict[str, None] = {}
+        self._to_write: dict[str, None] = {}
+
+    def findings(self, text: str) -> Findings:
+        """Return the structure that the detectors see in *text*."""
+        known = self._findings.get(text)
+        if known is None:
+            known = self._findings[text] = detect(TextView(text))
+        return known
+
+    def units(self, text: str) -> list[Unit]:
+        """Return the scored sentences of *text*."""
+        known = self._units.get(text)
+        if known is None:
+            known = self._units[text] = self._rescored(make_units(text))
+        return known
+
+    def _rescored(self, units: list[Unit]) -> list[Unit]:
+        """Let the caller's scorer have its say on the sentences of one text."""
+        if self._score_sentences is None or not units:
+            return units
+        try:
+            given = self._score_sentences([unit.text for unit in units])
+            scores = mix_scores([unit.score for unit in units], list(given), self._score_mode)
+        except Exception:  # noqa: BLE001 - the scorer is the caller's own
+            scores = None
+        if scores is None:
+            self.hook_failures += 1
+            return units
+        return [replace(unit, score=score) for unit, score in zip(units, scores, strict=True)]
+
+    def kept_tokens(self, text: str) -> str | None:
+        """Return the words of *text* that the caller's token classifier keeps, if it has one."""
+        if self._classify_tokens is None:
+            return None
+        try:
+            kept = join_kept(self._classify_tokens(text))
+        except Exception:  # noqa: BLE001 - the classifier is the caller's own
+            kept = ""
+        if kept and len(kept) < len(text):
+            return kept
+        self.hook_failures += 1
+        return None
+
+    def names(self, text: str) -> Collection[str]:
+        """Return the people, identifiers, quantities and places that *text* names, each once."""
+        known = self._names.get(text)
+        if known is None:
+            known = self._names[text] = dict.fromkeys(iter_entities(text))
+        return known
+
+    def entities(self, text: str) -> tuple[str, ...]:
+        """Return what of *text* is worth listing beside its summary, each once."""
+        known = self._entities.get(text)
+        if known is None:
+            found = dict.fromkeys((*self.names(text), *soft_texts(TextView(text))))
+            known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
+            self._entities[text] = known
+        return known
+
+    def judgement(self, text: str) -> Judgement | None:
+        """Return what a classifier said of *text*, if it was asked and has said something."""
+        if self.may_judge and text not in self._judged:
+            self._to_judge[text] = None
+        return self._judged.get(text)
+
+    def written(self, text: str) -> str | None:
+        """Return what a model wrote for *text* and the gates let through, if anything."""
+        if self._may_write and text not in self._written:
+            self._to_write[text] = None
+        return self._written.get(text)
+
+    def take_questions(self) -> Questions:
+        """Return what was wanted since the last time; judging comes before writing."""
+        judge, write = tuple(self._to_judge), tuple(self._to_write)
+        self._to_judge.clear()
+        self._to_write.clear()
+        # What is judged worth keeping need not be written, so wait with that.
+        return Questions(judge=judge, write=() if judge else write)
+
+    def learn(self, questions: Questions, answers: Answers) -> None:
+        """Remember the answers; what has none is not asked again."""
+        self._judged.update((text, answers.judged.get(text)) for text in questions.judge)
+        self._written.update((text, answers.written.get(text)) for text in questions.write)

@@ -1,0 +1,102 @@
+"""What a summarizer is: something that shortens a text, usually a model, and is never trusted.
+
+Everything around a model waits for it, so summarizers are asynchronous, and the synchronous face of
+refold drives them on an event loop of its own. Plain functions become summarizers with
+`as_summarizer`; caching, limits, retries and the like are summarizers around a summarizer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from refold.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRequest:
+    """One text to shorten."""
+
+    text: str
+    max_tokens: int = 300
+    """About how long the answer may be."""
+    must_keep: tuple[str, ...] = ()
+    """Facts that an earlier answer lost and that this one has to say word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What asking has cost; additive."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """An answer, not yet checked by any gate."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+
+
+@runtime_checkable
+class Summarizer(Protocol):
+    """Shortens texts. May raise anything; the caller falls back to what needs no model."""
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return a shorter text."""
+        ...
+
+
+TextFunction = Callable[[str], str | Awaitable[str]]
+"""The simplest summarizer: a function from text to text, synchronous or not."""
+
+
+class FunctionSummarizer:
+    """A summarizer made of a function; a synchronous one runs in a thread, so calls overlap."""
+
+    def __init__(self, function: TextFunction) -> None:
+        self._function = function
+        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            type(function).__call__
+        )
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Call the function with the text, followed by the facts to keep, if there are any."""
+        text = request.text
+        if request.must_keep:
+            text += "\n\nKeep word for word: " + "; ".join(request.must_keep)
+        if self._is_async:
+            answer = self._function(text)
+        else:
+            answer = await asyncio.to_thread(self._function, text)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if not isinstance(answer, str):
+            raise TypeError(f"a summarizer must return a string, got {type(answer).__name__}")
+        return Summary(text=answer, usage=Usage(calls=1))
+
+
+def as_summarizer(value: object) -> Summarizer:
+    """Accept a summarizer or a function from text to text."""
+    if isinstance(value, Summarizer) and not isinstance(value, type):
+        return value
+    if callable(value):
+        return FunctionSummarizer(value)
+    raise ConfigError(
+        f"summarizer must be a function from text to text or have summarize(); got {value!r}"
+    )

@@ -1,0 +1,37 @@
+"""A deadline for each call, so that a model that hangs does not hang everything behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+from refold.errors import ConfigError
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
+
+
+class WithTimeout:
+    """Cancels a call that takes longer than *seconds* and raises a `TimeoutError` that says so.
+
+    Inside `Retrying` each try has its own deadline; around it, all tries share one. A synchronous
+    function cannot be stopped: it is no longer waited for, but its thread runs on.
+    """
+
+    def __init__(self, inner: Summarizer | TextFunction, seconds: float) -> None:
+        if not 0 < seconds < math.inf:
+            raise ConfigError(f"seconds must be a number above 0, got {seconds!r}")
+        self._inner = as_summarizer(inner)
+        self._seconds = seconds
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return what *inner* answers in time."""
+        scope = asyncio.timeout(self._seconds)
+        try:
+            async with scope:
+                return await self._inner.summarize(request)
+        except TimeoutError as error:
+            if not scope.expired():  # the inner summarizer's own
+                raise
+            raise TimeoutError(
+                f"the summarizer did not answer within {self._seconds:g} seconds; "
+                "allow more with WithTimeout(seconds=...)"
+            ) from error

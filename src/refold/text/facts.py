@@ -1,0 +1,268 @@
+"""The facts of a text that a paraphrase must not lose or invent (see `extract_facts`).
+
+Every pattern can start only at the beginning of a run and never gives back what it has read, so
+the time is linear in the text whatever the text is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from refold.text.alphabet import LOWER, UPPER
+from refold.text.entities import CAMEL, PASCAL, SNAKE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a text says that can be checked word for word, each once, in reading order."""
+
+    values: tuple[str, ...] = ()
+    """Numbers with their units, ids, URLs, e-mails, paths, versions, dates, money."""
+    quotes: tuple[str, ...] = ()
+    """Quoted strings, with their marks."""
+    errors: tuple[str, ...] = ()
+    """Error lines; of a line as long as a paragraph, the sentence."""
+    names: tuple[str, ...] = ()
+    """Identifiers in code, and proper nouns that do not merely begin a sentence."""
+    negations: tuple[str, ...] = ()
+    """Sentences that say no: what must not, never, cannot be done."""
+
+
+def extract_facts(text: str) -> Facts:
+    """Find the facts of *text*, in any language. Each occurs in it letter for letter."""
+    return Facts(
+        values=tuple(dict.fromkeys(value for _, value in find_values(text))),
+        quotes=tuple(dict.fromkeys(find_quotes(text))),
+        errors=tuple(dict.fromkeys(_find_errors(text))),
+        names=tuple(dict.fromkeys(_find_names(text))),
+        negations=tuple(dict.fromkeys(_find_negations(text))),
+    )
+
+
+DIGIT: Final = "0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19"
+_LETTER: Final = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f"
+_W: Final = f"{_LETTER}{DIGIT}_"
+_STEP: Final = f"[{_W}.@%+~=-]"
+_NO_STEP: Final = rf"(?<![{_W}./~@%+=\\-])"
+# Scripts without blanks end an address: the text goes on right after it.
+_ADDRESS: Final = r"[^\s<>\"'`“”«»|\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]++"
+
+_MONTH: Final = (
+    r"(?:(?i:jan(?:uary|uar|vier|eiro)?|enero|gennaio|feb(?:ruary|ruar|rero|braio)?|février|"
+    r"fevereiro|märz|mars|marzo|março|apr(?:il|ile)?|abril|avril|june?|juni|juin|junio|junho|"
+    r"giugno|july?|juli|juillet|julio|julho|luglio|aug(?:ust)?|août|agosto|sep(?:t(?:ember|embre|"
+    r"iembre)?)?|settembre|setembro|oct(?:ober|obre|ubre)?|okt(?:ober)?|ottobre|outubro|"
+    r"nov(?:ember|embre|iembre|embro)?|dec(?:ember)?|dez(?:ember|embro)?|décembre|diciembre|"
+    r"dicembre|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)"
+    rf"|Mar(?:ch)?|May|Mai|mai|mayo|maio|maggio)(?![{_W}])\.?+"
+)
+UNITS: Final = {
+    alias: names.split()[0]
+    for names in (
+        "ms msec msecs millisecond milliseconds|s sec secs second seconds|min mins minute minutes|"
+        "h hr hrs hour hours|d day days|week weeks|month months|year years yr yrs|µs μs us|ns|"
+        "% ％ percent|‰|b byte bytes|kb|mb|gb|tb|pb|kib|mib|gib|tib|kbps|mbps|gbps|bit bits|"
+        "mm|cm|m|km|mi|ft|kg|g|mg|lb lbs|l|ml|hz|khz|mhz|ghz|w|kw|kwh|v|mv|°c ℃|°f ℉|°|"
+        "rpm|rps|qps|fps|px|pt|dpi|pp|bps|x ×|usd $ us$ dollar dollars|eur € euro euros|"
+        "gbp £ pounds|jpy ¥|inr ₹|rub ₽|krw ₩|try ₺|chf|cny rmb|st nd rd th º ª|"
+        "k|million mln millones|billion bn|trillion|thousand|mio|mrd|stunde stunden|minuten|"
+        "sekunden|tage tagen|heure heures|jour jours|secondes|hora horas|día días|segundos|dias"
+    ).split("|")
+    for alias in names.split()
+}
+"""Each spelling of a unit and the one that stands for all."""
+_UNIT: Final = (
+    "(?i:" + "|".join(map(re.escape, sorted(UNITS, key=lambda unit: (-len(unit), unit)))) + ")"
+)
+_CJK_UNIT: Final = (
+    "[万亿億千百个個元円块美欧年月日号天周週時时小点分秒钟鐘間间人名件次台倍度岁歳页頁行条項项回本章"
+    "원년월일시분초개명만억]{1,3}+"
+)
+_SIGN: Final = r"(?:(?:US|CA|AU|HK|NT|R)?[$€£¥₹₽₩₺]|(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR)(?=[ 0-9]))"
+NUMBER: Final = (
+    rf"[{DIGIT}]++(?:[._٫][{DIGIT}]++|[,'’٬\u00a0\u202f][{DIGIT}]{{3}}(?![{DIGIT}])"
+    rf"|,[{DIGIT}]{{1,2}}(?![{DIGIT}]|,[{DIGIT}]))*+"
+)
+_DATE: Final = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]++)?+)?+"
+    rf"(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?+)?+(?![{_W}])"
+    r"|(?:[0-9]{4}[年년] ?)?[0-9]{1,2}[月월] ?[0-9]{1,2}[日号일]|[0-9]{4}[年년] ?[0-9]{1,2}[月월]"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th|er|\.)?(?: of| de)? {_MONTH}"
+    rf"(?:(?: de|,)? [0-9]{{4}}(?![{_W}]))?+"
+    rf"|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?(?![{_W}:]|\.[0-9])(?:,? [0-9]{{4}}(?![{_W}]))?+"
+)
+_FILES: Final = (
+    "c h md py js ts go rs rb sh cs kt so cpp hpp php sql txt log csv tsv xml yml css ini cfg env "
+    "pdf png jpg svg zip tar tgz jar exe tsx jsx doc xls bak pem key crt whl bin dat dll vue lua "
+    "java json yaml toml html conf docx xlsx jpeg lock diff scss less bash jsonl ipynb swift patch"
+).split()
+# Looking back at the extension keeps the name itself possessive, hence linear.
+_AFTER_FILE: Final = "|".join(
+    "(?<=" + "|".join(rf"\.{end}" for end in _FILES if len(end) == size) + ")"
+    for size in range(1, 6)
+)
+_AFTER_EXTENSION: Final = "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(8))
+_VALUE: Final = re.compile(
+    # What begins no value is passed over fast: small words before a blank, other scripts.
+    rf"(?:[a-zß-öø-ÿа-я]++(?=[ \n,])|[^{_W}./~\\:#@%+$€£¥₹₽₩₺−-]++)++"
+    rf"|(?P<url>(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+-]{{1,15}}+://(?=[{_W}\[/])|www\.(?=\w))"
+    rf"{_ADDRESS})"
+    rf"|(?P<mail>(?<![{_W}.%+-])[{_W}.%+-]{{1,64}}+@[{_W}-]++(?:\.[{_W}-]++)++)"
+    rf"|(?P<path>(?<![{_W}])(?:[A-Za-z]:\\|\\\\(?=[{_W}])){_STEP}*+(?:\\{_STEP}++)*+"
+    rf"|{_NO_STEP}(?:~|\.\.?)?+/(?=[{_W}.@~-]){_STEP}++(?:/{_STEP}++)*+/?+"
+    rf"|{_NO_STEP}[{_W}.@][{_W}.@%+~-]*+(?:[/\\]{_STEP}++)++(?:{_AFTER_EXTENSION})"
+    rf"|{_NO_STEP}[{_W}][{_W}-]*+(?:\.[{_W}-]++)++(?:{_AFTER_FILE}))"
+    rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
+    rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
+    rf"(?: ?[AaPp]\.?[Mm]\.?)?+(?![{_W}:]))"
+    rf"|(?P<id>(?<![{_W}:])(?:(?:[0-9A-Fa-f]{{0,4}}:){{3,7}}[0-9A-Fa-f]{{1,4}}"
+    r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    r"|[0-9]++(?:\.[0-9]++)++[-+]?(?:alpha|beta|rc|dev|pre|post|a|b)[.0-9]*+(?<!\.))"
+    rf"(?![{_W}:])|(?<![{_W}&])\#[0-9]++(?![{_W}]))"
+    rf"|(?P<number>(?<![{_W}])(?:(?<![\])-])[-−])?+(?:{_SIGN} ?)?+{NUMBER}"
+    rf"(?:[ \u00a0\u202f-]?{_UNIT}(?: (?:USD|EUR|dollars?|euros?|€))?+(?![{_W}])|{_CJK_UNIT})?+"
+    rf"(?![{_W}]))"
+    rf"|[{_LETTER}]++(?![{_W}.@:/\\-])"
+    rf"|(?P<word>(?<![{_W}])[{_W}]++(?:[.-][{_W}]++)*+)"
+)
+_HAS_DIGIT: Final = re.compile(f"[{DIGIT}]")
+LIST_LABEL: Final = re.compile(
+    r"^[ \t]*+(?:[-*>][ \t])?\(?([0-9]{1,3}+)[.)](?=[ \t])", re.MULTILINE
+)
+_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def find_values(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind (number, date, time, id, url, mail, path) and the text of each value.
+
+    The numbers of a list that counts its lines are no values.
+    """
+    labels = [label.span(1) for label in LIST_LABEL.finditer(text)]
+    lines = {span for span in labels if int(text[slice(*span)]) <= len(labels)}
+    for found in _VALUE.finditer(text):
+        kind = found.lastgroup
+        if kind is None or found.span() in lines:
+            continue
+        value = found[0]
+        if kind == "word":
+            kind = "id"
+            if not _HAS_DIGIT.search(value):
+                continue
+        elif kind == "url":
+            value = value[: len(value) - _tail(value)]
+        elif kind == "path":
+            value = value.rstrip(".")
+        if value:
+            yield kind, value
+
+
+def _tail(url: str) -> int:
+    """Return how many characters at the end belong to the text around."""
+    surplus = {close: url.count(close) - url.count(open_) for close, open_ in _BRACKETS.items()}
+    end = len(url)
+    while end:
+        last = url[end - 1]
+        if surplus.get(last, 0) > 0:
+            surplus[last] -= 1
+        elif last not in ".,;:!?*_…":
+            break
+        end -= 1
+    return len(url) - end
+
+
+_QUOTE: Final = re.compile(
+    r'"[^"\n]*+"|“[^“”\n]*+[”"]|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
+    r"|(?<!`)`[^`\n]++`(?!`)|(?<![\w'’])'(?=[^\s'])[^'\n]{1,80}+'(?![\w'])|‘[^‘’\n]{1,80}+’(?!\w)"
+)
+
+
+def find_quotes(text: str) -> Iterator[str]:
+    """Yield every quoted string that holds a letter or digit, with its marks."""
+    for found in _QUOTE.finditer(text):
+        if any(map(str.isalnum, found[0])):
+            yield found[0]
+
+
+_FAILURE: Final = re.compile(
+    r"(?i:error|exception|failed|failure|fatal|traceback|panicked|segfault|fehler|erreur|ошибк)"
+    r"|错误|失败|异常|エラー|失敗|例外|오류|실패"
+    r"|(?i:exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+)-?0*+[1-9]"
+)
+_NO_FAILURE: Final = re.compile(
+    r"(?i)\b(?:no|0|zero|without|keine?|sans|sin|nessun|без) (?:\w++ )?(?:errors?|failures?|"
+    r"exceptions?|failed|fehler|erreurs?|ошибок)\b|errors?: 0\b|failed: 0\b|没有错误|无错误|エラーなし"
+)
+_LONG_LINE: Final = 240
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;…])\s++|(?<=[。！？；｡।۔؟])|\n")
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield the sentences, lines and list items of *text*; semicolons divide too."""
+    for piece in _SENTENCE_END.split(text):
+        if piece and (stripped := piece.strip()):
+            yield stripped
+
+
+def _find_errors(text: str) -> Iterator[str]:
+    if _FAILURE.search(text):
+        for line in text.split("\n"):
+            for part in (line,) if len(line) <= _LONG_LINE else pieces(line):
+                if _FAILURE.search(part) and not _NO_FAILURE.search(part):
+                    yield part.strip()
+
+
+_NAME: Final = re.compile(
+    rf"(?<![\w])(?:(?P<code>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
+    rf"|[{UPPER}][{LOWER}]++(?:[ -][{UPPER}][{LOWER}]++)*+(?![\w]))"
+)
+_BEFORE_NAME: Final = 4
+_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
+
+
+def _find_names(text: str) -> Iterator[str]:
+    """Yield identifiers, then proper nouns; where nouns have capitals, only those of two words."""
+    proper: list[str] = []
+    for found in _NAME.finditer(text):
+        if found["code"]:
+            yield found[0]
+            continue
+        name = found[0]
+        before = text[max(0, found.start() - _BEFORE_NAME) : found.start()].rstrip(" ")
+        if not before or before[-1] in _STARTS:  # a capital that may be due to the place
+            name = name.partition(" ")[2]
+        if len(name) > 2 and not text[found.end() : found.end() + 2].strip().isdigit():
+            proper.append(name)
+    many = len(proper) * 7 > text.count(" ")
+    yield from (name for name in proper if " " in name or not many)
+
+
+_NO: Final = re.compile(
+    r"(?i:\b(?:not|never|cannot|without|none|nobody|nothing|neither|nor|nowhere|no(?!\.? ?[0-9#])|"
+    r"\w{1,8}n['’]t|nicht|nichts|kein(?:e[rnms]?)?|nie(?:mals|mand)?|ohne|nein|pas|jamais|aucune?|"
+    r"rien|sans|non|nunca|jamás|ningun[oa]?|ningún|nada|nadie|sin|não|nem|nenhuma?|sem|mai|nessun[oa]?|"
+    r"niente|senza|niet|geen|nooit|inte|aldrig|ikke|nie|nigdy|değil|yok|tidak|jangan|bukan|không|"
+    r"не|нет|никогда|нельзя|ни|без|ні|немає|δεν|μην|όχι|नहीं|मत|न|لا|لم|لن|ليس|ليست|بدون|غير|"
+    r"نیست|نباید|לא|אין|אל)\b)"
+    r"|不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])|未(?!来)|禁止|无(?!论)|勿"
+    r"|(?<![少危])ない|ません|なかっ|ずに|않|못|없|금지|마세요|지 마|नहीं|ไม่|ห้าม"
+)
+_PORTUGUESE: Final = re.compile(r"(?<=[ãçõ][aeo])")
+
+
+def find_no(text: str) -> list[re.Match[str]]:
+    """Return the words of *text* that negate."""
+    found = list(_NO.finditer(text))
+    if found and _PORTUGUESE.search(text):  # there, "no" means "in the"
+        return [word for word in found if word[0].lower() != "no"]
+    return found
+
+
+def _find_negations(text: str) -> Iterator[str]:
+    """Yield each sentence that negates."""
+    if _NO.search(text):
+        for piece in pieces(text):
+            if find_no(piece):
+                yield piece

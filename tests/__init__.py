@@ -1,0 +1,1 @@
+"""Tests of refold; a package, so that its parts can share `tests.conversations`."""

@@ -1,0 +1,1 @@
+"""What a token budget promises, checked against the messages themselves."""

@@ -1,0 +1,431 @@
+"""How the ladder is climbed: which rungs, what they may not do, what the report says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from refold import BudgetError, MemoryStore, compress, uncompress
+from tests.budget.promise import (
+    assert_kept,
+    assert_pairs,
+    assert_references,
+    assert_restored,
+    characters,
+    cut_short,
+    kept_indices,
+    smallest,
+    tokens_of,
+    words,
+)
+from tests.budget.test_promise import quick, shares, squeeze
+from tests.conversations import SENTENCES, Conversation, options, spelled, texts_of
+
+PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
+RUNG = re.compile(r"(gentle|moderate|aggressive|truncated|stub|roll_up)( \(recent\))?")
+ORDER = ("gentle", "moderate", "aggressive", "truncated", "stub", "roll_up")
+
+
+def talk(turns: int, text: str = PROSE) -> Conversation:
+    """Alternate long turns, each with a number of its own."""
+    roles = ("user", "assistant")
+    return [
+        {"id": f"t{n}", "role": roles[n % 2], "content": f"Turn {n}. {text}"} for n in range(turns)
+    ]
+
+
+# rungs
+
+
+@quick
+@given(cut_short(), shares, options())
+def test_rungs_are_known_and_climbed_in_order(
+    messages: Conversation, share: float, chosen: dict[str, Any]
+) -> None:
+    result = squeeze(messages, share, **chosen)
+    assert result.budget is not None
+    rungs = result.budget.rungs
+    assert len(set(rungs)) == len(rungs)
+    steps = [RUNG.fullmatch(rung) for rung in rungs]
+    assert all(steps)
+    places = [(bool(step[2]), ORDER.index(step[1])) for step in steps if step]
+    assert places == sorted(places)
+    assert bool(rungs) == (result.messages != messages)
+
+
+@quick
+@given(cut_short(), shares, options())
+def test_the_rungs_name_what_was_done(
+    messages: Conversation, share: float, chosen: dict[str, Any]
+) -> None:
+    result = squeeze(messages, share, **chosen)
+    assert result.budget is not None
+    reached = {rung.removesuffix(" (recent)") for rung in result.budget.rungs}
+    did = {(entry.action, entry.reason) for entry in result.decisions}
+    if ("compressed", "rolled_up") in did:
+        assert "roll_up" in reached
+    if any(action == "truncated" for action, _ in did):
+        assert reached & {"truncated", "stub", "roll_up"}
+    if any(reason != "rolled_up" for action, reason in did if action == "compressed"):
+        assert reached & {"gentle", "moderate", "aggressive"}
+
+
+def test_the_oldest_go_first() -> None:
+    messages = talk(12)
+    total = tokens_of(messages, counter=words)
+    result = compress(messages, token_budget=int(0.9 * total), counter=words)
+    assert result.fits
+    changed = [a != b for a, b in zip(messages, result.messages, strict=True)]
+    assert changed == [False, *sorted(changed[1:], reverse=True)]  # the task stays
+    assert result.budget is not None
+    assert result.budget.rungs == ("gentle",)
+    assert result.budget.recency_window == changed[::-1].index(True)
+
+
+def test_a_smaller_budget_never_gives_more() -> None:
+    messages = talk(12)
+    total = tokens_of(messages, counter=words)
+    sizes = [
+        compress(messages, token_budget=budget, counter=words).token_count
+        for budget in range(0, total, 40)
+    ]
+    assert sizes == sorted(sizes)
+
+
+def test_every_budget_is_kept_down_to_the_protected_part() -> None:
+    messages = talk(12)
+    kept = list(kept_indices(messages))
+    floor = smallest(messages, kept, lambda some: tokens_of(some, counter=words))
+    for budget in range(floor, tokens_of(messages, counter=words), 23):
+        result = compress(messages, token_budget=budget, counter=words, trace=True)
+        assert result.token_count <= budget
+        assert_restored(messages, result)
+        assert_kept(messages, result, kept)
+
+
+# never more tokens
+
+
+def test_nothing_is_rolled_up_into_something_longer() -> None:
+    messages: Conversation = [{"role": "user", "content": None}]
+    result = compress(messages, token_budget=0)
+    assert result.tokens_after <= result.tokens_before
+    assert result.messages == messages
+
+
+def test_short_stretches_between_protected_messages_stay() -> None:
+    messages: Conversation = []
+    for n in range(6):
+        messages.append({"role": "assistant", "content": "ok"})
+        messages.append({"role": "system", "content": f"Rule {n}: {PROSE}"})
+    for counting in ({}, {"model": "gpt-4o"}, {"counter": words}):
+        result = compress(messages, token_budget=10, **counting)
+        assert result.tokens_after <= result.tokens_before
+        assert result.messages == messages
+
+
+# references
+
+
+@pytest.mark.parametrize("keep", ["first", "latest"])
+@pytest.mark.parametrize("window", [0, 2, 4])
+def test_a_reference_never_outlives_its_target(keep: str, window: int) -> None:
+    copy = json.dumps({"report": PROSE * 4})
+    messages: Conversation = [
+        {"id": "task", "role": "user", "content": "Fix it."},
+        {"id": "start", "role": "assistant", "content": "ok then"},
+        {"id": "one", "role": "assistant", "content": copy},
+        {"id": "on", "role": "user", "content": "go on"},
+        {"id": "two", "role": "assistant", "content": copy},
+        {"id": "now", "role": "user", "content": "and now?"},
+    ]
+    for budget in range(20, 900, 12):
+        result = compress(
+            messages,
+            token_budget=budget,
+            keep_duplicate=keep,
+            recency_window=window,
+            trace=True,
+            counter=words if budget % 8 else characters,
+        )
+        assert_references(messages, result)
+
+
+@pytest.mark.parametrize("keep", ["first", "latest"])
+def test_a_near_copy_never_outlives_its_target(keep: str) -> None:
+    lines = [f"The lamp at pier {n} was checked by the night crew." for n in range(20)]
+    messages: Conversation = [
+        {"id": "task", "role": "user", "content": "Fix it."},
+        {"id": "one", "role": "assistant", "content": "\n".join(lines)},
+        {"id": "on", "role": "user", "content": "go on"},
+        {"id": "two", "role": "assistant", "content": "\n".join([*lines, "The gate was not."])},
+        {"id": "now", "role": "user", "content": "and now?"},
+    ]
+    for budget in range(10, 420, 9):
+        result = compress(
+            messages,
+            token_budget=budget,
+            keep_duplicate=keep,
+            fuzzy_dedup=True,
+            recency_window=2,
+            trace=True,
+            counter=words,
+        )
+        assert_references(messages, result)
+
+
+def test_a_correction_is_readable_as_long_as_something_names_it() -> None:
+    plan = "For the session cache we use Redis with three replicas and a ttl of one hour. "
+    correction = "Actually, use Memcached for the session cache, not Redis with three replicas. "
+    messages: Conversation = [
+        {"id": "task", "role": "user", "content": "Plan the session cache."},
+        {"id": "plan", "role": "assistant", "content": plan * 8},
+        {"id": "ok", "role": "user", "content": "ok"},
+        {"id": "new", "role": "assistant", "content": correction * 8},
+        {"id": "ok2", "role": "user", "content": "ok, next"},
+    ]
+    for budget in range(10, 260, 5):
+        result = compress(
+            messages,
+            token_budget=budget,
+            contradiction_detection=True,
+            recency_window=0,
+            counter=words,
+        )
+        shown = {message["id"]: message["content"] for message in result.messages}
+        if "superseded by new" in shown.get("plan", ""):
+            assert shown["new"] == correction * 8
+
+
+# what no budget touches
+
+
+def test_an_open_call_survives_although_its_id_was_used_before() -> None:
+    def call() -> dict[str, Any]:
+        function = {"name": "read", "arguments": "{}"}
+        calls = [{"id": "call_0", "type": "function", "function": function}]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    messages: Conversation = [
+        {"role": "user", "content": "Read both files."},
+        call(),
+        {"role": "tool", "tool_call_id": "call_0", "content": PROSE * 4},
+        {"role": "user", "content": "And the other one."},
+        call(),
+    ]
+    result = compress(messages, token_budget=12, counter=words)
+    assert result.messages[-1] == messages[-1]
+    assert_restored(messages, result)
+
+
+def test_what_a_user_says_beside_a_tool_result_survives() -> None:
+    said = "Stop: read the billing tables as often as you like, but never write to any of them. "
+    messages: Conversation = [
+        {"role": "user", "content": "Find the lost invoices."},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "query", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": PROSE * 9},
+                {"type": "text", "text": said * 3},
+            ],
+        },
+    ]
+    result = compress(messages, token_budget=80, counter=words)
+    assert said * 3 in [text for message in result.messages for text in texts_of(message)]
+    assert_pairs(messages, result.messages)
+
+
+def test_open_results_are_cut_short_but_stay() -> None:
+    """Of two calls in one message one is answered: neither may go."""
+    calls = [
+        {"id": id_, "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        for id_ in ("a", "b")
+    ]
+    messages: Conversation = [
+        {"role": "user", "content": "Read both."},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "a", "content": json.dumps({"text": PROSE * 9})},
+    ]
+    result = compress(messages, token_budget=60, counter=words)
+    assert result.fits
+    assert result.messages[:2] == messages[:2]
+    assert result.messages[2]["tool_call_id"] == "a"
+    assert result.messages[2]["content"].startswith("[truncated — ")
+    assert_restored(messages, result)
+
+
+def test_session_records_without_a_role_can_be_rolled_up() -> None:
+    """Calls and results of a Codex rollout have no role: that must not make a budget fail."""
+    messages: Conversation = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go."}]}
+    ]
+    for n in range(40):
+        messages.append(
+            {"type": "function_call", "call_id": f"c{n}", "name": "run", "arguments": PROSE}
+        )
+        messages.append({"type": "function_call_output", "call_id": f"c{n}", "output": "done"})
+    result = compress(messages, token_budget=200, counter=words)
+    assert result.fits
+    assert_restored(messages, result)
+
+
+# when it does not fit
+
+
+@quick
+@given(cut_short(), st.sampled_from((0, 1, 2)), st.sampled_from((0.0, 0.05, 0.1)))
+def test_obstacles_name_what_is_in_the_way(
+    messages: Conversation, window: int, share: float
+) -> None:
+    result = squeeze(messages, share, min_recency_window=window)
+    report = result.budget
+    assert report is not None
+    if report.fits:
+        assert report.obstacles == ()
+        assert report.over_by == 0
+        return
+    kept = kept_indices(messages, window=window)
+    assert {o.message_index: o.reason for o in report.obstacles} == kept
+    assert report.over_by == report.token_count - report.token_budget
+    sizes = [obstacle.tokens for obstacle in report.obstacles]
+    assert sizes == sorted(sizes, reverse=True)
+    for obstacle in report.obstacles:
+        assert obstacle.tokens == tokens_of([messages[obstacle.message_index]])
+    if report.obstacles:
+        assert f"messages[{report.obstacles[0].message_index}]" in report.explain()
+
+
+def test_strict_raises_and_names_the_place() -> None:
+    store = MemoryStore()
+    messages: Conversation = [{"role": "user", "content": "hi"}, *talk(2)]
+    messages.append({"role": "system", "content": PROSE})
+    before = spelled(messages)
+    with pytest.raises(BudgetError, match=r"do not fit into 20.*messages\[3\].*preserved_role"):
+        compress(messages, token_budget=20, strict=True, store=store)
+    assert spelled(messages) == before
+    assert len(store) == 0
+
+
+@quick
+@given(cut_short(), shares)
+def test_strict_raises_exactly_when_it_does_not_fit(messages: Conversation, share: float) -> None:
+    loose = squeeze(messages, share)
+    if loose.fits:
+        assert squeeze(messages, share, strict=True).messages == loose.messages
+    else:
+        with pytest.raises(BudgetError):
+            squeeze(messages, share, strict=True)
+
+
+# options
+
+
+@quick
+@given(cut_short(), shares, options())
+def test_tiered_keeps_every_promise(
+    messages: Conversation, share: float, chosen: dict[str, Any]
+) -> None:
+    result = squeeze(messages, share, budget_strategy="tiered", **chosen)
+    assert_restored(messages, result)
+    assert_pairs(messages, result.messages)
+    assert_references(messages, result)
+    kept = list(kept_indices(messages))
+    assert_kept(messages, result, kept)
+    if not result.fits:
+        assert result.budget is not None
+        assert smallest(messages, kept, tokens_of) > result.budget.token_budget
+
+
+def test_tiered_shortens_all_alike_before_it_goes_deeper() -> None:
+    messages = talk(12)
+    total = tokens_of(messages, counter=words)
+    result = compress(
+        messages, token_budget=int(0.9 * total), counter=words, budget_strategy="tiered"
+    )
+    changed = [a != b for a, b in zip(messages, result.messages, strict=True)]
+    assert changed == [False] + [True] * 7 + [False] * 4
+
+
+@quick
+@given(cut_short(), shares, options(), st.sampled_from(("binary-search", "tiered")))
+def test_without_convergence_nothing_is_cut_or_rolled_up(
+    messages: Conversation, share: float, chosen: dict[str, Any], strategy: str
+) -> None:
+    result = squeeze(messages, share, force_converge=False, budget_strategy=strategy, **chosen)
+    assert all(entry.action != "truncated" for entry in result.decisions)
+    assert all(entry.reason != "rolled_up" for entry in result.decisions)
+    assert result.budget is not None
+    assert not {"truncated", "stub", "roll_up"} & {r.split()[0] for r in result.budget.rungs}
+    assert_restored(messages, result)
+
+
+def test_without_convergence_structure_stays() -> None:
+    record = json.dumps({"rows": list(range(200))})
+    messages: Conversation = [*talk(3), {"role": "assistant", "content": record}]
+    messages.append({"role": "user", "content": "now?"})
+    result = compress(messages, token_budget=20, force_converge=False)
+    assert not result.fits
+    assert record in [message["content"] for message in result.messages]
+
+
+@pytest.mark.parametrize("depth", ["gentle", "moderate", "aggressive", "auto"])
+def test_the_depth_is_where_the_ladder_starts(depth: str) -> None:
+    messages = talk(12)
+    total = tokens_of(messages, counter=words)
+    result = compress(
+        messages, token_budget=int(0.9 * total), counter=words, compression_depth=depth
+    )
+    assert result.budget is not None
+    assert result.budget.rungs == ("gentle" if depth == "auto" else depth,)
+    floor = smallest(messages, [0, 10], lambda some: tokens_of(some, counter=words))
+    assert compress(messages, token_budget=floor, counter=words, compression_depth=depth).fits
+
+
+def test_deeper_is_shorter() -> None:
+    messages = talk(12, PROSE * 6)
+    sizes = [
+        compress(messages, compression_depth=depth).tokens_after
+        for depth in ("gentle", "moderate", "aggressive")
+    ]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+@settings(quick, max_examples=30, suppress_health_check=list(HealthCheck))
+@given(cut_short(), st.sampled_from(("gentle", "moderate", "aggressive", "auto")))
+def test_every_depth_comes_back(messages: Conversation, depth: str) -> None:
+    result = compress(messages, compression_depth=depth, recency_window=0)
+    assert_restored(messages, result)
+    assert result.tokens_after <= result.tokens_before
+
+
+def test_a_threshold_does_not_hide_a_broken_budget() -> None:
+    messages = talk(3)
+    result = compress(messages, token_budget=10, compression_threshold=100_000)
+    assert result.fits is not None, "fits is None only without a budget"
+
+
+def test_originals_are_in_the_store() -> None:
+    messages = talk(30)
+    bare: Conversation = [{"role": m["role"], "content": m["content"]} for m in messages]
+    for given_messages in (messages, bare):
+        store = MemoryStore()
+        result = compress(given_messages, token_budget=300, store=store)
+        assert result.fits
+        assert uncompress(result.messages, store).messages == given_messages
+
+
+def test_an_empty_conversation_fits_any_budget() -> None:
+    result = compress([], token_budget=0)
+    assert result.fits
+    assert result.messages == []
+    assert result.budget is not None
+    assert result.budget.explain() == "0 of 0 tokens (nothing to do)"

@@ -1,0 +1,1 @@
+"""Message shapes of providers and session files."""

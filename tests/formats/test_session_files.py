@@ -1,0 +1,135 @@
+"""Session files of coding agents: only turns are folded, every record comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refold import compress
+from tests.formats.test_anthropic import THINKING, answer, use
+from tests.formats.test_openai_chat import OTHER, PROSE, fold, text
+
+
+def turn(role: str, content: Any, number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "parentUuid": f"u{number - 1}" if number else None,
+        "sessionId": "s-1",
+        "type": role,
+        "message": {"role": role, "content": content},
+        "uuid": f"u{number}",
+        "timestamp": f"2025-01-01T00:00:{number:02}Z",
+        **more,
+    }
+
+
+CLAUDE_CODE: list[dict[str, Any]] = [
+    {"type": "summary", "summary": PROSE, "leafUuid": "u9"},
+    turn("user", PROSE, 0, cwd="/srv/shop"),
+    turn("assistant", [THINKING, text("Looking."), use("t1")], 1, requestId="r1"),
+    turn("user", [answer("t1", OTHER)], 2, toolUseResult={"stdout": OTHER, "interrupted": False}),
+    {"type": "file-history-snapshot", "messageId": "m", "snapshot": {"files": [PROSE]}},
+    turn("assistant", [text(PROSE + OTHER)], 3),
+    turn("user", OTHER + PROSE, 4),
+    turn("user", PROSE + PROSE + OTHER, 5),
+]
+
+
+def test_claude_code_turns_are_folded() -> None:
+    result = fold(*CLAUDE_CODE)
+    assert len(result.messages) == len(CLAUDE_CODE)
+    assert result.messages[1]["message"]["content"].startswith("[summary: ")
+    assert result.messages[3]["message"]["content"][0]["content"].startswith("[summary: ")
+    assert result.messages[3]["message"]["content"][0]["tool_use_id"] == "t1"
+    assert result.messages[5]["message"]["content"][0]["text"].startswith("[summary: ")
+
+
+def test_claude_code_records_that_are_no_turns_are_untouched() -> None:
+    result = fold(*CLAUDE_CODE)
+    for place in (0, 2, 4):
+        assert result.messages[place] == CLAUDE_CODE[place]
+
+
+def test_claude_code_records_keep_everything_around_the_text() -> None:
+    result = fold(*CLAUDE_CODE)
+    for before, after in zip(CLAUDE_CODE, result.messages, strict=True):
+        assert list(after) == list(before)
+        assert {**after, "message": None} == {**before, "message": None}
+
+
+def test_claude_code_recency_counts_turns() -> None:
+    trailing = [{"type": "summary", "summary": "x", "leafUuid": "u"}] * 5
+    result = fold(*CLAUDE_CODE, *trailing, recency_window=1)
+    assert result.messages[7] == CLAUDE_CODE[7]
+    assert result.messages[6] != CLAUDE_CODE[6]
+
+
+def test_claude_code_records_that_are_no_turns_cost_nothing() -> None:
+    turns = [record for record in CLAUDE_CODE if "message" in record]
+    assert compress(CLAUDE_CODE).tokens_before == compress(turns).tokens_before
+
+
+def item(payload: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": "2025-01-01T00:00:00Z", "type": "response_item", "payload": payload}
+
+
+CODEX: list[dict[str, Any]] = [
+    {"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "instructions": PROSE}},
+    item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": PROSE}]}),
+    item({"type": "reasoning", "summary": [], "encrypted_content": "Z" * 300}),
+    item({"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"}),
+    item({"type": "function_call_output", "call_id": "c1", "output": OTHER}),
+    item({"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c2"}),
+    item(
+        {
+            "type": "function_call_output",
+            "call_id": "c2",
+            "output": {"content": PROSE + OTHER, "success": True},
+        }
+    ),
+    {"timestamp": "t", "type": "event_msg", "payload": {"type": "token_count", "info": PROSE}},
+    item(
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": OTHER + PROSE}],
+        }
+    ),
+    {"timestamp": "t", "type": "turn_context", "payload": {"cwd": "/srv"}},
+]
+
+
+def test_codex_items_are_folded() -> None:
+    messages = fold(*CODEX).messages
+    assert len(messages) == len(CODEX)
+    assert messages[1]["payload"]["content"][0]["text"].startswith("[summary: ")
+    assert messages[4]["payload"]["output"].startswith("[summary: ")
+    assert messages[4]["payload"]["call_id"] == "c1"
+    assert messages[6]["payload"]["output"]["content"].startswith("[summary: ")
+    assert messages[6]["payload"]["output"]["success"] is True
+    assert messages[8]["payload"]["content"][0]["text"].startswith("[summary: ")
+
+
+def test_codex_records_that_are_no_items_are_untouched() -> None:
+    messages = fold(*CODEX).messages
+    for place in (0, 2, 3, 5, 7, 9):
+        assert messages[place] == CODEX[place]
+
+
+def test_codex_records_keep_their_keys() -> None:
+    for before, after in zip(CODEX, fold(*CODEX).messages, strict=True):
+        assert list(after) == list(before)
+        assert list(after["payload"]) == list(before["payload"])
+
+
+def test_old_codex_files_without_payload() -> None:
+    records: list[dict[str, Any]] = [
+        {"id": "s", "timestamp": "t", "instructions": None},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": PROSE}]},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": OTHER},
+    ]
+    messages = fold(*records).messages
+    assert messages[0] == records[0]
+    assert messages[1]["content"][0]["text"].startswith("[summary: ")
+    assert messages[3]["output"].startswith("[summary: ")
+    assert messages[3]["call_id"] == "c1"
+    assert [list(message) for message in messages] == [list(record) for record in records]

@@ -1,0 +1,1 @@
+"""What went wrong in an earlier engine must go right here."""

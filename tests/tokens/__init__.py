@@ -1,0 +1,1 @@
+"""Counting tokens: exactly, by estimate, by model."""

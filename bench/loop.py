@@ -67,8 +67,8 @@ def generated() -> Iterator[tuple[str, Messages]]:
     messages: Messages = [{"role": "system", "content": "You are a careful agent."}]
     for turn in range(100):
         messages.append({"role": "user", "content": prose(3)})
-        call = {"id": f"c{turn}", "type": "function"}
-        call["function"] = {"name": "look", "arguments": json.dumps({"turn": turn})}  # type: ignore[assignment]
+        function = {"name": "look", "arguments": json.dumps({"turn": turn})}
+        call = {"id": f"c{turn}", "type": "function", "function": function}
         messages.append({"role": "assistant", "content": prose(6), "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": prose(20)})
         messages.append({"role": "assistant", "content": prose(8)})

@@ -254,14 +254,14 @@ def _run_stage(
         recent_from=recent_from or len(messages),
     )
     found: dict[int, Verdict] = {}
-    for segment, action, reason in stage(draft, setting):
+    for segment, action, _ in stage(draft, setting):
         match action:
             case Refer(to=target, similarity=similarity):
                 other = draft.segments[target].message.index
-                is_near = reason == "fuzzy_duplicate"
-                found[segment.message.index] = Verdict(
-                    decision="near duplicate" if is_near else "duplicate",
-                    reason=_near_reason(other, similarity) if is_near else f"of {other}",
+                found[segment.message.index] = (
+                    Verdict(decision="duplicate", reason=f"of {other}")
+                    if similarity is None
+                    else Verdict(decision="near duplicate", reason=_near_reason(other, similarity))
                 )
             case Supersede(by=by, signal=signal):
                 found[segment.message.index] = Verdict(

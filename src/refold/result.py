@@ -59,10 +59,13 @@ class Compression:
     hook_failures: int = 0
     """Texts for which a scorer or token classifier failed, and our own means were used."""
     entity_retention: float | None = None
-    """Share of the original's entities that still stand in the text; `None` if nothing changed."""
+    """Share of the names in folded messages that their stand-ins still say; `None` if none is."""
     structural_integrity: float | None = None
+    """Share of their fenced blocks, bracketed data and tables that are still there."""
     reference_coherence: float | None = None
+    """Share of the names still said whose first mention still says them."""
     quality_score: float | None = None
+    """The three together: 0.4, 0.4 and 0.2."""
     decisions: tuple[TraceEntry, ...] = ()
     """One entry per text, with `trace=True`."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from refold.gates._values import Value, read_values, stated_by
 from refold.text.facts import Facts, extract_facts
 
 
@@ -21,6 +22,31 @@ class Source:
         """The facts that must not get lost."""
         return extract_facts(self.text)
 
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The values among the facts, in a form that does not depend on the spelling."""
+        return read_values(self.text)
+
+    @cached_property
+    def stated(self) -> set[str]:
+        """Every value that a replacement may name (see `values_in`)."""
+        return stated_by(self.text, self.values)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text with case and white space made equal, to look up words in."""
+        return fold(self.text)
+
+    @cached_property
+    def tokens(self) -> int:
+        """What the text costs."""
+        return self.count_tokens(self.text)
+
+
+def fold(text: str) -> str:
+    """Make case and white space equal."""
+    return " ".join(text.casefold().split())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
@@ -32,5 +58,19 @@ class Refusal:
     """Facts of the source that the replacement lacks: asking again with them may help."""
 
 
-Gate = Callable[[Source, str], Refusal | None]
+Check = Callable[[Source, str], Refusal | None]
 """Looks at a source and a replacement; refuses, or has nothing against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A check and the name under which a report shows it."""
+
+    name: str
+    check: Check
+
+
+def some(facts: tuple[str, ...] | list[str], *, most: int = 3) -> str:
+    """Show the first few of many."""
+    shown = ", ".join(fact if len(fact) <= 60 else fact[:57] + "..." for fact in facts[:most])
+    return shown + (f" and {len(facts) - most} more" if len(facts) > most else "")

@@ -69,9 +69,11 @@ def _has_reason(row: tuple[Any, ...], prefix: str) -> bool:
 
 
 def _quality(plan: Plan, names: Callable[[str], Iterable[str]]) -> dict[str, Any]:
-    before = [[part.text for part in m.parts] for fold in plan for m in fold.sources]
-    after = [fold.texts_after for fold in plan]
-    place_after = [place for place, fold in enumerate(plan) for _ in fold.sources]
+    """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
+    folds = [fold for fold in plan if not fold.is_kept]
+    before = [[part.text for part in m.parts] for fold in folds for m in fold.sources]
+    after = [fold.texts_after for fold in folds]
+    place_after = [place for place, fold in enumerate(folds) for _ in fold.sources]
     return asdict(measure_quality(before, after, place_after, names))
 
 

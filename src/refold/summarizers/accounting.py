@@ -124,7 +124,9 @@ class Accounting:
                 self._calls_under_way += 1
                 self._cost_under_way += expected_cost
                 return
-            raise SpendingError(f"no more summaries: {problem}; raise {advice} to go on", self._total)
+            raise SpendingError(
+                f"no more summaries: {problem}; raise {advice} to go on", self._total
+            )
 
     def _book(self, expected_cost: float, used: Usage) -> None:
         with self._lock:

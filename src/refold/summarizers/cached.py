@@ -7,22 +7,17 @@ import os
 import sqlite3
 import threading
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 from refold.errors import ConfigError, StoreError
-from refold.summarizers.base import (
-    Summarizer,
-    Summary,
-    SummaryRequest,
-    TextFunction,
-    Usage,
-    as_summarizer,
-)
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
+
+_APPLICATION_ID: Final = 0x52464C43  # "RFLC": tells our files from other programs' databases
 
 
 class Cache(Protocol):
@@ -39,16 +34,15 @@ class Cache(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCounts:
-    """How requests were answered."""
+    """How requests were answered: from the cache, by another's call under way, by asking.
+
+    An error is a cache that could not be read or written; it costs a call, not the answer.
+    """
 
     hits: int = 0
-    """From the cache."""
     shared: int = 0
-    """By a call that was under way for somebody else."""
     calls: int = 0
-    """By asking."""
     errors: int = 0
-    """Times the cache could not be read or written; the answer was given all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,8 @@ class Cached:
     The key is the whole request and *version*: change that when the model or its prompt changes.
     Requests that are equal and under way at once, in any thread, share one call, and only one of
     them reports its usage. The call goes on until nobody waits for it any more. Answers are kept
-    the moment they come, so cancelling loses no finished work. Errors are not kept.
+    the moment they come, so cancelling loses no finished work. Errors and empty answers are not
+    kept.
     """
 
     def __init__(
@@ -87,8 +82,7 @@ class Cached:
         self._lock = threading.RLock()
         self._flights: dict[str, _Flight] = {}
         self._counts = CacheCounts()
-        self.last_error: Exception | None = None
-        """Why the cache could not be read or written, the last time it could not."""
+        self.last_error: Exception | None = None  # of the cache, not of the summarizer
 
     @property
     def counts(self) -> CacheCounts:
@@ -106,7 +100,7 @@ class Cached:
             if outcome.answer is not None:
                 return outcome.answer
             # The loop that asked for all of us is gone: one of the others asks again.
-        self._count(hits=1)
+        self._count("hits")
         return Summary(text=kept)
 
     async def _wait(self, key: str, request: SummaryRequest) -> _Outcome:
@@ -114,51 +108,45 @@ class Cached:
         waiter: asyncio.Future[_Outcome] = loop.create_future()
         with self._lock:
             flight = self._flights.get(key)
-            is_new = flight is None or flight.loop.is_closed()
-            if flight is None or is_new:
+            if flight is not None and flight.loop.is_closed():
+                _tell(flight, _Outcome())
+                flight = None
+            is_new = flight is None
+            if flight is None:
                 flight = self._flights[key] = _Flight()
             flight.waiters[waiter] = loop
         if is_new:
             flight.task = loop.create_task(self._ask(key, request))
             flight.task.add_done_callback(lambda task: self._land(key, flight, task))
         else:
-            self._count(shared=1)
+            self._count("shared")
         try:
             return await waiter
-        except asyncio.CancelledError:
+        except BaseException as reason:
             task = self._leave(key, flight, waiter)
-            if task is not None and flight.loop is loop:
+            if task and flight.loop is loop and isinstance(reason, asyncio.CancelledError):
                 await asyncio.wait([task])
-            raise
-        except BaseException:
-            self._leave(key, flight, waiter)
             raise
 
     async def _ask(self, key: str, request: SummaryRequest) -> Summary:
         kept = self._read(key)  # an equal call may have ended since the first look
         if kept is not None:
-            self._count(hits=1)
+            self._count("hits")
             return Summary(text=kept)
-        self._count(calls=1)
+        self._count("calls")
         answer = await self._inner.summarize(request)
         try:
-            self._cache.put(key, answer.text)
+            if answer.text.strip():
+                self._cache.put(key, answer.text)
         except Exception as error:  # noqa: BLE001 - the answer is paid for, and good without it
-            self._note(error)
+            self._count("errors", error)
         return answer
 
     def _land(self, key: str, flight: _Flight, task: asyncio.Task[Summary]) -> None:
-        """Tell everybody who waits; the first of them is charged."""
         with self._lock:
             if self._flights.get(key) is flight:
                 del self._flights[key]
-            waiters, flight.waiters = flight.waiters, {}
-        outcome = _outcome(task)
-        for waiter, loop in waiters.items():
-            with suppress(RuntimeError):  # its loop is closed: nobody waits there any more
-                loop.call_soon_threadsafe(_resolve, waiter, outcome)
-                if outcome.answer is not None:
-                    outcome = _Outcome(answer=replace(outcome.answer, usage=Usage()))
+            _tell(flight, _outcome(task))
 
     def _leave(
         self, key: str, flight: _Flight, waiter: asyncio.Future[_Outcome]
@@ -178,22 +166,13 @@ class Cached:
         try:
             return self._cache.get(key)
         except Exception as error:  # noqa: BLE001 - a broken cache is slow, not fatal
-            self._note(error)
+            self._count("errors", error)
             return None
 
-    def _note(self, error: Exception) -> None:
-        self.last_error = error
-        self._count(errors=1)
-
-    def _count(self, *, hits: int = 0, shared: int = 0, calls: int = 0, errors: int = 0) -> None:
+    def _count(self, name: str, error: Exception | None = None) -> None:
         with self._lock:
-            now = self._counts
-            self._counts = CacheCounts(
-                hits=now.hits + hits,
-                shared=now.shared + shared,
-                calls=now.calls + calls,
-                errors=now.errors + errors,
-            )
+            self.last_error = error or self.last_error
+            self._counts = replace(self._counts, **{name: getattr(self._counts, name) + 1})
 
 
 def cache_key(request: SummaryRequest, *, version: str = "") -> str:
@@ -210,6 +189,16 @@ def _outcome(task: asyncio.Task[Summary]) -> _Outcome:
     if task.cancelling():
         return _Outcome()
     return _Outcome(error=asyncio.CancelledError())  # the inner summarizer's own idea
+
+
+def _tell(flight: _Flight, outcome: _Outcome) -> None:
+    """Wake everybody who waits; the first of them is charged."""
+    waiters, flight.waiters = flight.waiters, {}
+    for waiter, loop in waiters.items():
+        with suppress(RuntimeError):  # its loop is closed: nobody waits there any more
+            loop.call_soon_threadsafe(_resolve, waiter, outcome)
+            if outcome.answer is not None:
+                outcome = _Outcome(answer=Summary(text=outcome.answer.text))
 
 
 def _resolve(waiter: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
@@ -243,8 +232,69 @@ class MemoryCache:
             if len(self._texts) > self._max_entries:
                 self._texts.popitem(last=False)
 
-    def __len__(self) -> int:
-        return len(self._texts)
 
-    def __bool__(self) -> bool:
-        return True  # else `cache or MemoryCache()` would drop an empty one
+class SqliteCache:
+    """Keeps answers in the SQLite file at *path*: for later processes, and for several at once."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path).absolute()
+        self._lock = threading.Lock()
+        with _saying("open", self._path):
+            self._connection = _open(self._path)
+
+    def get(self, key: str) -> str | None:
+        """Return the answer kept under *key*, or None."""
+        with self._lock, _saying("read", self._path):
+            query = "SELECT text FROM summary WHERE key = ?"
+            row = self._connection.execute(query, (key,)).fetchone()
+            return None if row is None else bytes(row[0]).decode("utf-8", "surrogatepass")
+
+    def put(self, key: str, text: str) -> None:
+        """Keep an answer; of two processes that ask the same, the first one's is kept."""
+        row = key, text.encode("utf-8", "surrogatepass")
+        with self._lock, _saying("write to", self._path):
+            self._connection.execute(
+                "INSERT INTO summary VALUES (?, ?) ON CONFLICT DO NOTHING", row
+            )
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine, using it afterwards is a `StoreError`."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    try:
+        # A cache may lose its last entries in a power cut, so no wait for the disk at each put.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")  # of several processes, one creates the table
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if owner != _APPLICATION_ID and (owner or tables):
+            raise sqlite3.DatabaseError("it is another program's database; choose another path")
+        if not tables:
+            connection.execute("CREATE TABLE summary (key TEXT PRIMARY KEY, text BLOB NOT NULL)")
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute("COMMIT")
+        with suppress(sqlite3.OperationalError):  # another process is just doing the same
+            connection.execute("PRAGMA journal_mode = WAL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _saying(doing: str, path: Path) -> Iterator[None]:
+    """Let what goes wrong with the file leave as a `StoreError`."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError, TypeError) as error:  # the latter two: a damaged row, a NUL
+        raise StoreError(f"cannot {doing} the cache {str(path)!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""Secrets never leave the process: the summarizer sees placeholders, the caller sees the secrets."""
+"""Secrets never leave the process: the summarizer sees placeholders in their place."""
 
 from __future__ import annotations
 
@@ -65,8 +65,7 @@ class _Vault:
             if len(secret) >= _MIN_REPEATED:
                 self._lengths.setdefault(secret[:_MIN_REPEATED], set()).add(len(secret))
         self._spans = {
-            text: _merged(text, (*spans, *self._repeated(text)))
-            for text, spans in found.items()
+            text: _merged(text, (*spans, *self._repeated(text))) for text, spans in found.items()
         }
 
     def __bool__(self) -> bool:
@@ -156,7 +155,8 @@ _VALUE: Final = (
     r"|(?P<bare>(?:(?![&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`])++))"
 )
 _NAMED: Final = re.compile(
-    rf"(?:{_NAMES}[\"'\\\]]{{0,3}}+[ \t]*+(?::=|=>|>|[:=](?!=))[ \t]*+|--[a-z-]{{0,20}}?{_NAMES}[ \t]++"
+    rf"(?:{_NAMES}[\"'\\\]]{{0,3}}+[ \t]*+(?::=|=>|>|[:=](?!=))[ \t]*+"
+    rf"|--[a-z-]{{0,20}}?{_NAMES}[ \t]++"
     r"|authorization[\"'\\\]]{0,3}+[ \t]*+[:=][ \t]*+"
     r"|\bbearer[ \t]++(?=[A-Za-z0-9._~+/=-]{8}))"
     rf"(?:(?:basic|bearer|digest|token)[ \t]++)?{_VALUE}",

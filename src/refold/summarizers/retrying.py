@@ -133,11 +133,10 @@ def _status(error: Exception) -> int | None:
 
 def _headers(error: Exception) -> Iterator[tuple[str, str]]:
     """Yield what headers the error or its response carries; names in small letters."""
+    holder: Any
     for holder in (error, _attribute(error, "response")):
         try:
-            yield from (
-                (str(name).lower(), str(value)) for name, value in holder.headers.items()
-            )
+            yield from ((str(name).lower(), str(value)) for name, value in holder.headers.items())
         except Exception:  # noqa: BLE001 - a foreign object: it may have none, or anything else
             continue
 

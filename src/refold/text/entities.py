@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
@@ -24,21 +25,47 @@ _PROPER: Final = rf"[{UPPER}][{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+(?![\w])"
 _AFTER_EXTENSION: Final = (
     "(?:" + "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(6)) + ")"
 )
-_PATTERNS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"(?<![\w]){_PROPER}",
-        rf"(?<![\w])(?:{PASCAL})(?![\w])",
-        rf"(?<![\w])(?:{CAMEL})(?![\w])",
-        rf"(?<![\w])(?:{SNAKE})(?![\w])",
-        rf"(?<![\w'])(?:{VOWELLESS})(?![\w'])",
-        rf"(?<![\w.,]){NUMBER}(?:%| ?(?i:{_UNITS})(?![\w])|[{IDEOGRAPHS}]{{1,2}})",
-        rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])",
-        r"https?://[^\s<>\"'`]++",
-        r"(?<![\w.])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])",
-        r"[「『《]([^「」『』《》\n]{1,30})[」』》]",
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One kind of entity; texts without any of the *needles* cannot hold it."""
+
+    pattern: re.Pattern[str]
+    needles: str = ""
+
+    def find(self, text: str) -> Iterator[str]:
+        """Yield what is found, with repetitions."""
+        if self.needles and not any(needle in text for needle in self.needles):
+            return
+        for found in self.pattern.finditer(text):
+            entity = found[found.lastindex or 0].rstrip(_TRAILING)
+            if entity:
+                yield entity
+
+
+_KINDS: Final = tuple(
+    _Kind(re.compile(pattern), needles)
+    for pattern, needles in (
+        (rf"(?<![\w])(?:{PASCAL})(?![\w])", ""),
+        (rf"(?<![\w])(?:{CAMEL})(?![\w])", ""),
+        (rf"(?<![\w])(?:{SNAKE})(?![\w])", "_"),
+        (rf"(?<![\w'])(?:{VOWELLESS})(?![\w'])", ""),
+        (
+            rf"(?<![\w.,]){NUMBER}(?:%| ?(?i:{_UNITS})(?![\w])|[{IDEOGRAPHS}]{{1,2}})",
+            "0123456789",
+        ),
+        (
+            rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])",
+            ".",
+        ),
+        (r"https?://[^\s<>\"'`]++", ":"),
+        (r"(?<![\w.])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])", "."),
+        (r"[「『《]([^「」『』《》\n]{1,30})[」』》]", "「『《"),
     )
 )
+_PROPER_NAME: Final = re.compile(rf"(?<![\w]){_PROPER}")
+_VOWELLESS_KIND: Final = 3
 _TRAILING: Final = ".,;:!?)]}'\""
 
 _STARTERS: Final = frozenset(
@@ -68,16 +95,10 @@ def entity_cap(length: int) -> int:
 
 def iter_entities(text: str) -> Iterator[str]:
     """Yield every entity of *text*, kind by kind, with repetitions."""
-    proper, *others = _PATTERNS
-    for found in proper.finditer(text):
+    for found in _PROPER_NAME.finditer(text):
         words = found[0]
         if words.split(" ", 1)[0] not in _STARTERS:
             yield words
-    for kind, pattern in enumerate(others):
-        for found in pattern.finditer(text):
-            entity = found[found.lastindex or 0].rstrip(_TRAILING)
-            if entity:
-                yield entity.lower() if kind == _VOWELLESS_KIND else entity
-
-
-_VOWELLESS_KIND: Final = 3
+    for number, kind in enumerate(_KINDS):
+        for entity in kind.find(text):
+            yield entity.lower() if number == _VOWELLESS_KIND else entity

@@ -186,14 +186,16 @@ def find_quotes(text: str) -> Iterator[str]:
             yield found[0]
 
 
+# These two look at lower-case text: `re` is four times slower when it has to ignore case itself.
 _FAILURE: Final = re.compile(
-    r"(?i:error|exception|failed|failure|fatal|traceback|panicked|segfault|fehler|erreur|ошибк)"
-    r"|错误|失败|异常|エラー|失敗|例外|오류|실패"
-    r"|(?i:exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+)-?0*+[1-9]"
+    r"(?=[efpstо错失异エ例오실])(?:error|exception|failed|failure|fatal|traceback|panicked|segfault|"
+    r"fehler|erreur|ошибк|错误|失败|异常|エラー|失敗|例外|오류|실패"
+    r"|exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+-?0*+[1-9])"
 )
 _NO_FAILURE: Final = re.compile(
-    r"(?i)\b(?:no|0|zero|without|keine?|sans|sin|nessun|без) (?:\w++ )?(?:errors?|failures?|"
-    r"exceptions?|failed|fehler|erreurs?|ошибок)\b|errors?: 0\b|failed: 0\b|没有错误|无错误|エラーなし"
+    r"\b(?:no|0|zero|without|keine?|sans|sin|nessun|без) (?:\w++ )?(?:errors?|failures?|"
+    r"exceptions?|failed|fehler|erreurs?|ошибок)\b|errors?: 0\b|failed: 0\b"
+    r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;…])\s++|(?<=[。！？；｡।۔؟])|\n")
@@ -207,10 +209,11 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def _find_errors(text: str) -> Iterator[str]:
-    if _FAILURE.search(text):
+    if _FAILURE.search(text.lower()):
         for line in text.split("\n"):
             for part in (line,) if len(line) <= _LONG_LINE else pieces(line):
-                if _FAILURE.search(part) and not _NO_FAILURE.search(part):
+                lower = part.lower()
+                if _FAILURE.search(lower) and not _NO_FAILURE.search(lower):
                     yield part.strip()
 
 
@@ -239,30 +242,35 @@ def _find_names(text: str) -> Iterator[str]:
     yield from (name for name in proper if " " in name or not many)
 
 
+_NO_WORDS: Final = (
+    "not never cannot without none nobody nothing neither nor nowhere nicht nichts kein keine "
+    "keinen keiner keinem keines nie niemals niemand ohne nein pas jamais aucun aucune rien "
+    "sans nunca jamás ninguno ninguna ningún nada nadie sin não nem nenhum nenhuma sem nessun "
+    "nessuno nessuna niente senza niet geen nooit inte aldrig ikke nigdy değil yok tidak jangan "
+    "bukan không не нет никогда нельзя ни без ні немає δεν μην όχι नहीं मत न لا لم لن ليس ليست "
+    "بدون غير نیست نباید לא אין אל"
+).split()
 _NO: Final = re.compile(
-    r"(?i:\b(?:not|never|cannot|without|none|nobody|nothing|neither|nor|nowhere|no(?!\.? ?[0-9#])|"
-    r"\w{1,8}n['’]t|nicht|nichts|kein(?:e[rnms]?)?|nie(?:mals|mand)?|ohne|nein|pas|jamais|aucune?|"
-    r"rien|sans|non|nunca|jamás|ningun[oa]?|ningún|nada|nadie|sin|não|nem|nenhuma?|sem|mai|nessun[oa]?|"
-    r"niente|senza|niet|geen|nooit|inte|aldrig|ikke|nie|nigdy|değil|yok|tidak|jangan|bukan|không|"
-    r"не|нет|никогда|нельзя|ни|без|ні|немає|δεν|μην|όχι|नहीं|मत|न|لا|لم|لن|ليس|ليست|بدون|غير|"
-    r"نیست|نباید|לא|אין|אל)\b)"
-    r"|不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])|未(?!来)|禁止|无(?!论)|勿"
-    r"|(?<![少危])ない|ません|なかっ|ずに|않|못|없|금지|마세요|지 마|नहीं|ไม่|ห้าม"
+    rf"(?=[{''.join(sorted({word[0] for word in _NO_WORDS}))}])(?<!\w)"
+    rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#])|non(?!-))(?!\w)|(?<=n)['’]t(?!\w)"
+    r"|(?=[不没别未禁无勿なまず않못없금마지ไห])(?:不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])"
+    r"|未(?!来)|禁止|无(?!论)|勿|(?<![少危])ない|ません|なかっ|ずに"
+    r"|않|못|없|금지|마세요|지 마|ไม่|ห้าม)"
 )
-_PORTUGUESE: Final = re.compile(r"(?<=[ãçõ][aeo])")
+_PORTUGUESE: Final = re.compile(r"[ãçõ][aeo]")
 
 
-def find_no(text: str) -> list[re.Match[str]]:
-    """Return the words of *text* that negate."""
-    found = list(_NO.finditer(text))
-    if found and _PORTUGUESE.search(text):  # there, "no" means "in the"
-        return [word for word in found if word[0].lower() != "no"]
+def find_no(lower: str) -> list[re.Match[str]]:
+    """Return the words of a text in lower case that negate."""
+    found = list(_NO.finditer(lower))
+    if found and _PORTUGUESE.search(lower):  # there, "no" means "in the"
+        return [word for word in found if word[0] != "no"]
     return found
 
 
 def _find_negations(text: str) -> Iterator[str]:
     """Yield each sentence that negates."""
-    if _NO.search(text):
+    if _NO.search(text.lower()):
         for piece in pieces(text):
-            if find_no(piece):
+            if find_no(piece.lower()):
                 yield piece

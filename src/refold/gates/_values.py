@@ -1,0 +1,190 @@
+"""When two values are the same: 1,200 and 1200, 12 ms and 12ms, 14 March 2031 and 2031-03-14."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from refold.text.facts import LIST_LABEL, NUMBER, UNITS, find_values
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as written, a form that is the same for all spellings, and what it includes."""
+
+    text: str
+    normal: str
+    parts: tuple[str, ...] = ()
+    """Normal forms of what it also says: 12 of 12 ms, the year of a date, the name of a file."""
+
+
+def read_values(text: str) -> tuple[Value, ...]:
+    """Return the values of *text*, each normal form once, in reading order."""
+    found: dict[str, Value] = {}
+    for kind, written in find_values(text):
+        value = _READERS[kind](written)
+        found.setdefault(value.normal, value)
+    return tuple(found.values())
+
+
+def values_in(text: str) -> set[str]:
+    """Return all that *text* may be said to state: its values, their parts, labels, counts."""
+    return stated_by(text, read_values(text))
+
+
+def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
+    """Return what `values_in` does, of a text whose *values* are known."""
+    found = {form for value in values for form in (value.normal, *value.parts)}
+    found.update(label[1] for label in LIST_LABEL.finditer(text))
+    found.update(_COUNTS[word[0]] for word in _COUNT.finditer(text.lower()))
+    return found
+
+
+_COUNTS: Final = {
+    word: str(number)
+    for number, words in enumerate(
+        (
+            "zero cero",
+            "one eins ein eine un une uno una один",
+            "two zwei deux dos due dois два две 两",
+            "three drei trois tres tre três три",
+            "four vier quatre cuatro quattro quatro четыре",
+            "five fünf cinq cinco cinque пять",
+            "six sechs seis шесть",
+            "seven sieben siete sette sete семь",
+            "eight acht huit ocho otto oito восемь",
+            "nine neun neuf nueve nove девять",
+            "ten zehn diez dieci dez десять",
+            "eleven elf onze undici одиннадцать",
+            "twelve zwölf douze doce dodici doze двенадцать",
+        )
+    )
+    for word in words.split()
+}
+"""A small count may be written as a word in one text and as a number in the other."""
+_COUNT: Final = re.compile(
+    rf"(?=[{''.join(sorted({word[0] for word in _COUNTS}))}])(?<![^\W\d_])"
+    rf"(?:{'|'.join(sorted(_COUNTS, key=lambda word: (-len(word), word)))})(?![^\W\d_])"
+)
+_NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
+_THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
+_MULTIPLIERS: Final = tuple("k million billion trillion thousand mio mrd 万 亿 億 千 百 만 억".split())
+_HEX: Final = re.compile(r"(?:0[xX])?[0-9A-Fa-f:-]{7,}+")
+_VERSION: Final = re.compile(r"[vV](?=[0-9]++\.[0-9])")
+_MONTHS: Final = {
+    prefix: number
+    for number, prefixes in enumerate(
+        (
+            *("jan ene gen янв", "feb fev fév фев", "mar mär мар", "apr abr avr апр"),
+            *("may mai mag мая", "jun jui giu июн", "jul lug июл", "aug ago aoû авг"),
+            *("sep set сен", "oct okt out ott окт", "nov ноя", "dec dez dic déc дек"),
+        ),
+        start=1,
+    )
+    for prefix in prefixes.split()
+}
+_ISO: Final = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+
+
+def _number(written: str) -> Value:
+    text = _ascii_digits(written).replace("−", "-").lower()
+    found = _NUMBER.search(text)
+    if found is None:  # pragma: no cover - a number holds a number
+        return Value(written, text)
+    head = text[: found.start()].strip(" ")
+    sign = "-" if head.startswith("-") else ""
+    before, after = head.lstrip("-").strip(), found[2].strip(" \u00a0\u202f-")
+    units = [UNITS.get(unit, unit) for unit in (*after.split(), before) if unit]
+    unit = "".join(name for name in units if name != "st")
+    bare = sign + _plain(found[1])
+    if not unit:
+        return Value(written, bare)
+    scaled = any(name.startswith(_MULTIPLIERS) for name in units if name not in {"kg", "kb", "km"})
+    return Value(written, bare + unit, () if scaled else (bare,))
+
+
+def _plain(number: str) -> str:
+    """Write a number with a point for decimals and nothing between thousands."""
+    number = re.sub(r"[_'’\u00a0\u202f٬]", "", number).replace("٫", ".")
+    point, comma = number.rfind("."), number.rfind(",")
+    if comma < 0:
+        return number
+    if point >= 0:
+        return (
+            number.replace(",", "") if point > comma else number.replace(".", "").replace(",", ".")
+        )
+    return number.replace(",", "" if _THOUSANDS.fullmatch(number) else ".")
+
+
+def _ascii_digits(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _date(written: str) -> Value:
+    iso = _ISO.match(written)
+    if iso:
+        time = written[11:].rstrip("Z")
+        return Value(written, written, (iso[1], iso[0], *((time, time[:5]) if time else ())))
+    numbers = _DIGITS.findall(written)
+    word = _WORD.search(written)
+    if word is not None:
+        name = word[0].lower()
+        month = 7 if name.startswith(("juil", "juli", "july")) else _MONTHS.get(name[:3], 0)
+        year = next((n for n in numbers if len(n) == 4), "")
+        day = next((n for n in numbers if len(n) < 3), "")
+    else:
+        year = numbers.pop(0) if len(numbers[0]) == 4 else ""
+        month, day = int(numbers[0]), numbers[1] if len(numbers) > 1 else ""
+    normal = f"{year or '-'}-{month:02}" + (f"-{int(day):02}" if day else "")
+    return Value(written, normal, (year,) if year else ())
+
+
+def _time(written: str) -> Value:
+    normal = re.sub(r"[ .](?=[ .]?[apm])|\.$", "", written.lower())
+    clock = normal.rstrip("apm")
+    hours, minutes = clock.split(":")[:2]
+    return Value(written, normal, (f"{hours}:{minutes}", clock))
+
+
+def _id(written: str) -> Value:
+    text = _ascii_digits(written)
+    if text.startswith("#"):
+        return Value(written, text, (text[1:],))
+    if _HEX.fullmatch(text):
+        return Value(written, text.lower())
+    return Value(written, _VERSION.sub("", text))
+
+
+def _url(written: str) -> Value:
+    scheme, mark, rest = written.partition("://")
+    host, slash, path = rest.partition("/")
+    base = f"{scheme}{mark}{host}".lower()
+    return Value(written, f"{base}{slash}{path}".rstrip("/"), (base,))
+
+
+def _path(written: str) -> Value:
+    normal = written.rstrip("/\\").removeprefix("./") or written
+    steps = re.split(r"[/\\]", normal)
+    ends = (steps[-1], normal[-len(steps[-1]) - len(steps[-2]) - 1 :]) if len(steps) > 1 else ()
+    return Value(written, normal, tuple(end for end in ends if not end.isdecimal()))
+
+
+def _mail(written: str) -> Value:
+    return Value(written, written.lower())
+
+
+_READERS: Final = {
+    "number": _number,
+    "date": _date,
+    "time": _time,
+    "id": _id,
+    "url": _url,
+    "path": _path,
+    "mail": _mail,
+}

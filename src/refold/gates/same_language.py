@@ -1,0 +1,100 @@
+"""Refuses an answer in another language than its source, where both are plain to see."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from refold.gates.base import Gate, Refusal, Source
+
+_SCRIPTS: Final = (
+    ("Latin", r"[A-Za-z\u00c0-\u024f]++"),
+    ("Cyrillic", r"[\u0400-\u052f]++"),
+    ("Greek", r"[\u0370-\u03ff]++"),
+    ("Hebrew", r"[\u0590-\u05ff]++"),
+    ("Arabic", r"[\u0600-\u06ff\u0750-\u077f]++"),
+    ("Devanagari", r"[\u0900-\u097f]++"),
+    ("Thai", r"[\u0e00-\u0e7f]"),
+    ("Kana", r"[\u3040-\u30ff]"),
+    ("Han", r"[\u3400-\u4dbf\u4e00-\u9fff]"),
+    ("Hangul", r"[\uac00-\ud7af]++"),
+)
+_WORD: Final = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SCRIPTS))
+# Code, addresses and quotations are the same in every language.
+_FOREIGN: Final = re.compile(r"`[^`\n]*+`|\"[^\"\n]*+\"|\S*+[0-9_/\\@=(){}<>\[\]]\S*+")
+_RUN: Final = re.compile(r"\S++")
+_MIN_WORDS: Final = 8
+_CLEAR: Final = 0.7
+"""The share of words that shows the script of a text."""
+_FUNCTION_WORDS: Final = {
+    "English": "the of and to is was that it for with are this be by from were has have which they",
+    "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird sind auch",
+    "French": "le les et des est une que dans pour pas sur qui avec au du sont cette il nous être",
+    "Spanish": "el los y las del una por con para es se lo como más está pero sus fue son hay",
+    "Portuguese": "o os e do da em um uma não com para dos das mais foi são ao pelo ele isso",
+    "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più stato questo",
+    "Dutch": "de het een van en is dat niet te op zijn voor met wordt er aan ook door naar bij",
+    "Polish": "w na się nie jest że do z to jak po są dla przez od ale tego tym przed oraz",
+    "Swedish": "och att det som på är av för den med inte till ett har om kan var från eller ska",
+    "Turkish": "ve bir bu için ile da de olarak daha çok olan gibi ne değil var kadar sonra en her",
+    "Indonesian": "yang dan di ini untuk dengan dari pada tidak adalah itu dalam akan ke oleh juga",
+}
+_LANGUAGES: Final = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+_MIN_HITS: Final = 4
+
+
+def _check(source: Source, answer: str) -> Refusal | None:
+    theirs = language_of(answer)
+    if theirs is None:
+        return None
+    ours = language_of(source.text)
+    if ours is None or ours == theirs or _may_be_same(ours, theirs):
+        return None
+    return Refusal(gate="same_language", why=f"the source is {ours}, the answer {theirs}")
+
+
+def _may_be_same(one: str, other: str) -> bool:
+    """Latin letters without a known language may be any language that uses them."""
+    if "Latin" in {one, other}:
+        return {one, other} - {"Latin"} <= set(_LANGUAGES)
+    return False
+
+
+def language_of(text: str) -> str | None:
+    """Name the language, or at least the script, of a text that is long and clear enough."""
+    prose = " ".join(run for run in _RUN.findall(text) if not _is_foreign(run))
+    counts: Counter[str] = Counter()
+    latin: Counter[str] = Counter()
+    for found in _WORD.finditer(prose):
+        counts[found.lastgroup or ""] += 1
+        if found.lastgroup == "Latin":
+            latin[found[0].lower()] += 1
+    total = counts.total()
+    if total < _MIN_WORDS:
+        return None
+    if counts["Kana"] and (counts["Kana"] + counts["Han"]) >= _CLEAR * total:
+        return "Japanese" if counts["Kana"] * 8 > total else "Han"
+    script, number = counts.most_common(1)[0]
+    if number < _CLEAR * total:
+        return None
+    return _latin_language(latin) if script == "Latin" else script
+
+
+def _is_foreign(run: str) -> bool:
+    return _FOREIGN.fullmatch(run) is not None
+
+
+def _latin_language(words: Counter[str]) -> str:
+    hits = Counter(
+        {
+            name: sum(number for word, number in words.items() if word in known)
+            for name, known in _LANGUAGES.items()
+        }
+    )
+    (best, most), (_, second) = hits.most_common(2)
+    sure = most >= _MIN_HITS and most * 10 >= words.total() and most >= 2 * second
+    return best if sure else "Latin"
+
+
+GATE: Final = Gate("same_language", _check)

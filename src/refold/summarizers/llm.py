@@ -1,0 +1,207 @@
+"""Summarizers made of a model: a prompt, a call, an answer that is complete."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from refold.errors import ConfigError, RefoldError
+from refold.summarizers.base import (
+    FunctionSummarizer,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    TextFunction,
+    Usage,
+)
+from refold.summarizers.escalating import Escalating
+from refold.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
+
+C = TypeVar("C")
+
+_SPARE_TOKENS: Final = 64
+
+
+class AnswerError(RefoldError):
+    """A model answered, but not with a whole summary; asking it the same again will not help."""
+
+    def __init__(self, problem: str, usage: Usage | None = None) -> None:
+        self.usage = Usage() if usage is None else usage
+        """What the useless answer has cost."""
+        super().__init__(problem)
+
+
+class CallSummarizer:
+    """Asks a model through a function from prompt to answer."""
+
+    def __init__(self, call: TextFunction, writer: PromptWriter) -> None:
+        self._call = FunctionSummarizer(call)
+        self._writer = writer
+
+    @property
+    def version(self) -> str:
+        """Changes with the prompt: for caches."""
+        return self._writer.version
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return what the function answers, as it is."""
+        return await self._call.summarize(SummaryRequest(text=self._writer.write(request).text))
+
+
+def create_summarizer(
+    call: TextFunction,
+    *,
+    mode: Mode = "normal",
+    max_response_tokens: int = 300,
+    system_prompt: str = "",
+    preserve_terms: Iterable[str] = (),
+) -> Summarizer:
+    """Make a summarizer of *call*, a function (async or not) from a prompt to a model's answer."""
+    if not callable(call):
+        raise ConfigError(f"call must be a function from prompt to answer, got {call!r}")
+    writer = PromptWriter(mode, max_response_tokens, system_prompt, preserve_terms)
+    return CallSummarizer(call, writer)
+
+
+def create_escalating_summarizer(
+    call: TextFunction,
+    *,
+    max_response_tokens: int = 300,
+    system_prompt: str = "",
+    preserve_terms: Iterable[str] = (),
+) -> Summarizer:
+    """Make a summarizer that asks again, for terse bullet points, if the first answer is no use.
+
+    That is: if it is empty or not shorter than the text, or if *call* raises.
+    """
+    terms = tuple(preserve_terms) if not isinstance(preserve_terms, str) else preserve_terms
+    modes: tuple[Mode, ...] = ("normal", "aggressive")
+    return Escalating(
+        *(
+            create_summarizer(
+                call,
+                mode=mode,
+                max_response_tokens=max_response_tokens,
+                system_prompt=system_prompt,
+                preserve_terms=terms,
+            )
+            for mode in modes
+        )
+    )
+
+
+@dataclass(slots=True)
+class _Lease(Generic[C]):
+    client: C
+    users: int = 0
+
+
+class Clients(Generic[C]):
+    """Lends one client to all calls under way on an event loop, and closes it after the last.
+
+    A client's connections belong to the event loop that opened them, and loops come and go (the
+    synchronous face of refold starts one for each pass), so no client outlives its calls. Calls
+    that overlap share connections.
+    """
+
+    def __init__(self, make: Callable[[], C], close: Callable[[C], Awaitable[Any]]) -> None:
+        self._make = make
+        self._close = close
+        self._lock = threading.Lock()
+        self._leases: dict[asyncio.AbstractEventLoop, _Lease[C]] = {}
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[C]:
+        """Lend a client for one call."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            lease = self._leases.get(loop)
+            if lease is None:
+                lease = self._leases[loop] = _Lease(self._make())
+            lease.users += 1
+        try:
+            yield lease.client
+        finally:
+            with self._lock:
+                lease.users -= 1
+                is_idle = lease.users == 0
+                if is_idle:
+                    del self._leases[loop]
+            if is_idle:
+                await self._close(lease.client)
+
+
+class LentClient(Clients[C]):
+    """Lends a client of the caller's, who closes it, and who sees to it that one loop uses it."""
+
+    def __init__(self, client: C) -> None:
+        super().__init__(lambda: client, _leave_open)
+
+
+async def _leave_open(client: object) -> None:
+    del client
+
+
+class ModelSummarizer(ABC):
+    """What the summarizers of all providers share: the words, the limits and the complaints."""
+
+    provider: ClassVar[str]
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        timeout_seconds: float,
+        thinking_tokens: int,
+        options: PromptOptions,
+    ) -> None:
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigError(f"model must be the name of a model, got {model!r}")
+        if not 0 < timeout_seconds < math.inf:
+            raise ConfigError(f"timeout_seconds must be a number above 0, got {timeout_seconds!r}")
+        if thinking_tokens < 0:
+            raise ConfigError(f"thinking_tokens must be 0 or more, got {thinking_tokens!r}")
+        self.model = model
+        self._timeout_seconds = timeout_seconds
+        self._thinking_tokens = thinking_tokens
+        self._writer = PromptWriter(**options)
+
+    @property
+    def version(self) -> str:
+        """Changes with the model and the prompt: for caches."""
+        return f"{self.provider}:{self.model}:{self._writer.version}"
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
+        return await self._ask(self._writer.write(request))
+
+    @abstractmethod
+    async def _ask(self, prompt: Prompt) -> Summary: ...
+
+    def _limit(self, prompt: Prompt) -> int:
+        """Return where to stop a model that goes on and on; the prompt asks for much less."""
+        return 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
+
+    def _cut_off(self, prompt: Prompt, usage: Usage) -> AnswerError:
+        return AnswerError(
+            f"{self.model} was cut off at {self._limit(prompt)} tokens and its answer is not whole;"
+            " allow more with max_response_tokens, or with thinking_tokens if it thinks first",
+            usage,
+        )
+
+    def _withheld(self, why: str, usage: Usage) -> AnswerError:
+        return AnswerError(f"{self.model} gave no summary: {why}", usage)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+
+def missing_package(package: str, extra: str) -> ConfigError:
+    """Say which package is missing and how to get it."""
+    return ConfigError(f"{package} is not installed; run: pip install 'refold[{extra}]'")

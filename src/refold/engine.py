@@ -134,7 +134,13 @@ class Engine:
         """Decide what happens to *messages*; a budget aims at *target*, if given."""
         total = sum(map(analyses.tokens.message, messages))
         if options.compression_threshold is not None and total < options.compression_threshold:
-            return keep_all(messages, "below_threshold"), None
+            report = BudgetReport(
+                token_budget=options.token_budget or 0,
+                token_count=total,
+                recency_window=len(messages),
+            )
+            plan = keep_all(messages, "below_threshold")
+            return plan, None if options.token_budget is None else report
         if options.token_budget is None:
             return plan_fold(messages, options, analyses), None
         aim = self.aim(options.token_budget) if target is None else target

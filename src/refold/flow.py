@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -35,17 +35,21 @@ def plan_rest(
     messages: Sequence[Message],
     options: Options,
     analyses: Analyses,
+    *,
     start: int,
     hidden: frozenset[int],
+    pinned: Mapping[int, str],
 ) -> Plan:
     """Decide what happens to the messages from *start* on; those before are dealt with.
 
-    The messages in *hidden* cannot be read any more, so nothing may refer to them.
+    The messages in *hidden* cannot be read any more, so nothing may refer to them; those in
+    *pinned* stay as they are, for the reason given.
     """
     setting = replace(
         Setting.of(messages, options, analyses, options.recency_window), hidden=hidden
     )
     draft = Draft(messages)
+    draft.pin(pinned)
     for stage in STAGES:
         draft.decide(stage(draft, setting))
     folder = Folder(draft, setting)

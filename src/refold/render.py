@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from refold.formats import write_rolled
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.model.provenance import (
@@ -17,9 +18,6 @@ from refold.model.provenance import (
 )
 from refold.model.wire import clone, clone_with, digest
 from refold.stages.originals import original_key
-
-ROLLED_ROLE = "assistant"
-"""A roll-up speaks of what happened; nobody's words are put into the user's mouth."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,9 +76,7 @@ def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version:
 def _write(fold: Fold) -> dict[str, Any]:
     texts = fold.texts
     if fold.is_rolled:
-        first = fold.sources[0].wire
-        identity = {"id": first["id"]} if "id" in first else {}
-        return {**identity, "role": ROLLED_ROLE, "content": texts[0]}
+        return write_rolled(fold.sources[0].wire, texts[0])
     parts = fold.sources[0].parts
     return clone_with(
         fold.sources[0].wire, {parts[number].path: text for number, text in texts.items()}

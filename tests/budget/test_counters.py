@@ -57,7 +57,7 @@ def raises_for_long(text: str) -> int:
     return len(text) // 4
 
 
-NONSENSE = (None, -1, 2.5, "7", float("nan"), [], -(10**9))
+NONSENSE: tuple[Any, ...] = (None, -1, 2.5, "7", float("nan"), [], -(10**9))
 
 
 @quick
@@ -109,7 +109,8 @@ def test_a_given_counter_wins_over_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counting", "budget"), [({}, 1_100), ({"model": "gpt-4o"}, 1_000), ({"model": "claude"}, 1_100)]
+    ("counting", "budget"),
+    [({}, 1_100), ({"model": "gpt-4o"}, 1_000), ({"model": "claude"}, 1_100)],
 )
 def test_an_estimate_aims_lower(counting: dict[str, Any], budget: int) -> None:
     messages = talk(40)

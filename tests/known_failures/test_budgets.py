@@ -78,7 +78,9 @@ def test_kf_27_a_roll_up_says_what_happened() -> None:
 
 def test_kf_27_a_second_budget_shrinks_what_the_first_left() -> None:
     messages = dialogue(200)
-    sizes, verbatim, shown = [], {}, messages
+    sizes: list[int] = []
+    verbatim: dict[str, Any] = {}
+    shown = messages
     for budget in (6_000, 3_000, 1_500, 800):
         result = compress(shown, token_budget=budget)
         assert result.fits

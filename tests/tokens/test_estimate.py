@@ -151,7 +151,8 @@ def test_each_text_is_counted_once_and_failures_fall_back() -> None:
         return None if text == "none" else len(text)
 
     counted = CountedTexts(odd, lambda text: 77)
-    assert [counted(text) for text in ("ab", "bad", "none", "ab", "bad", "")] == [2, 77, 77, 2, 77, 0]
+    said = ("ab", "bad", "none", "ab", "bad", "")
+    assert [counted(text) for text in said] == [2, 77, 77, 2, 77, 0]
     assert counted.failures == 2
     assert asked == ["ab", "bad", "none", ""]
 

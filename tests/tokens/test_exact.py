@@ -6,7 +6,7 @@ import pytest
 import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiktoken_ext import openai_public
+from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
 from refold.tokens.exact import ENCODINGS, ExactCounter, _read_ranks
 from tests.conversations import SENTENCES, texts
@@ -106,7 +106,7 @@ def test_special_tokens_in_a_text_are_text(pair: Pair, special: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\ud800", "\udfff", "a\ud83d", "\ude00b", "\ud800\ud800", "x" * 100 + "\udc00"]
+    "text", ["\ud800", "a\ud83d", "\ude00b", "\ud800\ud800", "x" * 100 + "\udc00"]
 )
 def test_a_lone_surrogate_is_counted_as_a_replacement(pair: Pair, text: str) -> None:
     counter, _ = pair

@@ -71,7 +71,7 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> State:
     state = store.get([key]).get(key)
     if not isinstance(state, dict):
         raise StoreError(f"the store has no session {key!r}; was it saved to another one?")
-    if state["version"] != _VERSION:
+    if state.get("version") != _VERSION:
         raise StoreError(f"session {key!r} was written by another version of refold")
     originals = store.get(dict.fromkeys(state["messages"]))
     missing = [name for name in state["messages"] if name not in originals]

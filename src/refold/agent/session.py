@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from refold.agent.saved import read_state, write_state
+from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
-from refold.errors import ConfigError
+from refold.errors import BudgetError, ConfigError
 from refold.flow import plan_rest
 from refold.formats import Loader
 from refold.model.message import Message
@@ -86,8 +87,7 @@ class Session:
         **choices: Any,
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
-        if options is None:
-            choices = {"keep_duplicate": "first", **choices}
+        choices["keep_duplicate"] = "first"  # what was shown must not change for a later copy
         names = ("summarizer", "classifier", "on_event", "pass_seconds")
         helpers = {name: choices.pop(name) for name in names if name in choices}
         self._engine = Engine(combine(options, choices), store=store, **helpers)
@@ -103,6 +103,8 @@ class Session:
         self._shown: list[dict[str, Any]] = []
         self._settled = 0
         """How many messages the last fold has dealt with for good; those after it were recent."""
+        self._is_guarded = False
+        """Whether every fold so far was made under a budget, which leaves some messages alone."""
         self._tokens = 0
         self._tail_tokens = 0
         self._unfolded_tokens = 0
@@ -134,6 +136,8 @@ class Session:
 
     def view(self, token_budget: int | None = None) -> list[dict[str, Any]]:
         """Return what to send now; folds first if a trigger fires."""
+        if token_budget is not None:
+            replace(self.options, token_budget=token_budget)  # refuses what is no budget
         budget = self.options.token_budget if token_budget is None else token_budget
         plan, kept_to = self._next_plan(budget)
         first_changed = self._sent
@@ -156,12 +160,16 @@ class Session:
         if not self.report.messages:
             return self._fold_all(budget)
         if budget is None:
+            self._is_guarded = False
             grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
-            return (self._fold_tail() if grown else None), None
+            return (self._fold_tail({}) if grown else None), None
         aim = self._engine.aim(budget)
+        pinned = find_untouchable(self._messages, self.options)
+        if not self._is_guarded and self._hides_any_of(pinned):
+            return self._fold_all(budget)
         if self._tokens <= self.marks.trigger * aim:
             return None, None
-        plan = self._fold_tail()
+        plan = self._fold_tail(pinned)
         cost = self._price(plan)
         if cost <= self.marks.landing * aim:
             return plan, None
@@ -173,15 +181,18 @@ class Session:
         self, budget: int | None, target: int | None = None
     ) -> tuple[list[Fold], BudgetReport | None]:
         """Fold the whole conversation anew, from the originals."""
+        self._is_guarded = budget is not None
         options = replace(self.options, token_budget=budget)
         plan, report = self._engine.settle(
             lambda: self._engine.plan(self._messages, self._analyses, options, target),
             self._analyses,
         )
+        if options.strict and report is not None and not report.fits:
+            raise BudgetError(report.explain())
         return list(plan), report
 
-    def _fold_tail(self) -> list[Fold]:
-        """Leave what is settled as it is, and fold what came after it."""
+    def _fold_tail(self, pinned: Mapping[int, str]) -> list[Fold]:
+        """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
         settled = self._settled_folds()
         hidden = frozenset(
             message.index
@@ -190,10 +201,26 @@ class Session:
             for message in fold.sources
         )
         rest = self._engine.settle(
-            lambda: plan_rest(self._messages, self.options, self._analyses, self._settled, hidden),
+            lambda: plan_rest(
+                self._messages,
+                self.options,
+                self._analyses,
+                start=self._settled,
+                hidden=hidden,
+                pinned=pinned,
+            ),
             self._analyses,
         )
         return [*self._plan[:settled], *rest]
+
+    def _hides_any_of(self, pinned: Mapping[int, str]) -> bool:
+        """Tell whether a message that no budget may touch has been folded without one."""
+        return any(
+            message.index in pinned
+            for fold in self._plan
+            if not fold.is_kept
+            for message in fold.sources
+        )
 
     def _settled_folds(self) -> int:
         """Count the folds at the beginning that cover nothing but settled messages."""
@@ -219,13 +246,20 @@ class Session:
         self._shown[first:] = rendering.messages
         self._tokens = self._price(plan)
         self._tail_tokens = 0
-        setting = Setting.of(
-            self._messages, self.options, self._analyses, self.options.recency_window
-        )
-        self._settled = setting.recent_from
+        self._settled = self._settle_at(plan)
         if first < len(plan):
             self.report = replace(self.report, folds=self.report.folds + 1)
         return first
+
+    def _settle_at(self, plan: list[Fold]) -> int:
+        """Return where the recent messages begin, behind any fold that reaches into them."""
+        border = Setting.of(
+            self._messages, self.options, self._analyses, self.options.recency_window
+        ).recent_from
+        for fold in plan:
+            if fold.sources[0].index < border <= fold.sources[-1].index:
+                return fold.sources[-1].index + 1
+        return border
 
     def _share_before(self, index: int) -> float:
         """Return the share of the view's tokens that stands before *index*."""
@@ -245,6 +279,7 @@ class Session:
                 "tail_tokens": self._tail_tokens,
                 "sent": self._sent,
                 "folds": self.report.folds,
+                "is_guarded": self._is_guarded,
                 "messages_shown": self.report.messages,
             },
         )
@@ -268,4 +303,5 @@ class Session:
         session._settled = facts["settled"]
         session._tail_tokens = facts["tail_tokens"]
         session._sent = facts["sent"]
+        session._is_guarded = facts["is_guarded"]
         return session

@@ -20,7 +20,8 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
         end = start + 1
         place = start
         while place < end:
-            end = max(end, last_answer.get(place, place) + 1)
+            binds = place + 1 < len(messages) and messages[place].binds_next
+            end = max(end, last_answer.get(place, place) + 1, place + 2 if binds else 0)
             place += 1
         blocks.append(range(start, end))
         start = end
@@ -28,11 +29,16 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
 
 
 def open_calls(messages: Sequence[Message]) -> set[int]:
-    """Return the indices of messages with a tool call that nobody has answered yet."""
-    answered = {call for message in messages for call in _answered_by(message)}
-    return {
-        message.index for message in messages if any(call not in answered for call in message.calls)
-    }
+    """Return the indices of messages with a tool call that nobody has answered yet.
+
+    Some models number their calls anew in every turn, so an id may be open again.
+    """
+    waiting: dict[str, int] = {}
+    for message in messages:
+        waiting.update(dict.fromkeys(message.calls, message.index))
+        for call in _answered_by(message):
+            waiting.pop(call, None)
+    return set(waiting.values())
 
 
 def _answered_by(message: Message) -> set[str]:

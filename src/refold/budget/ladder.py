@@ -7,17 +7,19 @@ Every step is made from the originals and priced from cached counts: the pipelin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_untouchable
 from refold.budget.rollup import roll_up, smallest_roll
-from refold.budget.unit import Level, Unit, make_units
+from refold.budget.unit import SPOKEN, Level, Unit, make_units
 from refold.model.decision import Keep
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
+from refold.model.segment import Segment
 from refold.options import Options
 from refold.result import BudgetReport, Obstacle
 from refold.stages import STAGES, Analyses, Setting
@@ -29,15 +31,32 @@ _MAX_ROLL_ROOM: Final = 600
 
 
 def fit_budget(
-    messages: Sequence[Message], options: Options, analyses: Analyses, target: int
+    messages: Sequence[Message],
+    options: Options,
+    analyses: Analyses,
+    target: int,
+    *,
+    pinned: Mapping[int, str] = MappingProxyType({}),
+    only_rolls: bool = False,
 ) -> tuple[Plan, BudgetReport]:
-    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*."""
-    return _Ladder(messages, options, analyses, target).climb()
+    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*.
+
+    The messages in *pinned* (index to reason) are not touched either. With *only_rolls* nothing is
+    shortened on its own: the oldest stretch goes into one summary.
+    """
+    return _Ladder(messages, options, analyses, target, pinned, only_rolls=only_rolls).climb()
 
 
 class _Ladder:
     def __init__(
-        self, messages: Sequence[Message], options: Options, analyses: Analyses, target: int
+        self,
+        messages: Sequence[Message],
+        options: Options,
+        analyses: Analyses,
+        target: int,
+        pinned: Mapping[int, str],
+        *,
+        only_rolls: bool,
     ) -> None:
         self._messages = messages
         self._options = options
@@ -45,14 +64,12 @@ class _Ladder:
         self._tokens = analyses.tokens
         self._target = target
         self._rungs: list[str] = []
-        self._untouchable = find_untouchable(messages, options)
+        self._levels = () if only_rolls else Level.shortening(options.depth)
+        self._untouchable = {**find_untouchable(messages, options), **pinned}
         setting = Setting.of(messages, options, analyses, options.min_recency_window)
         draft = Draft(messages)
-        draft.decide(
-            (segment, Keep(), reason)
-            for index, reason in self._untouchable.items()
-            for segment in draft.segments_of(messages[index])
-        )
+        draft.pin(self._untouchable)
+        draft.decide((s, Keep(), SPOKEN) for s in _spoken(draft, messages))
         for stage in STAGES:
             draft.decide(stage(draft, setting))
         recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
@@ -67,9 +84,8 @@ class _Ladder:
         if not self._fits():
             for is_recent in (False, True):
                 units = [unit for unit in self._units if unit.is_recent is is_recent]
-                rolled = self._climb_part(units, rolled)
-                if self._fits():
-                    break
+                if units and not self._fits():
+                    rolled = self._climb_part(units, rolled)
         plan = tuple(self._write(rolled))
         return plan, self._report(plan)
 
@@ -77,7 +93,7 @@ class _Ladder:
         """Climb with the older or with the recent part of the conversation."""
         suffix = " (recent)" if units and units[0].is_recent else ""
         tiered = self._options.budget_strategy == "tiered"
-        for level in Level.shortening(self._options.depth):
+        for level in self._levels:
             if level.is_lossy and not self._options.force_converge:
                 return rolled
             self._lower(units, level, suffix, all_alike=tiered and level is Level.GENTLE)
@@ -122,10 +138,17 @@ class _Ladder:
             for unit in block:
                 rest -= unit.cost
                 rest -= sum(o.release() for o in unit.pointing_here if id(o) not in rolled)
-        if stretches:
+        worthwhile = []
+        for stretch in stretches:
+            cost = sum(unit.cost for unit in stretch)
+            if cost > stub:
+                worthwhile.append(stretch)
+            else:  # a line for it would be longer than what it stands for
+                rest += cost
+        if worthwhile:
             self._rungs.append("roll_up" + suffix)
-        self._total = rest + stub * len(stretches)
-        return stretches
+        self._total = rest + stub * len(worthwhile)
+        return worthwhile
 
     def _rollable_blocks(self, *, includes_recent: bool) -> Iterator[list[Unit]]:
         """Yield the units of each block that may be rolled up, oldest first."""
@@ -180,6 +203,16 @@ class _Ladder:
             for index, reason in self._untouchable.items()
         ]
         return sorted(found, key=lambda obstacle: -obstacle.tokens)
+
+
+def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
+    """Yield what the user said last beside tool results: words stay, results may be shortened."""
+    mixed = [m for m in messages if m.role == "user" and m.is_tool_result and m.is_turn]
+    for message in reversed(mixed):
+        said = [s for s in draft.segments_of(message) if not s.part.call_id and s.text.strip()]
+        if said:
+            yield from said
+            return
 
 
 def _sources(stretch: Sequence[Unit]) -> list[Message]:

@@ -17,6 +17,8 @@ _MIN_CHARS: Final = 24
 _CHARS_PER_TOKEN: Final = 4
 _MAX_ENTITIES: Final = 15
 _MAX_TRIES: Final = 8
+_MIN_ASKING: Final = 60
+"""Tokens of room from which it is worth asking a model."""
 
 
 def smallest_roll(sources: Sequence[Message]) -> Fold:
@@ -27,6 +29,11 @@ def smallest_roll(sources: Sequence[Message]) -> Fold:
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
     tokens = analyses.tokens
+    written = analyses.written(transcript(sources)) if room >= _MIN_ASKING else None
+    if written is not None:
+        tag = summary_tag(written, merged=len(sources), handle=handle_of(sources))
+        if tokens(tag) + MESSAGE_OVERHEAD <= room:
+            return _fold(sources, tag)
     units = list(_units_of(sources, analyses))
     entities = _entities_of(sources, analyses)
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
@@ -39,6 +46,13 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
             return _fold(sources, tag)
         chars = int(0.95 * chars * room / cost)
     return smallest_roll(sources)
+
+
+def transcript(sources: Sequence[Message]) -> str:
+    """Spell a stretch of conversation as one text that says who said what."""
+    return "\n\n".join(
+        f"{message.role}: {part.text}" for message in sources for part in message.parts
+    )
 
 
 def _units_of(sources: Sequence[Message], analyses: Analyses) -> Iterator[Unit]:

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Self
 
-from refold.model.decision import Refer
+from refold.formats import can_roll
+from refold.model.decision import Decision, Refer, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, kept_fold
 from refold.stages.replace import Folder
 from refold.tokens.base import CountedTexts
+
+SPOKEN: Final = "said_beside_results"
+"""Why the user's words beside tool results are kept."""
 
 
 class Level(Enum):
@@ -67,6 +71,12 @@ class Unit:
         self._folder = folder
         self._tokens = tokens
         self._level = Level.KEPT
+        self._lost_target = False
+        self._spoken = frozenset(
+            number
+            for number, segment in enumerate(folder.draft.segments_of(run[0]))
+            if folder.is_kept(segment, SPOKEN)
+        )
         self.folds = tuple(
             kept_fold(message, reasons.get(message.index, "within_budget")) for message in run
         )
@@ -75,7 +85,11 @@ class Unit:
     @property
     def can_roll(self) -> bool:
         """Whether a roll-up may take it in: nothing protected, and a shape that we can write."""
-        return not self.is_untouchable and all("role" in message.wire for message in self.run)
+        return (
+            not self.is_untouchable
+            and not self._spoken
+            and all(can_roll(message.wire) for message in self.run)
+        )
 
     def lower(self, level: Level) -> int:
         """Go down to *level* if that saves tokens; return how many."""
@@ -88,11 +102,14 @@ class Unit:
             return 0
         else:
             folds = tuple(self._folder.fold_run(self.run, depth))
+            if self._lost_target:
+                folds = tuple(map(self._unrefer, folds))
         self._level = level
         return self._take(folds) if self._price(folds) <= self.cost else 0
 
     def release(self) -> int:
         """Stand without the text that it referred to; return the tokens saved, usually fewer."""
+        self._lost_target = True
         return self._take(tuple(map(self._unrefer, self.folds)))
 
     def _take(self, folds: tuple[Fold, ...]) -> int:
@@ -112,6 +129,7 @@ class Unit:
                 zip(fold.sources[0].parts, fold.texts_after, strict=True)
             )
             if len(shown) > chars
+            and number not in self._spoken
             and (tag := self._folder.stand_ins.truncated(fold.sources[0], part.text, chars))
             is not None
             and self._tokens(tag) < self._tokens(shown)
@@ -123,7 +141,7 @@ class Unit:
         cuts = {
             number: tag
             for number, outcome in enumerate(fold.outcomes[0])
-            if outcome.action in ("deduped", "fuzzy_deduped")
+            if outcome.action in ("deduped", "fuzzy_deduped", "contradicted")
             and (tag := self._stub(fold.sources[0], number)) is not None
         }
         return _with_cuts(fold, cuts)
@@ -167,8 +185,19 @@ def make_units(
     ]
     unit_at = {message.index: unit for unit in units for message in unit.run}
     for segment in draft.segments:
-        decision = draft.decision(segment)
-        if decision is not None and isinstance(decision.action, Refer):
-            target = draft.segments[decision.action.to].message
-            unit_at[target.index].pointing_here.append(unit_at[segment.message.index])
+        target = _target_of(draft.decision(segment))
+        if target is not None:
+            holder = unit_at[draft.segments[target].message.index]
+            holder.pointing_here.append(unit_at[segment.message.index])
     return units
+
+
+def _target_of(decision: Decision | None) -> int | None:
+    """Return the segment that a decision points to, if it points anywhere."""
+    match decision.action if decision else None:
+        case Refer(to=target):
+            return target
+        case Supersede(by=target):
+            return target
+        case _:
+            return None

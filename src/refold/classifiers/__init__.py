@@ -1,5 +1,12 @@
 """Which texts are worth keeping word for word, according to a model."""
 
 from refold.classifiers.base import Classifier, Verdict, as_classifier
+from refold.classifiers.llm import create_classifier, create_escalating_classifier
 
-__all__ = ["Classifier", "Verdict", "as_classifier"]
+__all__ = [
+    "Classifier",
+    "Verdict",
+    "as_classifier",
+    "create_classifier",
+    "create_escalating_classifier",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError
@@ -45,6 +45,29 @@ def recognize(messages: Sequence[object]) -> Format:
     return plain.FORMAT
 
 
+def _writer(wire: Mapping[str, Any]) -> Callable[[Mapping[str, Any], str], dict[str, Any]] | None:
+    format_ = recognize([wire])
+    is_item = isinstance(wire.get("type"), str) and "call_id" not in wire and "role" not in wire
+    if format_ is plain.FORMAT and (is_item or "role" not in wire):
+        return codex.FORMAT.write if wire.get("type") == "reasoning" else None
+    return format_.write
+
+
+def can_roll(wire: Mapping[str, Any]) -> bool:
+    """Tell whether a summary can take the place of this message in its own shape."""
+    return _writer(wire) is not None
+
+
+def write_rolled(wire: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a summary of the assistant's in the place and the shape of *wire*.
+
+    A roll-up speaks of what happened; nobody's words are put into the user's mouth.
+    """
+    write = _writer(wire)
+    assert write is not None, "only what can be rolled is rolled"
+    return write(wire, text)
+
+
 def load(
     messages: object, *, format_name: str = "auto", strict_roles: bool = False
 ) -> tuple[Message, ...]:
@@ -68,9 +91,9 @@ class Loader:
         place = f"messages[{index}]"
         message = _check_message(raw, place)
         format_ = self._format or recognize([message])
+        reading = format_.read(message, place)
         if format_.is_file:
             self._format = format_
-        reading = format_.read(message, place)
         if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
             raise MessageError(
                 f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
@@ -131,6 +154,7 @@ def _make_message(
         calls=tuple(reading.calls),
         provenance=read_provenance(raw),
         has_envelope="id" in raw or METADATA_KEY in raw,
+        binds_next=reading.binds_next,
         is_turn=reading.is_turn,
     )
 
@@ -139,9 +163,11 @@ __all__ = [
     "FORMATS",
     "Format",
     "Loader",
+    "can_roll",
     "check_list",
     "find_format",
     "format_names",
     "load",
     "recognize",
+    "write_rolled",
 ]

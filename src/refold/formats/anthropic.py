@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from refold.formats.base import Format, has_type
-from refold.formats.turn import read_turn
+from refold.formats.turn import read_turn, write_turn
 
 _BLOCK_TYPES: Final = frozenset(
     {
@@ -29,5 +29,8 @@ def _has_blocks(content: object) -> bool:
 
 
 FORMAT: Final = Format(
-    name="anthropic", marks=lambda message: _has_blocks(message.get("content")), read=read_turn
+    name="anthropic",
+    marks=lambda message: _has_blocks(message.get("content")),
+    read=read_turn,
+    write=write_turn,
 )

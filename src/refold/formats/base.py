@@ -21,6 +21,7 @@ class Reading:
     opaque: list[str] = field(default_factory=list)
     images: int = 0
     calls: list[str] = field(default_factory=list)
+    binds_next: bool = False
     is_turn: bool = True
     """False for records of a session file that are never sent to a model."""
 
@@ -36,6 +37,8 @@ class Format:
     name: str
     marks: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], str], Reading]
+    write: Callable[[Mapping[str, Any], str], dict[str, Any]] | None = None
+    """Writes a message of the assistant with the given text, in the place of the given one."""
     is_file: bool = False
     """Whether this is the record shape of a session file rather than of a provider."""
 

@@ -9,9 +9,13 @@ from refold.formats.base import Format, Reading, has_type, read_role
 from refold.formats.content import read_content
 
 _TURNS: Final = frozenset({"user", "assistant"})
+_NOTES: Final = frozenset({"summary", "file-history-snapshot"})
+"""Records with which a file may begin before anybody has said anything."""
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
+    if has_type(record, _NOTES) and ("leafUuid" in record or "messageId" in record):
+        return True
     turn = record.get("message")
     return (
         has_type(record, _TURNS)

@@ -47,7 +47,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         _read_output(reading, item.get("output"), (*path, "output"), place, call_id)
         return reading
     if kind == "reasoning":
-        return Reading(role="assistant", opaque=[dump(item.get("summary") or "")])
+        return Reading(role="assistant", opaque=[dump(item.get("summary") or "")], binds_next=True)
     reading = Reading(role=read_role(item, place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
@@ -62,4 +62,16 @@ def _read_output(reading: Reading, output: object, path: Path, place: str, call_
     read_content(reading, output, path, place, call_id=call_id)
 
 
-FORMAT: Final = Format(name="codex", marks=_marks, read=_read, is_file=True)
+def _write(record: Mapping[str, Any], text: str) -> dict[str, Any]:
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text}],
+    }
+    if "payload" not in record:
+        return item
+    head = {name: value for name, value in record.items() if name in ("timestamp", "type")}
+    return {**head, "payload": item}
+
+
+FORMAT: Final = Format(name="codex", marks=_marks, read=_read, write=_write, is_file=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.formats.base import Format, has_type
-from refold.formats.turn import read_turn
+from refold.formats.turn import read_turn, write_turn
 
 _PART_TYPES: Final = frozenset({"image_url", "input_audio", "file", "refusal"})
 
@@ -18,4 +18,4 @@ def _marks(message: Mapping[str, Any]) -> bool:
     return isinstance(content, list) and any(has_type(part, _PART_TYPES) for part in content)
 
 
-FORMAT: Final = Format(name="openai-chat", marks=_marks, read=read_turn)
+FORMAT: Final = Format(name="openai-chat", marks=_marks, read=read_turn, write=write_turn)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from refold.formats.base import Format
-from refold.formats.turn import read_turn
+from refold.formats.turn import read_turn, write_turn
 
-FORMAT: Final = Format(name="plain", marks=lambda _: False, read=read_turn)
+FORMAT: Final = Format(name="plain", marks=lambda _: False, read=read_turn, write=write_turn)

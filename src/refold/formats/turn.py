@@ -43,3 +43,9 @@ def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> Non
     if isinstance(legacy, Mapping):
         reading.opaque.append(f"{legacy.get('name', '')} {dump(legacy.get('arguments', ''))}")
         reading.calls.append(str(legacy.get("name", "")))
+
+
+def write_turn(message: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a turn of the assistant in the place of *message*; an id is kept."""
+    identity = {"id": message["id"]} if "id" in message else {}
+    return {**identity, "role": "assistant", "content": text}

@@ -1,20 +1,84 @@
-"""May a replacement be used? Placeholder table until the gates move in."""
+"""May a replacement be used? One gate per file, one ordered table; all must agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Final
 
-from refold.gates.base import Refusal, Source
+from refold.gates import (
+    facts_present,
+    json_valid,
+    negations_kept,
+    no_refusal,
+    not_empty,
+    nothing_invented,
+    same_language,
+    shorter,
+)
+from refold.gates._values import values_in
+from refold.gates.base import WORD, Gate, Refusal, Source
+from refold.text.facts import find_quotes
+
+__all__ = ["GATES", "Gate", "Refusal", "Source", "check", "repair", "values_in"]
+
+GATES: Final[tuple[Gate, ...]] = (
+    not_empty.GATE,
+    no_refusal.GATE,
+    shorter.GATE,
+    json_valid.GATE,
+    same_language.GATE,
+    nothing_invented.GATE,
+    facts_present.GATE,
+    negations_kept.GATE,
+)
+"""In the order in which refusals are reported: the plainest first."""
+
+_ROUNDS: Final = 2
+"""Completing one kind of fact may show that another is missing; then once more."""
+
+
+_SHORT: Final = 2
+"""A fact of more words than these is a sentence, which may hold other facts."""
 
 
 def check(source: Source, answer: str) -> tuple[Refusal, ...]:
-    """Return every refusal."""
-    if answer and len(answer) < len(source.text):
-        return ()
-    return (Refusal(gate="shorter", why="not shorter"),)
+    """Return every refusal, in the order of the table; none means that *answer* may be used."""
+    refusals = (gate.check(source, answer) for gate in GATES)
+    return tuple(refusal for refusal in refusals if refusal is not None)
 
 
-def repair(source: Source, answer: str, refusals: Sequence[Refusal]) -> str | None:
-    """Return a repaired answer."""
-    del source, answer, refusals
+def repair(source: Source, answer: str, refusals: Refusal | tuple[Refusal, ...]) -> str | None:
+    """Append the facts that *answer* lacks, word for word, as a last line `[kept: a; b]`.
+
+    Return None if that does not help: it is no longer shorter than the source, or a gate still
+    refuses, or refused for something else than missing facts.
+    """
+    open_: tuple[Refusal, ...] = (refusals,) if isinstance(refusals, Refusal) else refusals
+    missing: list[str] = []
+    completed = answer
+    for _ in range(_ROUNDS):
+        if not open_ or not all(refusal.missing for refusal in open_):
+            return None
+        missing += (fact for refusal in open_ for fact in refusal.missing)
+        completed = f"{answer.rstrip()}\n[kept: {'; '.join(_widest(missing))}]"
+        open_ = check(source, completed)
+        if not open_:
+            return completed
     return None
+
+
+def _widest(facts: list[str]) -> list[str]:
+    """Leave out the values, names and quotations that a longer fact says already."""
+    distinct = list(dict.fromkeys(facts))
+    quotes = {fact for fact in distinct if next(find_quotes(fact), "") == fact}
+    longer = [fact for fact in distinct if fact in quotes or len(fact.split()) > _SHORT]
+    stated = set().union(*map(values_in, longer))
+    words = {word for fact in longer for word in WORD.findall(fact)}
+    quoted = {quote for fact in longer if fact not in quotes for quote in find_quotes(fact)}
+
+    def is_said(fact: str) -> bool:
+        if fact in quotes or len(fact.split()) > _SHORT:
+            return fact in quoted
+        values = values_in(fact)
+        return values <= stated if values else fact in words
+
+    return [fact for fact in distinct if not is_said(fact)]

@@ -30,16 +30,20 @@ def read_values(text: str) -> tuple[Value, ...]:
 
 
 def values_in(text: str) -> set[str]:
-    """Return all that *text* may be said to state: its values, their parts, labels, counts."""
+    """Return all that *text* states: its values, their parts, counts written as words."""
     return stated_by(text, read_values(text))
 
 
 def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     """Return what `values_in` does, of a text whose *values* are known."""
     found = {form for value in values for form in (value.normal, *value.parts)}
-    found.update(label[1] for label in LIST_LABEL.finditer(text))
     found.update(_COUNTS[word[0]] for word in _COUNT.finditer(text.lower()))
     return found
+
+
+def list_labels(text: str) -> set[str]:
+    """Return the numbers of list items: they may be cited, but do not state anything."""
+    return {label[1] for label in LIST_LABEL.finditer(text)}
 
 
 _COUNTS: Final = {
@@ -47,7 +51,7 @@ _COUNTS: Final = {
     for number, words in enumerate(
         (
             "zero cero",
-            "one eins ein eine un une uno una один",
+            "one eins один",
             "two zwei deux dos due dois два две 两",
             "three drei trois tres tre três три",
             "four vier quatre cuatro quattro quatro четыре",
@@ -70,7 +74,9 @@ _COUNT: Final = re.compile(
 )
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
-_MULTIPLIERS: Final = tuple("k million billion trillion thousand mio mrd 万 亿 億 千 百 만 억".split())
+_MULTIPLIERS: Final = tuple(
+    "k million billion trillion thousand mio mrd 万 亿 億 千 百 만 억".split()
+)
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9A-Fa-f:-]{7,}+")
 _VERSION: Final = re.compile(r"[vV](?=[0-9]++\.[0-9])")
 _MONTHS: Final = {
@@ -85,6 +91,7 @@ _MONTHS: Final = {
     )
     for prefix in prefixes.split()
 }
+_DOTTED_DATE: Final = re.compile(r"(0?[1-9]|[12][0-9]|3[01])\.(0?[1-9]|1[0-2])\.([12][0-9]{3})")
 _ISO: Final = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -101,6 +108,10 @@ def _number(written: str) -> Value:
     units = [UNITS.get(unit, unit) for unit in (*after.split(), before) if unit]
     unit = "".join(name for name in units if name != "st")
     bare = sign + _plain(found[1])
+    dotted = _DOTTED_DATE.fullmatch(text)
+    if dotted is not None:
+        day, month, year = dotted.groups()
+        return _date_value(written, year, int(month), day)
     if not unit:
         return Value(written, bare)
     scaled = any(name.startswith(_MULTIPLIERS) for name in units if name not in {"kg", "kb", "km"})
@@ -130,7 +141,10 @@ def _date(written: str) -> Value:
     iso = _ISO.match(written)
     if iso:
         time = written[11:].rstrip("Z")
-        return Value(written, written, (iso[1], iso[0], *((time, time[:5]) if time else ())))
+        yearless = f"--{iso[0][5:]}"
+        return Value(
+            written, written, (iso[1], yearless, iso[0], *((time, time[:5]) if time else ()))
+        )
     numbers = _DIGITS.findall(written)
     word = _WORD.search(written)
     if word is not None:
@@ -141,8 +155,12 @@ def _date(written: str) -> Value:
     else:
         year = numbers.pop(0) if len(numbers[0]) == 4 else ""
         month, day = int(numbers[0]), numbers[1] if len(numbers) > 1 else ""
-    normal = f"{year or '-'}-{month:02}" + (f"-{int(day):02}" if day else "")
-    return Value(written, normal, (year,) if year else ())
+    return _date_value(written, year, month, day)
+
+
+def _date_value(written: str, year: str, month: int, day: str) -> Value:
+    rest = f"-{month:02}" + (f"-{int(day):02}" if day else "")
+    return Value(written, f"{year or '-'}{rest}", (year, f"-{rest}") if year else ())
 
 
 def _time(written: str) -> Value:

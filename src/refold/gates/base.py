@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
-from refold.gates._values import Value, read_values, stated_by
+from refold.gates._values import Value, list_labels, read_values, stated_by
 from refold.text.facts import Facts, extract_facts
+
+WORD: Final = re.compile(r"\w+")
 
 
 class Source:
@@ -29,13 +33,18 @@ class Source:
 
     @cached_property
     def stated(self) -> set[str]:
-        """Every value that a replacement may name (see `values_in`)."""
-        return stated_by(self.text, self.values)
+        """Every value that a replacement may name."""
+        return stated_by(self.text, self.values) | list_labels(self.text)
 
     @cached_property
     def folded(self) -> str:
         """The text with case and white space made equal, to look up words in."""
         return fold(self.text)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the folded text, identifiers whole."""
+        return set(WORD.findall(self.folded))
 
     @cached_property
     def tokens(self) -> int:

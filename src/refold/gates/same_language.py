@@ -9,7 +9,8 @@ from typing import Final
 from refold.gates.base import Gate, Refusal, Source
 
 _SCRIPTS: Final = (
-    ("Latin", r"[A-Za-z\u00c0-\u024f]++"),
+    # Words of code and addresses are the same in every language.
+    ("Latin", r"(?<![\w./\\@=`$-])[A-Za-z\u00c0-\u024f]++(?![\w/\\@=`(]|[.:-]\w)"),
     ("Cyrillic", r"[\u0400-\u052f]++"),
     ("Greek", r"[\u0370-\u03ff]++"),
     ("Hebrew", r"[\u0590-\u05ff]++"),
@@ -21,26 +22,26 @@ _SCRIPTS: Final = (
     ("Hangul", r"[\uac00-\ud7af]++"),
 )
 _WORD: Final = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SCRIPTS))
-# Code, addresses and quotations are the same in every language.
-_FOREIGN: Final = re.compile(r"`[^`\n]*+`|\"[^\"\n]*+\"|\S*+[0-9_/\\@=(){}<>\[\]]\S*+")
-_RUN: Final = re.compile(r"\S++")
+_QUOTED: Final = re.compile(r"`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|「[^「」\n]*+」")
 _MIN_WORDS: Final = 8
 _CLEAR: Final = 0.7
 """The share of words that shows the script of a text."""
-_FUNCTION_WORDS: Final = {
+_BY_LANGUAGE: Final = {
     "English": "the of and to is was that it for with are this be by from were has have which they",
-    "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird sind auch",
+    "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird sind",
     "French": "le les et des est une que dans pour pas sur qui avec au du sont cette il nous être",
     "Spanish": "el los y las del una por con para es se lo como más está pero sus fue son hay",
     "Portuguese": "o os e do da em um uma não com para dos das mais foi são ao pelo ele isso",
-    "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più stato questo",
+    "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più questo",
     "Dutch": "de het een van en is dat niet te op zijn voor met wordt er aan ook door naar bij",
     "Polish": "w na się nie jest że do z to jak po są dla przez od ale tego tym przed oraz",
     "Swedish": "och att det som på är av för den med inte till ett har om kan var från eller ska",
     "Turkish": "ve bir bu için ile da de olarak daha çok olan gibi ne değil var kadar sonra en her",
     "Indonesian": "yang dan di ini untuk dengan dari pada tidak adalah itu dalam akan ke oleh juga",
 }
-_LANGUAGES: Final = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+_LANGUAGES: Final = {name: frozenset(words.split()) for name, words in _BY_LANGUAGE.items()}
+FUNCTION_WORDS: Final = frozenset().union(*_LANGUAGES.values())
+"""The small words of all these languages, which carry no subject."""
 _MIN_HITS: Final = 4
 
 
@@ -63,10 +64,9 @@ def _may_be_same(one: str, other: str) -> bool:
 
 def language_of(text: str) -> str | None:
     """Name the language, or at least the script, of a text that is long and clear enough."""
-    prose = " ".join(run for run in _RUN.findall(text) if not _is_foreign(run))
     counts: Counter[str] = Counter()
     latin: Counter[str] = Counter()
-    for found in _WORD.finditer(prose):
+    for found in _WORD.finditer(_QUOTED.sub(" ", text)):
         counts[found.lastgroup or ""] += 1
         if found.lastgroup == "Latin":
             latin[found[0].lower()] += 1
@@ -79,10 +79,6 @@ def language_of(text: str) -> str | None:
     if number < _CLEAR * total:
         return None
     return _latin_language(latin) if script == "Latin" else script
-
-
-def _is_foreign(run: str) -> bool:
-    return _FOREIGN.fullmatch(run) is not None
 
 
 def _latin_language(words: Counter[str]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from refold.model.decision import Action, Decision
+from refold.model.decision import Action, Decision, Keep
 from refold.model.message import Message
 from refold.model.segment import Segment
 
@@ -33,6 +33,14 @@ class Draft:
         for segment, action, reason in verdicts:
             if self._decisions[segment.number] is None:
                 self._decisions[segment.number] = Decision(action=action, reason=reason)
+
+    def pin(self, reasons: Mapping[int, str]) -> None:
+        """Keep whole messages, by index, each for the reason given."""
+        self.decide(
+            (segment, Keep(), reason)
+            for index, reason in reasons.items()
+            for segment in self._by_message.get(index, ())
+        )
 
     def decision(self, segment: Segment) -> Decision | None:
         """Return the decision on *segment*, if there is one yet."""

@@ -40,6 +40,8 @@ class Message:
     has_envelope: bool = False
     """Whether the caller's data has an `id` or `metadata`: then provenance can travel in it."""
 
+    binds_next: bool = False
+    """Whether providers refuse it without the message after it, such as reasoning before a call."""
     is_turn: bool = True
     """False for records of a session file that no model ever sees: they only travel along."""
 

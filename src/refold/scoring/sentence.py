@@ -16,9 +16,9 @@ _UNIT: Final = (
 )
 _WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
 _SIGNS: Final = re.compile(
-    r"(?<![\w])(?:"
+    rf"(?<![^\W{IDEOGRAPHS}])(?:"
     # The look-behinds let a dotted run be tried from its beginning only: linear, always.
-    r"(?P<place>(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
+    r"(?P<place>(?<![\w./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
     r"|(?P<status>PASS|FAIL|ERROR|WARNING|WARN)(?![\w])"
     r"|(?P<error>[A-Z][\w.]*+(?<=Error|rning|ption)(?=:))"
     rf"|(?P<name>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"

@@ -9,6 +9,7 @@ from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, Plan
+from refold.model.segment import Segment
 from refold.stages.base import Setting
 from refold.stages.protect import protection
 from refold.stages.stand_in import StandIns
@@ -24,9 +25,14 @@ class Folder:
     """Folds the messages of one draft, run by run."""
 
     def __init__(self, draft: Draft, setting: Setting) -> None:
-        self._draft = draft
+        self.draft = draft
         self._setting = setting
         self.stand_ins = StandIns(draft, setting)
+
+    def is_kept(self, segment: Segment, reason: str) -> bool:
+        """Tell whether *segment* is kept for exactly that reason."""
+        decision = self.draft.decision(segment)
+        return decision is not None and decision.reason == reason
 
     def runs(self, border: int | None = None) -> Iterator[tuple[Message, ...]]:
         """Cut the conversation into runs of neighbours that may share one summary.
@@ -34,7 +40,7 @@ class Folder:
         No run crosses *border*, the index of a message.
         """
         run: list[Message] = []
-        for message in self._draft.messages:
+        for message in self.draft.messages:
             goes_on = self._can_merge(message) and message.index != border
             if run and not (goes_on and _same_speaker(run[0], message)):
                 yield tuple(run)
@@ -57,7 +63,7 @@ class Folder:
     def _can_merge(self, message: Message) -> bool:
         if message.sole_part is None:
             return False
-        decision = self._draft.decision(self._draft.segments_of(message)[0])
+        decision = self.draft.decision(self.draft.segments_of(message)[0])
         return decision is not None and isinstance(decision.action, Summarize)
 
     def _merge(self, run: Sequence[Message], depth: Depth) -> Fold | None:
@@ -76,7 +82,7 @@ class Folder:
         """Replace the texts of one message, each where that makes it shorter."""
         texts: dict[int, str] = {}
         outcomes: list[Outcome] = []
-        for number, segment in enumerate(self._draft.segments_of(message)):
+        for number, segment in enumerate(self.draft.segments_of(message)):
             made = self.stand_ins.for_segment(segment, depth)
             if made.text is not None:
                 texts[number] = made.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
@@ -82,43 +82,46 @@ class StandIns:
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
         length = sum(map(len, texts))
-        body = self._body(texts, depth)
-        summary_id = self._id(sources)
-        for entities in (self._entities(texts, body, entity_cap(length)), []):
-            tag = summary_tag(
-                body,
-                merged=len(texts),
-                entities=entities,
-                summary_id=summary_id,
-                handle=handle_of(sources),
-            )
-            if self.is_shorter(tag, texts):
-                return tag
+        summary_id, handle = self._id(sources), handle_of(sources)
+        for body in self._bodies(texts, depth):
+            for entities in (self._entities(texts, body, entity_cap(length)), []):
+                tag = summary_tag(
+                    body,
+                    merged=len(texts),
+                    entities=entities,
+                    summary_id=summary_id,
+                    handle=handle,
+                )
+                if self.is_shorter(tag, texts):
+                    return tag
         return None
 
-    def _body(self, texts: Sequence[str], depth: Depth) -> str:
-        """Say what matters in *texts*; several texts each get a word in."""
+    def _bodies(self, texts: Sequence[str], depth: Depth) -> Iterator[str]:
+        """Say what matters in *texts*, the best way first; several texts each get a word in."""
         joined = "\n\n".join(texts)
         budget = char_budget(sum(map(len, texts)), depth)
         if len(texts) == 1 and is_structured(joined):
-            return summarize_structured(joined, budget)
-        written = self._written(joined, depth) or self._analyses.kept_tokens(joined)
-        if written is not None:
-            return written
+            yield summarize_structured(joined, budget)
+            return
+        yield from self._given(joined, depth)
         groups = renumber([self._analyses.units(text) for text in texts])
         units = [unit for group in groups for unit in group]
         first = [best_unit(group) for group in groups if group] if len(texts) > 1 else []
         distinct = list({unit.text: unit for unit in first}.values())
-        return summarize_units(units, budget, distinct) or cut_words(joined.strip(), budget)
+        yield summarize_units(units, budget, distinct) or cut_words(joined.strip(), budget)
 
-    def _written(self, text: str, depth: Depth) -> str | None:
-        """Return what a model wrote; deeper than asked for, only our own means are used."""
-        return self._analyses.written(text) if depth == self._setting.options.depth else None
+    def _given(self, text: str, depth: Depth) -> Iterator[str]:
+        """Yield what others made of *text*; deeper than asked for, only our own means are used."""
+        if depth != self._setting.options.depth:
+            return
+        for given in (self._analyses.written(text), self._analyses.kept_tokens(text)):
+            if given is not None:
+                yield given
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
-        written = self._written(text, depth) or self._analyses.kept_tokens(text)
-        if written is not None:
-            return written
+        """Return the first shorter form of *text*."""
+        for given in self._given(text, depth):
+            return given
         units = self._analyses.units(text)
         return summarize_units(units, budget) or cut_words(text.strip(), budget)
 

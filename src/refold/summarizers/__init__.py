@@ -1,19 +1,105 @@
-"""Models that write summaries, and the wrappers that keep them on a leash."""
+"""Models that write summaries, and the wrappers that keep them on a leash.
+
+Everything is loaded when it is first asked for: who uses no model pays for none.
+"""
 
 from __future__ import annotations
 
-from refold.summarizers.base import (
-    Summarizer,
-    Summary,
-    SummaryRequest,
-    Usage,
-    as_summarizer,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, as_summarizer
+
+if TYPE_CHECKING:
+    from refold.summarizers.accounting import Accounting
+    from refold.summarizers.anthropic import AnthropicSummarizer
+    from refold.summarizers.breaker import CircuitBreaker
+    from refold.summarizers.cached import Cached, MemoryCache, SqliteCache
+    from refold.summarizers.chunking import Chunking
+    from refold.summarizers.deadline import WithTimeout
+    from refold.summarizers.escalating import Escalating
+    from refold.summarizers.gemini import GeminiSummarizer
+    from refold.summarizers.limited import Limited
+    from refold.summarizers.llm import create_escalating_summarizer, create_summarizer
+    from refold.summarizers.openai import OpenAISummarizer
+    from refold.summarizers.redacting import Redacting
+    from refold.summarizers.resolve import resolve_summarizer
+    from refold.summarizers.retrying import Retrying
+
+_HOMES: Final = {
+    "Accounting": "accounting",
+    "AnthropicSummarizer": "anthropic",
+    "Cached": "cached",
+    "Chunking": "chunking",
+    "CircuitBreaker": "breaker",
+    "Escalating": "escalating",
+    "GeminiSummarizer": "gemini",
+    "Limited": "limited",
+    "MemoryCache": "cached",
+    "OpenAISummarizer": "openai",
+    "Redacting": "redacting",
+    "Retrying": "retrying",
+    "SqliteCache": "cached",
+    "WithTimeout": "deadline",
+    "create_escalating_summarizer": "llm",
+    "create_summarizer": "llm",
+    "resolve_summarizer": "resolve",
+}
+"""The module of every name that is loaded late."""
+
+_CALL_SECONDS: Final = 120
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
 
 
 def guard(summarizer: object) -> Summarizer:
-    """Put the usual wrappers around whatever was given as a summarizer."""
-    return as_summarizer(summarizer)
+    """Put the usual wrappers around whatever was given as a summarizer.
+
+    A name such as `openai:gpt-5-mini` is looked up. At most four calls are under way at once, a
+    call takes two minutes at most, what fails for a moment is tried again, answers are remembered,
+    and secrets stay in the process.
+    """
+    from refold.summarizers.cached import Cached
+    from refold.summarizers.deadline import WithTimeout
+    from refold.summarizers.limited import Limited
+    from refold.summarizers.redacting import Redacting
+    from refold.summarizers.resolve import resolve_summarizer
+    from refold.summarizers.retrying import Retrying
+
+    if isinstance(summarizer, str):
+        summarizer = resolve_summarizer(summarizer)
+    patient = Retrying(Limited(WithTimeout(as_summarizer(summarizer), _CALL_SECONDS)))
+    version = str(getattr(summarizer, "version", ""))
+    return Redacting(Cached(patient, version=version))  # so that no cache sees a secret
 
 
-__all__ = ["Summarizer", "Summary", "SummaryRequest", "Usage", "as_summarizer", "guard"]
+__all__ = [
+    "Accounting",
+    "AnthropicSummarizer",
+    "Cached",
+    "Chunking",
+    "CircuitBreaker",
+    "Escalating",
+    "GeminiSummarizer",
+    "Limited",
+    "MemoryCache",
+    "OpenAISummarizer",
+    "Redacting",
+    "Retrying",
+    "SqliteCache",
+    "Summarizer",
+    "Summary",
+    "SummaryRequest",
+    "Usage",
+    "WithTimeout",
+    "as_summarizer",
+    "create_escalating_summarizer",
+    "create_summarizer",
+    "guard",
+    "resolve_summarizer",
+]

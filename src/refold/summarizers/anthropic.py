@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
 from refold.errors import ConfigError
 from refold.summarizers.base import Summary, Usage
-from refold.summarizers.llm import Clients, LentClient, ModelSummarizer, missing_package
+from refold.summarizers.llm import Clients, LentClient, ModelSummarizer, key_for, missing_package
 from refold.summarizers.prompt import Prompt, PromptOptions
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import Message
 
+_DOMAIN: Final = "anthropic.com"
+
 
 class AnthropicSummarizer(ModelSummarizer):
     """Asks *model* at Anthropic, or at a *base_url* that speaks its Messages API.
 
-    *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`). *client* is an `AsyncAnthropic`
+    *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`), but
+    only for Anthropic itself. *client* is an `AsyncAnthropic`
     of your own, which you close and use on one event loop only, or a function that makes one, which
     is called and closed for you on each. *thinking_tokens* is room on top of the answer for models
     that think without being asked to. Nothing is retried here: wrap it in `Retrying`.
@@ -56,8 +59,8 @@ class AnthropicSummarizer(ModelSummarizer):
                     max_retries=0, timeout=self._timeout_seconds
                 ).messages.create(
                     model=self.model,
-                    system=prompt.instructions,
-                    messages=[{"role": "user", "content": prompt.data}],
+                    system=prompt.system,
+                    messages=[{"role": "user", "content": prompt.user}],
                     max_tokens=self._limit(prompt),
                     extra_body=extra,
                 )
@@ -75,7 +78,7 @@ class AnthropicSummarizer(ModelSummarizer):
         if answer.stop_reason == "refusal":
             raise self._withheld("it refused", usage)
         text = "".join(block.text for block in blocks if block.type == "text")
-        return Summary(text=text.strip(), usage=usage)
+        return Summary(text=text, usage=usage)
 
 
 def _clients(
@@ -93,7 +96,7 @@ def _clients(
         return Clients(client, AsyncAnthropic.close)
 
     def make() -> AsyncAnthropic:
-        return AsyncAnthropic(base_url=base_url, api_key=api_key)
+        return AsyncAnthropic(base_url=base_url, api_key=key_for(base_url, api_key, _DOMAIN))
 
     try:
         make()

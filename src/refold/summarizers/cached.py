@@ -68,8 +68,7 @@ class Cached:
     The key is the whole request and *version*: change that when the model or its prompt changes.
     Requests that are equal and under way at once, in any thread, share one call, and only one of
     them reports its usage. The call goes on until nobody waits for it any more. Answers are kept
-    the moment they come, so cancelling loses no finished work. Errors and empty answers are not
-    kept.
+    the moment they come, so cancelling loses no finished work; errors and empty ones are not kept.
     """
 
     def __init__(

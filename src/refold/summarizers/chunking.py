@@ -215,7 +215,9 @@ def _at_sentences(text: str) -> list[int]:
 
 
 def _at_words(text: str) -> list[int]:
-    return [space.end() for space in _SPACE.finditer(text)]
+    """Cut after white space; before it too if there is much, which may be too long by itself."""
+    spans = (space.span() for space in _SPACE.finditer(text))
+    return [place for a, b in spans for place in ((b,) if b - a == 1 else (a, b))]
 
 
 def _at_middle(text: str) -> list[int]:

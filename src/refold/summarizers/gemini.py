@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Final, Unpack
 
 from refold.errors import ConfigError
 from refold.summarizers.base import Summary, Usage
-from refold.summarizers.llm import Clients, LentClient, ModelSummarizer, missing_package
+from refold.summarizers.llm import Clients, LentClient, ModelSummarizer, key_for, missing_package
 from refold.summarizers.prompt import Prompt, PromptOptions
 
+_DOMAIN: Final = "googleapis.com"
 _THINKING_TOKENS: Final = 2_000
 
 
 class GeminiSummarizer(ModelSummarizer):
     """Asks *model* at Google, or at a *base_url* that speaks its API.
 
-    *api_key* defaults to what the SDK finds (`GOOGLE_API_KEY`, `GEMINI_API_KEY`). *client* is a
+    *api_key* defaults to what the SDK finds (`GOOGLE_API_KEY`, `GEMINI_API_KEY`), but only for
+    Google itself. *client* is a
     `google.genai.Client` of your own, which you close and use on one event loop only, or a function
     that makes one, which is called and closed for you on each; it keeps its own timeout and
     retries. *thinking_tokens* is the room a model gets to think before it answers. Nothing is
@@ -50,7 +52,7 @@ class GeminiSummarizer(ModelSummarizer):
 
     async def _ask(self, prompt: Prompt) -> Summary:
         config: dict[str, object] = {
-            "system_instruction": prompt.instructions,
+            "system_instruction": prompt.system,
             "max_output_tokens": self._limit(prompt),
         }
         if self._temperature is not None:
@@ -58,7 +60,7 @@ class GeminiSummarizer(ModelSummarizer):
         async with self._clients.lend() as client:
             try:
                 answer = await client.aio.models.generate_content(
-                    model=self.model, contents=prompt.data, config=config
+                    model=self.model, contents=prompt.user, config=config
                 )
             except json.JSONDecodeError as error:
                 raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
@@ -77,7 +79,7 @@ class GeminiSummarizer(ModelSummarizer):
             raise self._withheld(f"it ended with {reason}", usage)
         parts = (candidate.content and candidate.content.parts) or ()
         text = "".join(part.text for part in parts if part.text and not part.thought)
-        return Summary(text=text.strip(), usage=usage)
+        return Summary(text=text, usage=usage)
 
 
 def _maker(base_url: str | None, api_key: str | None, timeout_seconds: float) -> Callable[[], Any]:
@@ -94,7 +96,7 @@ def _maker(base_url: str | None, api_key: str | None, timeout_seconds: float) ->
         except ImportError as error:
             raise missing_package("google-genai", "gemini") from error
         try:
-            return genai.Client(api_key=api_key, http_options=given)
+            return genai.Client(api_key=key_for(base_url, api_key, _DOMAIN), http_options=given)
         except ValueError as error:
             raise ConfigError(f"no Gemini client: {error}") from error
 

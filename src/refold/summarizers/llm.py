@@ -8,8 +8,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from refold.errors import ConfigError, RefoldError
 from refold.summarizers.base import (
@@ -26,6 +27,7 @@ from refold.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
 C = TypeVar("C")
 
 _SPARE_TOKENS: Final = 64
+_NO_KEY: Final = "no-key-needed"
 
 
 class AnswerError(RefoldError):
@@ -50,8 +52,10 @@ class CallSummarizer:
         return self._writer.version
 
     async def summarize(self, request: SummaryRequest) -> Summary:
-        """Return what the function answers, as it is."""
-        return await self._call.summarize(SummaryRequest(text=self._writer.write(request).text))
+        """Return what the function answers."""
+        prompt = self._writer.write(request)
+        answer = await self._call.summarize(SummaryRequest(text=prompt.text))
+        return replace(answer, text=prompt.clean(answer.text))
 
 
 def create_summarizer(
@@ -179,7 +183,9 @@ class ModelSummarizer(ABC):
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
-        return await self._ask(self._writer.write(request))
+        prompt = self._writer.write(request)
+        answer = await self._ask(prompt)
+        return replace(answer, text=prompt.clean(answer.text))
 
     @abstractmethod
     async def _ask(self, prompt: Prompt) -> Summary: ...
@@ -200,6 +206,23 @@ class ModelSummarizer(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
+
+
+def leads_to(url: str, *domains: str) -> bool:
+    """Tell whether the host of *url* is one of *domains* or within one."""
+    host = f".{urlsplit(url).hostname}"
+    return host.endswith(tuple(f".{domain}" for domain in domains))
+
+
+def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | None:
+    """Return the key to use; None lets the SDK look for its own.
+
+    The key that an SDK finds is meant for its provider, at *domains*: whoever names another server
+    has to name the key for it, too.
+    """
+    if api_key is not None or base_url is None or leads_to(base_url, *domains):
+        return api_key
+    return _NO_KEY
 
 
 def missing_package(package: str, extra: str) -> ConfigError:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, Unpack
-from urllib.parse import urlsplit
 
 from refold.errors import ConfigError
 from refold.summarizers.base import Summary, Usage
-from refold.summarizers.llm import Clients, LentClient, ModelSummarizer, missing_package
+from refold.summarizers.llm import (
+    Clients,
+    LentClient,
+    ModelSummarizer,
+    key_for,
+    leads_to,
+    missing_package,
+)
 from refold.summarizers.prompt import Prompt, PromptOptions
 
 if TYPE_CHECKING:
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 _THINKING_TOKENS: Final = 2_000
-_NO_KEY: Final = "no-key-needed"
+_DOMAINS: Final = ("openai.com", "openai.azure.com")
 
 
 class OpenAISummarizer(ModelSummarizer):
@@ -47,7 +53,7 @@ class OpenAISummarizer(ModelSummarizer):
         **options: Unpack[PromptOptions],
     ) -> None:
         self._clients, url = _open(client, base_url, api_key)
-        self._is_openai = is_openai(url)
+        self._is_openai = leads_to(url, *_DOMAINS)
         if thinking_tokens is None:
             thinking_tokens = _THINKING_TOKENS if self._is_openai else 0
         super().__init__(
@@ -69,8 +75,8 @@ class OpenAISummarizer(ModelSummarizer):
                 ).chat.completions.create(
                     model=self.model,
                     messages=[
-                        {"role": "system", "content": prompt.instructions},
-                        {"role": "user", "content": prompt.data},
+                        {"role": "system", "content": prompt.system},
+                        {"role": "user", "content": prompt.user},
                     ],
                     extra_body={
                         limit: self._limit(prompt),
@@ -95,12 +101,6 @@ class OpenAISummarizer(ModelSummarizer):
         return Summary(text=_without_thoughts(message.content or ""), usage=usage)
 
 
-def is_openai(url: str) -> bool:
-    """Tell whether *url* leads to OpenAI's own models, at OpenAI or at Azure."""
-    host = f".{urlsplit(url).hostname}"
-    return host.endswith((".openai.com", ".openai.azure.com"))
-
-
 def _open(
     client: AsyncOpenAI | Callable[[], AsyncOpenAI] | None,
     base_url: str | None,
@@ -117,9 +117,7 @@ def _open(
     def make() -> AsyncOpenAI:
         if client is not None:
             return client()
-        is_ours = base_url is None or is_openai(base_url)
-        key = api_key if api_key is not None or is_ours else _NO_KEY
-        return AsyncOpenAI(base_url=base_url, api_key=key)
+        return AsyncOpenAI(base_url=base_url, api_key=key_for(base_url, api_key, *_DOMAINS))
 
     try:
         sample = make()  # a missing key is better missed now than in the middle of a fold

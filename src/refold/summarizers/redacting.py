@@ -19,6 +19,9 @@ _MIN_REPEATED: Final = 8
 """A secret this long is hidden wherever it occurs; a shorter one, which may be a common word,
 only where it was found."""
 
+_MAX_COMPARED: Final = 256
+"""Of a longer secret so many characters are enough to know it by: no long comparison in vain."""
+
 _PLACEHOLDER: Final = re.compile(r"(?:<|&lt;|&#60;)secret-([0-9]{1,9})(?:>|&gt;|&#62;)", re.I)
 _NUMBERED: Final = re.compile(r"secret-([0-9]{1,9})", re.I)
 
@@ -61,11 +64,15 @@ class _Vault:
         found = {text: _merged(text, find(text)) for text in texts}
         self._known = {text[a:b] for text, spans in found.items() for a, b in spans}
         self._lengths: dict[str, set[int]] = {}
+        self._by_head: dict[str, list[str]] = {}
         for secret in self._known:
             if len(secret) >= _MIN_REPEATED:
-                self._lengths.setdefault(secret[:_MIN_REPEATED], set()).add(len(secret))
+                head = secret[:_MAX_COMPARED]
+                self._lengths.setdefault(secret[:_MIN_REPEATED], set()).add(len(head))
+                self._by_head.setdefault(head, []).append(secret)
         self._spans = {
-            text: _merged(text, (*spans, *self._repeated(text))) for text, spans in found.items()
+            text: _merged(text, (*spans, *self._repeated(text, spans)))
+            for text, spans in found.items()
         }
 
     def __bool__(self) -> bool:
@@ -87,14 +94,31 @@ class _Vault:
         """Put the secrets back; a placeholder that is not ours stays."""
         return _PLACEHOLDER.sub(lambda m: self._secrets.get(int(m[1]), m[0]), answer)
 
-    def _repeated(self, text: str) -> Iterator[Span]:
-        """Find known secrets wherever they stand, by their first characters: one look a place."""
+    def _repeated(self, text: str, spans: list[Span]) -> Iterator[Span]:
+        """Find known secrets between *spans*, by their first characters: one look a place."""
         if not self._lengths:
             return
-        for start in range(len(text) - _MIN_REPEATED + 1):
-            for length in self._lengths.get(text[start : start + _MIN_REPEATED], ()):
-                if text[start : start + length] in self._known:
-                    yield start, start + length
+        edges = [0, *(place for span in spans for place in span), len(text)]
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            place = start
+            while place + _MIN_REPEATED <= end:
+                length = self._length_at(text, place, end)
+                if length:
+                    yield place, place + length
+                place += length or 1
+
+    def _length_at(self, text: str, place: int, end: int) -> int:
+        """Return the length of the longest known secret at *place*, 0 if there is none."""
+        lengths = self._lengths.get(text[place : place + _MIN_REPEATED], ())
+        return max(
+            (
+                len(secret) if text.startswith(secret, place, end) else length
+                for length in lengths
+                if place + length <= end
+                for secret in self._by_head.get(text[place : place + length], ())
+            ),
+            default=0,
+        )
 
     def _hide(self, text: str, start: int, end: int) -> str:
         """Return text[start:end]; a secret that lies across its border is hidden as a whole."""
@@ -149,16 +173,18 @@ _NAMES: Final = (
     r"(?:passw(?:or)?d|passphrase|_pass|pwd|secret|token|credential"
     r"|(?:api|access|secret|private|signing|encryption|auth|account|shared)[_ -]?key)"
 )
-# Quoted up to the closing quote; otherwise up to white space, a quote, or the next `&name=`.
+# Quoted, maybe inside quoted JSON: up to the closing quote. Otherwise up to white space, a quote,
+# a closing tag, or the next `&name=`.
 _VALUE: Final = (
-    r"\\?(?:\"(?P<double>(?:[^\"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]|\\.)++)"
-    r"|(?P<bare>(?:(?![&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`])++))"
+    r"(?:\\\"(?P<escaped>(?:(?!\\{1,4}+\")[^\"\n])++)"
+    r"|\"(?P<double>(?:[^\"\\\n]|\\.)++)|'(?P<single>(?:[^'\\\n]|\\.)++)"
+    r"|(?P<bare>(?:(?!</|[&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`])++))"
 )
 _NAMED: Final = re.compile(
     rf"(?:{_NAMES}[\"'\\\]]{{0,3}}+[ \t]*+(?::=|=>|>|[:=](?!=))[ \t]*+"
-    rf"|--[a-z-]{{0,20}}?{_NAMES}[ \t]++"
+    rf"|(?<!-)--(?:[a-z]{{1,12}}-){{0,2}}{_NAMES}[ \t]++"
     r"|authorization[\"'\\\]]{0,3}+[ \t]*+[:=][ \t]*+"
-    r"|\bbearer[ \t]++(?=[A-Za-z0-9._~+/=-]{8}))"
+    r"|\bbearer[ \t]++(?=\S{8}))"
     rf"(?:(?:basic|bearer|digest|token)[ \t]++)?{_VALUE}",
     re.I,
 )

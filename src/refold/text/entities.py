@@ -52,7 +52,8 @@ _KINDS: Final = tuple(
         (rf"(?<![\w])(?:{SNAKE})(?![\w])", "_"),
         (rf"(?<![\w'])(?:{VOWELLESS})(?![\w'])", ""),
         (
-            rf"(?<![\w.,]){NUMBER}(?:%| ?(?i:{_UNITS})(?![\w])|[{IDEOGRAPHS}]{{1,2}})",
+            rf"(?<![^\W{IDEOGRAPHS}])(?<![.,]){NUMBER}"
+            rf"(?:%| ?(?i:{_UNITS})(?![\w])|[{IDEOGRAPHS}]{{1,2}})",
             "0123456789",
         ),
         (

@@ -45,7 +45,7 @@ def extract_facts(text: str) -> Facts:
 DIGIT: Final = "0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19"
 _LETTER: Final = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f"
 _W: Final = f"{_LETTER}{DIGIT}_"
-_STEP: Final = f"[{_W}.@%+~=-]"
+_STEP: Final = rf"(?:[{_W}@%+~=-]++|\.++(?=[{_W}@%+~=/\\-]))++"  # a last dot ends the sentence
 _NO_STEP: Final = rf"(?<![{_W}./~@%+=\\-])"
 # Scripts without blanks end an address: the text goes on right after it.
 _ADDRESS: Final = r"[^\s<>\"'`“”«»|\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]++"
@@ -111,9 +111,9 @@ _VALUE: Final = re.compile(
     rf"|(?P<url>(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+-]{{1,15}}+://(?=[{_W}\[/])|www\.(?=\w))"
     rf"{_ADDRESS})"
     rf"|(?P<mail>(?<![{_W}.%+-])[{_W}.%+-]{{1,64}}+@[{_W}-]++(?:\.[{_W}-]++)++)"
-    rf"|(?P<path>(?<![{_W}])(?:[A-Za-z]:\\|\\\\(?=[{_W}])){_STEP}*+(?:\\{_STEP}++)*+"
-    rf"|{_NO_STEP}(?:~|\.\.?)?+/(?=[{_W}.@~-]){_STEP}++(?:/{_STEP}++)*+/?+"
-    rf"|{_NO_STEP}[{_W}.@][{_W}.@%+~-]*+(?:[/\\]{_STEP}++)++(?:{_AFTER_EXTENSION})"
+    rf"|(?P<path>(?<![{_W}])(?:[A-Za-z]:\\|\\\\(?=[{_W}]))(?:{_STEP})?+(?:\\{_STEP})*+"
+    rf"|{_NO_STEP}(?:~|\.\.?)?+/(?=[{_W}.@~-]){_STEP}(?:/{_STEP})*+/?+"
+    rf"|{_NO_STEP}[{_W}.@][{_W}.@%+~-]*+(?:[/\\]{_STEP})++(?:{_AFTER_EXTENSION})"
     rf"|{_NO_STEP}[{_W}][{_W}-]*+(?:\.[{_W}-]++)++(?:{_AFTER_FILE}))"
     rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
     rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
@@ -123,7 +123,7 @@ _VALUE: Final = re.compile(
     r"|[0-9]++(?:\.[0-9]++)++[-+]?(?:alpha|beta|rc|dev|pre|post|a|b)[.0-9]*+(?<!\.))"
     rf"(?![{_W}:])|(?<![{_W}&])\#[0-9]++(?![{_W}]))"
     rf"|(?P<number>(?<![{_W}])(?:(?<![\])-])[-−])?+(?:{_SIGN} ?)?+{NUMBER}"
-    rf"(?:[ \u00a0\u202f-]?{_UNIT}(?: (?:USD|EUR|dollars?|euros?|€))?+(?![{_W}])|{_CJK_UNIT})?+"
+    rf"(?:[ \u00a0\u202f-]?{_UNIT}(?: (?:USD|EUR|dollars?|euros?|€))?+(?![{_W}])| ?{_CJK_UNIT})?+"
     rf"(?![{_W}]))"
     rf"|[{_LETTER}]++(?![{_W}.@:/\\-])"
     rf"|(?P<word>(?<![{_W}])[{_W}]++(?:[.-][{_W}]++)*+)"
@@ -153,10 +153,7 @@ def find_values(text: str) -> Iterator[tuple[str, str]]:
                 continue
         elif kind == "url":
             value = value[: len(value) - _tail(value)]
-        elif kind == "path":
-            value = value.rstrip(".")
-        if value:
-            yield kind, value
+        yield kind, value
 
 
 def _tail(url: str) -> int:
@@ -188,7 +185,7 @@ def find_quotes(text: str) -> Iterator[str]:
 
 # These two look at lower-case text: `re` is four times slower when it has to ignore case itself.
 _FAILURE: Final = re.compile(
-    r"(?=[efpstо错失异エ例오실])(?:error|exception|failed|failure|fatal|traceback|panicked|segfault|"
+    r"(?=[efpstо错失异エ例오실])(?:error|exception|failed|fatal|traceback|panicked|segfault|"
     r"fehler|erreur|ошибк|错误|失败|异常|エラー|失敗|例外|오류|실패"
     r"|exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+-?0*+[1-9])"
 )
@@ -217,7 +214,7 @@ def _find_errors(text: str) -> Iterator[str]:
                     yield part.strip()
 
 
-_NAME: Final = re.compile(
+NAME: Final = re.compile(
     rf"(?<![\w])(?:(?P<code>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
     rf"|[{UPPER}][{LOWER}]++(?:[ -][{UPPER}][{LOWER}]++)*+(?![\w]))"
 )
@@ -228,7 +225,7 @@ _STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/
 def _find_names(text: str) -> Iterator[str]:
     """Yield identifiers, then proper nouns; where nouns have capitals, only those of two words."""
     proper: list[str] = []
-    for found in _NAME.finditer(text):
+    for found in NAME.finditer(text):
         if found["code"]:
             yield found[0]
             continue

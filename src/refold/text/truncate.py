@@ -9,6 +9,8 @@ _FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
 _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
 _TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
 """The letters behind a black flag that make it the flag of a region."""
+_VOWELS_BEHIND = "\u0e33\u0eb3"
+"""Thai and Lao vowels that are letters to Unicode but belong to the consonant before them."""
 _LONGEST_CLUSTER = 64
 """Marks stacked higher than this are cut anyway, so that the search stays short."""
 
@@ -21,7 +23,8 @@ def cut(text: str, limit: int) -> str:
     lowest = max(end - _LONGEST_CLUSTER, 0)
     while end > lowest and _is_inside(text, end):
         end -= 1
-    return text[:end] if end > lowest else text[: max(limit, 0)]
+    is_stuck = end == lowest > 0
+    return text[: max(limit, 0)] if is_stuck else text[:end]
 
 
 def cut_words(text: str, limit: int) -> str:
@@ -40,7 +43,7 @@ def _is_inside(text: str, place: int) -> bool:
         return True
     if unicodedata.category(after)[0] == "M" or _MODIFIER_FIRST <= after <= _MODIFIER_LAST:
         return True
-    if _TAG_FIRST <= after <= _TAG_LAST:
+    if _TAG_FIRST <= after <= _TAG_LAST or after in _VOWELS_BEHIND:
         return True
     if "\udc00" <= after <= "\udfff" and "\ud800" <= before <= "\udbff":
         return True

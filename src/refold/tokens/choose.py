@@ -20,7 +20,9 @@ def encoding_for(model: str) -> str | None:
 
     Understands `provider:model`, `provider/model`, `ft:model:organisation` and date suffixes.
     """
-    pieces = re.split("[/:]", model.strip().lower())
+    name = model.strip().lower().rsplit("/", 1)[-1]
+    # In a fine-tuned model's name only the second piece is a model; the rest belongs to its owner.
+    pieces = name.split(":")[1:2] if name.startswith("ft:") else name.split(":")
     for pattern, encoding in _FAMILIES:
         if any(pattern.match(piece) for piece in pieces):
             return encoding

@@ -1,0 +1,297 @@
+"""Find the texts of messages in any shape, and tell which of them are results of tools.
+
+A message may be a dict, a dataclass, a pydantic model or any object with attributes. Everything
+here reads; what a caller wants changed goes through `set_field` (in place) or `with_text` (a copy).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Final
+
+from refold.agent.policy import FoundText, ToolCall, ToolText, is_failure, is_failure_text
+from refold.errors import MessageError
+from refold.model.wire import Path, place_of, spell
+
+__all__ = [
+    "FoundText",
+    "ToolCall",
+    "ToolText",
+    "find_calls",
+    "find_results",
+    "find_texts",
+    "get",
+    "set_field",
+    "with_text",
+]
+
+_ATOMS: Final = (str, bytes, int, float, type(None), list, tuple)
+_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
+_RESULT_TYPES: Final = frozenset(
+    "tool_result mcp_tool_result function_call_output custom_tool_call_output "
+    "local_shell_call_output shell_call_output apply_patch_call_output".split()
+)
+_CALL_TYPES: Final = frozenset(
+    "tool_use server_tool_use mcp_tool_use tool_call function_call custom_tool_call "
+    "local_shell_call shell_call apply_patch_call".split()
+)
+_RESULT_KEYS: Final = ("function_response", "functionResponse", "toolResult")
+_CALL_KEYS: Final = ("function_call", "functionCall", "toolUse")
+_ANSWERED_ID: Final = ("tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id")
+_NAMES: Final = ("name", "tool_name", "toolName")
+_ARGUMENTS: Final = ("arguments", "args", "input", "action")
+_BODIES: Final = ("content", "output", "response", "result")
+_ROLES: Final = {"model": "assistant", "ai": "assistant", "human": "user"}
+
+
+def get(message: object, name: str) -> Any:
+    """Return a field of a mapping or an attribute of an object; `None` if there is none."""
+    if isinstance(message, Mapping):
+        return message.get(name)
+    return None if isinstance(message, _ATOMS) else getattr(message, name, None)
+
+
+def set_field(message: object, name: str, value: object) -> None:
+    """Set a key of a mapping or an attribute of an object, or say why that cannot be."""
+    try:
+        if isinstance(message, MutableMapping):
+            message[name] = value
+        elif isinstance(message, (Mapping, *_ATOMS)):
+            raise TypeError("it cannot be changed")
+        else:
+            setattr(message, name, value)
+    except Exception as error:  # a foreign setter may raise anything
+        raise MessageError(
+            f"{type(message).__name__} does not let {name!r} be set "
+            f"({' '.join(str(error).split())[:200]}); pass a dict, or a class that has this field"
+        ) from error
+
+
+def with_text(message: Any, path: Path, text: str) -> Any:
+    """Return a copy of *message* with *text* at *path*; what does not change is shared."""
+    if not path:
+        return text
+    step = path[0]
+    if isinstance(step, int):
+        items = list(message)
+        items[step] = with_text(items[step], path[1:], text)
+        return items
+    value = with_text(get(message, step), path[1:], text)
+    if isinstance(message, Mapping):
+        return {**message, step: value}
+    fresh = copy.copy(message)
+    object.__setattr__(fresh, step, value)  # a copy of our own, so it may be of a frozen class
+    return fresh
+
+
+def find_results(messages: Sequence[object]) -> list[ToolText]:
+    """Return the texts that tools returned, in order."""
+    return [found for found in find_texts(messages) if isinstance(found, ToolText)]
+
+
+def find_texts(messages: Sequence[object]) -> list[FoundText]:
+    """Return all texts, in order; those that tools returned are `ToolText`."""
+    calls = _Calls()
+    readers = (_Reader(message, index, calls) for index, message in _numbered(messages))
+    return [found for reader in readers for found in reader.texts()]
+
+
+def find_calls(messages: Sequence[object]) -> list[ToolCall]:
+    """Return the tool calls, in order."""
+    readers = (_Reader(message, index, _Calls()) for index, message in _numbered(messages))
+    return [call for reader in readers for call in reader.calls]
+
+
+def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        problem = f"messages must be a list of messages, got {type(messages).__name__}"
+        raise MessageError(problem, "messages")
+    for index, message in enumerate(messages):
+        if isinstance(message, _ATOMS):
+            problem = f"must be a mapping or an object with a role, got {type(message).__name__}"
+            raise MessageError(problem, place_of(index))
+        yield index, message
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls seen so far; an id that is used again means its latest call."""
+
+    by_id: dict[str, ToolCall] = field(default_factory=dict)
+    unnamed: dict[str, deque[ToolCall]] = field(default_factory=lambda: defaultdict(deque))
+    """Calls without an id, by tool: answers come in the order of the calls."""
+
+    def add(self, call: ToolCall) -> None:
+        if call.id:
+            self.by_id[call.id] = call
+        else:
+            self.unnamed[call.name].append(call)
+
+    def answered(self, call_id: str, name: str) -> ToolCall:
+        if call_id in self.by_id:
+            return self.by_id[call_id]
+        waiting = self.unnamed.get(name)
+        call = waiting.popleft() if waiting else ToolCall(index=-1)
+        return replace(call, id=call_id, name=call.name or name)
+
+
+class _Reader:
+    """Reads one message."""
+
+    def __init__(self, message: object, index: int, calls: _Calls) -> None:
+        self._message = message
+        self._index = index
+        self._calls = calls
+        kind = _kind(message)
+        role = _string(message, "role") or kind
+        self._role = "tool" if kind in _RESULT_TYPES else _ROLES.get(role, role)
+        self.calls = tuple(self._read_calls())
+
+    def _read_calls(self) -> Iterator[ToolCall]:
+        blocks = _items(_body(self._message, ("content", "parts"))[1])
+        for name in ("tool_calls", "toolCalls"):
+            yield from map(self._read_call, _items(get(self._message, name)))
+        for node in (self._message, *blocks):
+            if _kind(node) in _CALL_TYPES:
+                yield self._read_call(node)
+            inner = (get(node, name) for name in _CALL_KEYS)
+            yield from (self._read_call(call) for call in inner if not isinstance(call, _ATOMS))
+
+    def _read_call(self, node: object) -> ToolCall:
+        inner = get(node, "function") or get(node, "custom") or node
+        _, arguments = _body(inner, _ARGUMENTS)
+        return ToolCall(
+            index=self._index,
+            id=_string(node, *_ANSWERED_ID, "id"),
+            name=_string(inner, *_NAMES),
+            arguments="" if arguments is None else _spell(arguments),
+        )
+
+    def texts(self) -> Iterator[FoundText]:
+        """Yield the texts of the message; tool results know the calls made so far."""
+        for call in self.calls:
+            self._calls.add(call)
+        if _kind(self._message) in _CALL_TYPES:
+            return
+        names = ("content", "parts", "output") if self._role == "tool" else ("content", "parts")
+        name, content = _body(self._message, names)
+        blocks = _items(content)
+        if any(_result_in(block) is not None for block in blocks):
+            yield from self._blocks(blocks, (name,))
+        elif self._role in ("tool", "function") or _string(self._message, *_ANSWERED_ID):
+            yield from self._result(self._message, content, (name,), ())
+        elif isinstance(content, str):
+            yield self._plain(content, (name,))
+        else:
+            yield from self._blocks(blocks, (name,))
+
+    def _plain(self, text: str, path: Path) -> FoundText:
+        is_beside = bool(self.calls)
+        return FoundText(
+            index=self._index, path=path, role=self._role, text=text, beside_calls=is_beside
+        )
+
+    def _blocks(self, blocks: Sequence[object], path: Path) -> Iterator[FoundText]:
+        for number, block in enumerate(blocks):
+            spot = (*path, number)
+            if (inner := _result_in(block)) is not None:
+                here = (*spot, *inner)
+                node = get(block, inner[0]) if inner else block
+                name, body = _body(node, _BODIES)
+                yield from self._result(node, body, (*here, name), here)
+            else:
+                yield from (self._plain(text, where) for where, text in _block_texts(block, spot))
+
+    def _result(self, node: object, body: object, path: Path, block: Path) -> Iterator[ToolText]:
+        # A message's own id is not the id of its call.
+        call_id = _string(node, *_ANSWERED_ID, *(("id",) if block else ()))
+        call = self._calls.answered(call_id, _string(node, *_NAMES))
+        is_error = is_failure(node, get) or is_failure(body, get)
+        for where, text, is_data in _result_texts(body, path):
+            yield ToolText(
+                index=self._index,
+                path=where,
+                role=self._role,
+                text=text,
+                tool=call.name or _string(node, *_NAMES),
+                arguments=call.arguments,
+                call_id=call_id,
+                is_error=is_error or is_failure_text(text),
+                is_data=is_data,
+                block=block,
+            )
+
+
+def _result_in(block: object) -> tuple[str, ...] | None:
+    """Return the path to the tool result that *block* is or holds, if any."""
+    if _kind(block) in _RESULT_TYPES:
+        return ()
+    return next(((name,) for name in _RESULT_KEYS if get(block, name) is not None), None)
+
+
+def _result_texts(body: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
+    """Yield place, text and whether it is data, for everything that a tool returned."""
+    if isinstance(body, str):
+        yield path, body, False
+    elif isinstance(body, list | tuple):
+        for number, block in enumerate(body):
+            spot = (*path, number)
+            yield from ((where, text, False) for where, text in _block_texts(block, spot))
+            yield from _data(block, spot, ("stdout", "stderr", "json"))
+    elif _kind(body) and get(body, "value") is not None:
+        yield from _result_texts(get(body, "value"), (*path, "value"))
+    elif isinstance(body, Mapping) and not _kind(body):
+        yield from _data(body, path, [name for name in body if isinstance(name, str)])
+
+
+def _data(holder: object, path: Path, names: Sequence[str]) -> Iterator[tuple[Path, str, bool]]:
+    for name in names:
+        value = get(holder, name)
+        if isinstance(value, str):
+            yield (*path, name), value, False
+        elif isinstance(value, Mapping | list | tuple):
+            yield (*path, name), _spell(value), True
+
+
+def _block_texts(block: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the text of a text block; thoughts, media and what is unknown have none."""
+    if isinstance(block, str):
+        yield path, block
+    elif (not (kind := _kind(block)) or kind in _TEXT_TYPES) and get(block, "thought") is not True:
+        text = get(block, "text")
+        if isinstance(text, str):
+            yield (*path, "text"), text
+
+
+def _kind(node: object) -> str:
+    return _string(node, "type").replace("-", "_")
+
+
+def _string(node: object, *names: str) -> str:
+    """Return the first of the named fields that is a string and not empty."""
+    for name in names:
+        value = get(node, name)
+        value = value.value if isinstance(value, Enum) else value
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _body(node: object, names: Sequence[str]) -> tuple[str, object]:
+    """Return the first of the named fields that is there."""
+    found = ((name, get(node, name)) for name in names)
+    return next((pair for pair in found if pair[1] is not None), (names[0], None))
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return spell(dict(value) if isinstance(value, Mapping) else value)

@@ -1,0 +1,136 @@
+"""Ways to make a conversation fit: fold it, summarize or drop its beginning, keep its end.
+
+Whatever the strategy, tool calls and results go together, and what is pinned stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from refold.budget import fit_budget
+from refold.budget.blocks import find_blocks
+from refold.budget.guard import find_untouchable
+from refold.model.message import Message
+from refold.model.plan import Plan, kept_fold
+from refold.options import Options
+from refold.stages import Analyses
+
+Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A conversation that does not fit, and what is to be done about it."""
+
+    messages: Sequence[Message]
+    options: Options
+    analyses: Analyses
+    available: int
+    """Tokens that it may have."""
+    target: int
+    """Tokens to aim at, so that the next turns fit too."""
+    pinned: Mapping[int, str]
+    """Index of every message that must stay → reason."""
+    max_messages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """A plan, what was dropped for it, and the steps that led there."""
+
+    plan: Plan
+    dropped: tuple[Message, ...] = ()
+    steps: tuple[str, ...] = ()
+
+
+def fold(task: Task) -> Fitting:
+    """Climb the ladder: shorten, tighten, truncate, roll up."""
+    return _climb(task, only_rolls=False)
+
+
+def summarize(task: Task) -> Fitting:
+    """Put the oldest stretch into one summary; climb the whole ladder if that is not enough."""
+    fitting = _climb(task, only_rolls=True)
+    return fitting if _cost(task, fitting.plan) <= task.available else fold(task)
+
+
+def truncate(task: Task) -> Fitting:
+    """Drop the oldest blocks until the rest fits; shorten what is left if it still does not."""
+    return _drop(task, must_go=frozenset())
+
+
+def sliding_window(task: Task) -> Fitting:
+    """Keep the last messages, in whole blocks, and what is pinned."""
+    blocks = find_blocks(task.messages)
+    room = task.max_messages
+    must_go: set[int] = set()
+    for block in reversed(blocks):
+        turns = sum(task.messages[index].is_turn for index in block)
+        room -= turns
+        if room < 0:
+            must_go.update(block)
+    return _drop(task, must_go=frozenset(must_go))
+
+
+def _climb(task: Task, *, only_rolls: bool) -> Fitting:
+    plan, report = fit_budget(
+        task.messages,
+        replace(task.options, token_budget=task.available),
+        task.analyses,
+        task.target,
+        pinned=task.pinned,
+        only_rolls=only_rolls,
+    )
+    return Fitting(plan=plan, steps=report.rungs)
+
+
+def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
+    """Drop whole blocks, those in *must_go* and then the oldest, as long as it does not fit."""
+    tokens = task.analyses.tokens
+    stays = {**find_untouchable(task.messages, task.options), **task.pinned}
+    total = sum(map(tokens.message, task.messages))
+    gone: set[int] = set()
+    for block in sorted(find_blocks(task.messages), key=lambda b: b[0] not in must_go):
+        is_wanted_out = block[0] in must_go
+        if total <= task.target and not is_wanted_out:
+            break
+        if any(index in stays for index in block):
+            continue
+        gone.update(block)
+        total -= sum(tokens.message(task.messages[index]) for index in block)
+    dropped = tuple(task.messages[index] for index in sorted(gone))
+    kept = [message for message in task.messages if message.index not in gone]
+    steps = ("drop",) if dropped else ()
+    if total <= task.available:
+        plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in kept)
+        return Fitting(plan=plan, dropped=dropped, steps=steps)
+    return _shorten_rest(task, kept, dropped, steps)
+
+
+def _shorten_rest(
+    task: Task, kept: Sequence[Message], dropped: tuple[Message, ...], steps: tuple[str, ...]
+) -> Fitting:
+    """Climb the ladder with what could not be dropped; renumbered, because places are indices."""
+    places = {message.index: place for place, message in enumerate(kept)}
+    rest = replace(
+        task,
+        messages=[replace(message, index=place) for place, message in enumerate(kept)],
+        pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
+    )
+    fitting = fold(rest)
+    return Fitting(plan=fitting.plan, dropped=dropped, steps=(*steps, *fitting.steps))
+
+
+def _cost(task: Task, plan: Plan) -> int:
+    return sum(map(task.analyses.tokens.fold, plan))
+
+
+STRATEGIES: Final[Mapping[Strategy, Callable[[Task], Fitting]]] = {
+    "fold": fold,
+    "summarize": summarize,
+    "truncate": truncate,
+    "sliding_window": sliding_window,
+}
+"""Every strategy by name; the first is the default."""

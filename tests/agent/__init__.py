@@ -1,0 +1,1 @@
+"""Folding inside an agent loop."""

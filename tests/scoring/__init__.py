@@ -1,0 +1,1 @@
+"""How much a sentence or a message matters."""

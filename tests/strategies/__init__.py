@@ -1,0 +1,1 @@
+"""Shortening one kind of text."""

@@ -1,0 +1,1 @@
+"""From strings to values: sentences, fences, lines, names, cuts."""

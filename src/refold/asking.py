@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -86,7 +86,10 @@ class Asker:
         written: dict[str, str] = {}
         works = [
             *(self._judge(text, judged, tally) for text in questions.judge),
-            *(self._write(text, written, tally) for text in questions.write),
+            *(
+                self._write(text, questions.contexts.get(text, ""), written, tally)
+                for text in questions.write
+            ),
         ]
         await self._settle(works, tally)
         return Answers(judged=judged, written=written)
@@ -129,12 +132,12 @@ class Asker:
         tally.accepted += 1
         judged[text] = Judgement(preserve=verdict.decision == "preserve", reason=verdict.reason)
 
-    async def _write(self, text: str, written: dict[str, str], tally: Tally) -> None:
+    async def _write(self, text: str, context: str, written: dict[str, str], tally: Tally) -> None:
         from refold.gates.base import Source
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
-        dialogue = _dialogue(Source(text, self._count_tokens), tally)
+        dialogue = _dialogue(Source(text, self._count_tokens), context, tally)
         request = next(dialogue)
         while True:
             try:
@@ -152,20 +155,21 @@ class Asker:
                 return
 
 
-def _dialogue(source: Source, tally: Tally) -> Generator[SummaryRequest, str, str | None]:
+def _dialogue(
+    source: Source, context: str, tally: Tally
+) -> Generator[SummaryRequest, str, str | None]:
     """Ask for a summary, at most twice; return what may be used, if anything."""
     from refold.gates import check, repair
 
     tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
-    answer = (yield SummaryRequest(text=source.text, max_tokens=tokens)).strip()
+    request = SummaryRequest(text=source.text, max_tokens=tokens, context=context)
+    answer = (yield request).strip()
     refusals = check(source, answer)
     if refusals:
         _note(refusals, tally)
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
         # With nothing to name, the same question would get the same answer: ask for less.
-        request = SummaryRequest(
-            text=source.text, max_tokens=tokens if missing else tokens // 2, must_keep=missing
-        )
+        request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
         answer = (yield request).strip()
         refusals = check(source, answer)
     if not refusals:

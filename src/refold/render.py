@@ -30,6 +30,13 @@ class Rendering:
     entries: dict[str, Any] = field(default_factory=dict)
     """Originals by content, and links; what a store gets."""
 
+    def keep(self, source: Message) -> str:
+        """Keep an original; return the key under which the caller finds it."""
+        original = clone(dict(source.wire))
+        key = original_key(source)
+        self.verbatim[key] = self.entries[source.digest] = original
+        return key
+
 
 def render(plan: Sequence[Fold], *, version: int) -> Rendering:
     """Write out *plan*. Nothing in the result is shared with the caller's objects."""
@@ -54,16 +61,9 @@ def _render_fold(fold: Fold, rendering: Rendering, version: int) -> dict[str, An
 
 
 def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version: int) -> Provenance:
-    keys, digests, parents = [], [], []
-    for source in sources:
-        original = clone(dict(source.wire))
-        key, name = original_key(source), source.digest
-        rendering.verbatim[key] = original
-        rendering.entries[name] = original
-        keys.append(key)
-        digests.append(name)
-        if source.provenance:
-            parents.append(source.provenance.summary_id)
+    keys = [rendering.keep(source) for source in sources]
+    digests = [source.digest for source in sources]
+    parents = [source.provenance.summary_id for source in sources if source.provenance]
     return Provenance(
         ids=tuple(keys),
         summary_id=make_summary_id(keys, digests),

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import cycle
 from typing import Any, Final, Literal, get_args
@@ -109,9 +109,8 @@ def retrieve_tool(
     if isinstance(source, Result):
         messages = messages or source.messages
         source = source.verbatim
-    return RetrieveTool(
-        source=source, messages=messages, name=name, style=style, max_chars=max_chars
-    )
+    tool = RetrieveTool(source=source, messages=messages, name=name, style=style)
+    return replace(tool, max_chars=max_chars)
 
 
 def _parameters(max_chars: int) -> dict[str, Any]:
@@ -199,16 +198,15 @@ class _Originals:
                 return f"[{_short(name)} may be one of: {ids}; ask for one of these]"
             wire = _stand_in(folds[0]) if folds else self._wire_called(name)
             if wire is not None:
-                return self._show(wire, ask)
+                return self._show(wire, replace(ask, handle=name))
         return self._unknown(ask.handle)
 
     def _folds_called(self, name: str) -> list[Provenance]:
         """Return the folds whose id, or the part of it that tags show, is *name*."""
         if name in self._folds:
             return [self._folds[name]]
-        if len(name) < HANDLE_CHARS:
-            return []
-        return [fold for id_, fold in self._folds.items() if id_.startswith(ID_PREFIX + name)]
+        start = ID_PREFIX + name if len(name) >= HANDLE_CHARS else None
+        return [fold for id_, fold in self._folds.items() if start and id_.startswith(start)]
 
     def _wire_called(self, name: str) -> Mapping[str, Any] | None:
         """Return the message with this id or key, folded or not."""

@@ -51,8 +51,7 @@ class ToolStats:
     summarized: int = 0  # of the compressed ones
     bytes_before: int = 0
     bytes_after: int = 0
-    failures: int = 0
-    """How often a summarizer or a store was of no use; nothing was lost by it."""
+    failures: int = 0  # of summarizers and stores; nothing was lost by them
     last_failure: str = ""
 
     @property

@@ -20,6 +20,8 @@ class Questions:
 
     judge: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    contexts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What a text to write is, for some of them."""
 
     def __len__(self) -> int:
         return len(self.judge) + len(self.write)

@@ -25,6 +25,8 @@ class SummaryRequest:
     """About how long the answer may be."""
     must_keep: tuple[str, ...] = ()
     """Facts that an earlier answer lost and that this one has to say word for word."""
+    context: str = ""
+    """What the text is, such as the tool it comes from and the task at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

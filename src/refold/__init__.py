@@ -35,18 +35,33 @@ from refold.result import (
 from refold.stores import MemoryStore, SqliteStore, Store
 
 if TYPE_CHECKING:
+    from refold.agent.manager import CompressionManager
+    from refold.agent.policy import Policies
+    from refold.agent.retrieval import retrieve_tool
+    from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier, create_escalating_classifier
     from refold.strategies.tokens import TokenVerdict
     from refold.summarizers import create_escalating_summarizer, create_summarizer
+    from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
+    from refold.tokens.choose import CalibratedCounter
+    from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
 
 _LATE = {
+    "CalibratedCounter": "refold.tokens.choose",
+    "CompressionManager": "refold.agent.manager",
+    "ContextWindowManager": "refold.window",
+    "DEFAULT_COMPRESSION_PROMPT": "refold.summarizers.generate",
+    "FitResult": "refold.window",
+    "Policies": "refold.agent.policy",
     "TokenVerdict": "refold.strategies.tokens",
+    "ToolCompressor": "refold.agent.tool",
     "create_classifier": "refold.classifiers",
     "create_escalating_classifier": "refold.classifiers",
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
+    "retrieve_tool": "refold.agent.retrieval",
 }
 """Names that are loaded when they are first used: most programs need none of them."""
 
@@ -58,13 +73,18 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "DEFAULT_COMPRESSION_PROMPT",
     "BudgetError",
     "BudgetReport",
+    "CalibratedCounter",
     "Classification",
     "Compression",
+    "CompressionManager",
     "Compressor",
     "ConfigError",
+    "ContextWindowManager",
     "Event",
+    "FitResult",
     "FormatError",
     "Marks",
     "MemoryStore",
@@ -72,6 +92,7 @@ __all__ = [
     "ModelReport",
     "Obstacle",
     "Options",
+    "Policies",
     "PreservePattern",
     "RefoldError",
     "RefusedAnswer",
@@ -82,6 +103,7 @@ __all__ = [
     "Store",
     "StoreError",
     "TokenVerdict",
+    "ToolCompressor",
     "TraceEntry",
     "UncompressResult",
     "acompress",
@@ -91,5 +113,6 @@ __all__ = [
     "create_escalating_classifier",
     "create_escalating_summarizer",
     "create_summarizer",
+    "retrieve_tool",
     "uncompress",
 ]

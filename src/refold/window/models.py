@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from refold.errors import ConfigError
-from refold.window.models_data import GROUPS
+from refold.window.models_data import read_groups
 
 MAX_NAME_CHARS: Final = 256
 """No provider has longer ids; a longer text is not looked at."""
@@ -62,7 +62,7 @@ class WindowRegistry:
     def built_in(cls) -> Self:
         """Return the registry of the models that refold knows by itself."""
         windows: dict[str, Window] = {}
-        for group in GROUPS:
+        for group in read_groups():
             for row in group.rows.splitlines():
                 name, *numbers = row.split()
                 context, output, prompt = (*map(_number, numbers), None, None, None)[:3]

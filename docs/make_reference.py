@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the code: public names, options, detectors, formats, commands.
+"""Write docs/reference.md from the code: public names, options, detectors, gates, commands.
 
 python docs/make_reference.py            # writes docs/reference.md
 python docs/make_reference.py --check    # exits with 1 if the file is out of date
@@ -22,6 +22,7 @@ import refold
 from refold.cli import COMMANDS
 from refold.detectors import DETECTORS
 from refold.formats import FORMATS
+from refold.gates import GATES
 
 TARGET: Final = Path(__file__).with_name("reference.md")
 
@@ -45,10 +46,69 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "Stores": ("refold.Store", "refold.MemoryStore", "refold.SqliteStore"),
     "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
+    "Models": (
+        "refold.create_summarizer",
+        "refold.create_escalating_summarizer",
+        "refold.create_classifier",
+        "refold.create_escalating_classifier",
+        "refold.classifiers.Classifier",
+        "refold.classifiers.Verdict",
+        "refold.TokenVerdict",
+        "refold.ModelReport",
+        "refold.RefusedAnswer",
+        "refold.Event",
+    ),
+    "Summarizers and their wrappers": (
+        "refold.summarizers.Summarizer",
+        "refold.summarizers.SummaryRequest",
+        "refold.summarizers.Summary",
+        "refold.summarizers.Usage",
+        "refold.summarizers.as_summarizer",
+        "refold.summarizers.resolve_summarizer",
+        "refold.summarizers.guard",
+        "refold.summarizers.OpenAISummarizer",
+        "refold.summarizers.AnthropicSummarizer",
+        "refold.summarizers.GeminiSummarizer",
+        "refold.summarizers.prompt.PromptWriter",
+        "refold.summarizers.Redacting",
+        "refold.summarizers.Cached",
+        "refold.summarizers.MemoryCache",
+        "refold.summarizers.SqliteCache",
+        "refold.summarizers.Chunking",
+        "refold.summarizers.Escalating",
+        "refold.summarizers.Accounting",
+        "refold.summarizers.CircuitBreaker",
+        "refold.summarizers.Retrying",
+        "refold.summarizers.Limited",
+        "refold.summarizers.WithTimeout",
+    ),
+    "Managers": (
+        "refold.CompressionManager",
+        "refold.DEFAULT_COMPRESSION_PROMPT",
+        "refold.Policies",
+        "refold.agent.manager_report.ManagerReport",
+        "refold.agent.manager_report.ItemReport",
+        "refold.ToolCompressor",
+        "refold.agent.tool.ToolStats",
+        "refold.retrieve_tool",
+        "refold.agent.retrieval.RetrieveTool",
+        "refold.ContextWindowManager",
+        "refold.FitResult",
+    ),
+    "Windows": (
+        "refold.window.window_of",
+        "refold.window.Window",
+        "refold.window.WindowRegistry",
+        "refold.window.DEFAULT_REGISTRY",
+        "refold.window.available_tokens",
+        "refold.window.Available",
+        "refold.window.parse_overflow",
+        "refold.window.Overflow",
+    ),
     "Token counters": (
         "refold.tokens.estimate.estimate_tokens",
         "refold.tokens.choose.counter_for",
-        "refold.tokens.choose.CalibratedCounter",
+        "refold.CalibratedCounter",
         "refold.tokens.exact.ExactCounter",
     ),
     "Errors": (
@@ -58,9 +118,22 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.FormatError",
         "refold.StoreError",
         "refold.BudgetError",
+        "refold.summarizers.llm.AnswerError",
+        "refold.summarizers.accounting.SpendingError",
+        "refold.summarizers.breaker.CircuitOpenError",
     ),
 }
 """Every public name, in the order of the page."""
+
+CONSTANTS: Final[Mapping[str, str]] = {
+    "refold.DEFAULT_COMPRESSION_PROMPT": (
+        "What a `CompressionManager` tells the model unless it is given another *prompt*."
+    ),
+    "refold.window.DEFAULT_REGISTRY": (
+        "The `WindowRegistry` of the models that refold knows by itself."
+    ),
+}
+"""What the constants among them are: a value has no docstring of its own."""
 
 _HEAD: Final = """# Reference
 
@@ -68,8 +141,20 @@ Generated from the code by `python docs/make_reference.py`; do not edit by hand.
 
 Names are imported from `refold` unless shown with their module.
 """
-_HIDDEN_METHODS: Final = ("new_analyses", "plan", "aim", "recognize", "render", "save")
-"""Methods of `Compressor` that other parts of refold use; callers need none of them."""
+
+
+class _Spelled(ast.NodeTransformer):
+    """Writes the numbers that private names stand for: the names say nothing to a reader."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return the value of a private name, if it is a number."""
+        value = self._names.get(node.id)
+        is_private_number = node.id.startswith("_") and isinstance(value, int | float)
+        return ast.Constant(value) if is_private_number else node
+
 
 Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -81,7 +166,7 @@ def make_reference() -> str:
     for title, names in GROUPS.items():
         parts.append(f"## {title}\n")
         parts.extend(_describe(name) for name in names)
-    parts.extend((_formats(), _detectors(), _commands()))
+    parts.extend((_formats(), _detectors(), _gates(), _commands()))
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -93,14 +178,24 @@ def _check_complete() -> None:
 
 
 def _describe(dotted: str) -> str:
-    """Describe one function or class."""
+    """Describe one function, class or constant, wherever and whenever it is loaded."""
     module, _, name = dotted.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
+    if dotted in CONSTANTS:
+        return _constant(name if module == "refold" else dotted, CONSTANTS[dotted], thing)
     node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
     assert isinstance(node, Documented)
+    home = importlib.import_module(thing.__module__)
+    _Spelled(vars(home)).visit(node)
     shown = name if module == "refold" else dotted
-    lines = [f"### `{shown}`\n", *_body(node, shown, importlib.import_module(thing.__module__))]
+    lines = [f"### `{shown}`\n", *_body(node, shown, home)]
     return "\n".join(lines) + "\n"
+
+
+def _constant(shown: str, says: str, value: object) -> str:
+    if not isinstance(value, str):
+        return f"### `{shown}`\n\n{says}\n"
+    return f"### `{shown}`\n\n{says}\n\n```text\n{value}\n```\n"
 
 
 def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
@@ -126,6 +221,8 @@ def _fields(node: ast.ClassDef, names: Mapping[str, Any]) -> Iterator[str]:
     for place, statement in enumerate(node.body):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
+        if ast.unparse(statement.annotation).startswith(("KW_ONLY", "ClassVar")):
+            continue
         after = node.body[place + 1] if place + 1 < len(node.body) else None
         says = ""
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
@@ -142,7 +239,7 @@ def _default(value: ast.expr) -> str:
     if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
         for keyword in value.keywords:
             if keyword.arg == "default_factory":
-                return f"{ast.unparse(keyword.value)}()"
+                return f"{ast.unparse(keyword.value).partition('[')[0]}()"
     return ast.unparse(value)
 
 
@@ -152,8 +249,7 @@ def _members(node: ast.ClassDef) -> Iterator[str]:
     for member in node.body:
         if not isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        hidden = node.name == "Compressor" and member.name in _HIDDEN_METHODS
-        if member.name.startswith("_") or hidden:
+        if member.name.startswith("_"):
             continue
         if first:
             yield ""
@@ -231,6 +327,17 @@ def _detectors() -> str:
     head = (
         "## Detectors\n\nA hard finding keeps the whole text; a soft one goes to the entity list "
         "of the summary.\n\n| reason | kind | what it sees |\n|---|---|---|"
+    )
+    return "\n".join((head, *rows, ""))
+
+
+def _gates() -> str:
+    rows = [
+        f"| `{gate.name}` | {_cell(_first_line(f'refold.gates.{gate.name}'))} |" for gate in GATES
+    ]
+    head = (
+        "## Gates\n\nEvery answer of a summarizer must pass all of them.\n\n"
+        "| gate | what it does |\n|---|---|"
     )
     return "\n".join((head, *rows, ""))
 

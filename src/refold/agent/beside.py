@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.agent.policy import FoundText
 from refold.agent.shapes import get, set_field, with_text
+from refold.model.wire import Path
 
 _FIELD: Final = "compressed_content"
 _CONTENTS: Final = ("content", "parts", "output")
 
 
-def is_done(message: Any) -> bool:
-    """Tell whether *message* has a short form already."""
-    return get(message, _FIELD) is not None
+def short_at(message: Any, found: FoundText) -> str | None:
+    """Return the short form of one text of *message*; `None` if it has none yet."""
+    short = _short_form(message)
+    if short is None or isinstance(short, str):
+        return short
+    value = _walk(short, found.path[1:])
+    return value if isinstance(value, str) and value != found.text else None
 
 
 def put_beside(message: Any, found: FoundText, short: str) -> None:
     """Put *short* into the short form of *message*; its content stays as it is."""
     name = str(found.path[0])
-    so_far = get(message, _FIELD)
+    so_far = _short_form(message)
     whole = {name: get(message, name) if so_far is None else so_far}
     set_field(message, _FIELD, with_text(whole, found.path, short)[name])
 
 
 def shown(message: Any) -> Any:
-    """Return a copy of *message* as it is to be sent: the short form in the place of the long."""
-    short = get(message, _FIELD)
-    if not isinstance(message, dict):
-        return message if short is None else with_text(message, ("content",), short)
-    rest = {name: value for name, value in message.items() if name != _FIELD}
-    if short is not None:
-        rest[next(name for name in _CONTENTS if name in rest)] = short
-    return rest
+    """Return *message* as it is to be sent: a copy with the short form in the place of the long."""
+    short = _short_form(message)
+    if short is None and not isinstance(message, Mapping):
+        return message
+    named = [name for name in _CONTENTS if get(message, name) is not None]
+    name = named[0] if named else _CONTENTS[0]
+    if not isinstance(message, Mapping):
+        return with_text(message, (name,), short)
+    rest = {key: value for key, value in message.items() if key != _FIELD}
+    return rest if short is None else {**rest, name: short}
+
+
+def _short_form(message: Any) -> Any:
+    """Return what stands beside the content; something empty is nothing."""
+    return get(message, _FIELD) or None
+
+
+def _walk(value: Any, path: Path) -> Any:
+    """Return what stands at *path*, nothing if there is no such place."""
+    for step in path:
+        if isinstance(step, str):
+            value = get(value, step)
+        elif isinstance(value, list | tuple) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value

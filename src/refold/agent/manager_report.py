@@ -1,4 +1,4 @@
-"""What a pass of the compression manager did, text by text."""
+"""What a pass of the compression manager did, text by text, and the totals of all passes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Literal
 
 from refold.summarizers.base import Usage
 
-Status = Literal["by_model", "by_engine", "kept"]
+Status = Literal["compressed", "skipped", "rejected", "failed", "deferred"]
+"""What became of a text.
+
+compressed  there is a short form now
+skipped     it was not tried: too fresh, too small, failed, short already
+rejected    no short form was good enough
+failed      the model or the store raised an error
+deferred    the time of the pass was over
+"""
+
+By = Literal["", "model", "engine"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,35 +25,43 @@ class ItemReport:
     """What became of one text."""
 
     index: int
+    """Which message it is in."""
     place: str
-    tool: str
+    tool: str = ""
     status: Status
-    """Shortened by a model or by the engine, or kept because nothing shorter would do."""
+    by: By = ""
+    """Who wrote the short form."""
     reason: str = ""
-    """What the model's client or the gates had against its answers."""
+    """Why there is none, or what the gates had against the model's answers."""
     missing: tuple[str, ...] = ()
     """Facts that its answers had lost."""
+    from_cache: bool = False
+    """Whether the answer was known already; then there were no attempts."""
+    chars_before: int = 0
+    chars_after: int = 0
     tokens_before: int = 0
     tokens_after: int = 0
     attempts: int = 0
-    """Calls to the model; 0 if the answer was known already."""
+    """Calls to the model."""
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether there is a short form now that was not there before."""
+        return self.status == "compressed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerReport:
-    """What became of all texts of a pass, or of several passes."""
+    """What became of the texts of one pass, in the order of the conversation."""
 
     items: tuple[ItemReport, ...] = ()
-
-    def __add__(self, other: ManagerReport) -> ManagerReport:
-        return ManagerReport(items=(*self.items, *other.items))
 
     @property
     def compressed(self) -> int:
         """How many texts were shortened."""
-        return sum(item.status != "kept" for item in self.items)
+        return sum(item.is_compressed for item in self.items)
 
     @property
     def tokens_saved(self) -> int:
@@ -54,3 +72,52 @@ class ManagerReport:
     def usage(self) -> Usage:
         """What the model has cost."""
         return sum((item.usage for item in self.items), Usage())
+
+    def __repr__(self) -> str:
+        return (
+            f"ManagerReport(items={len(self.items)}, compressed={self.compressed}, "
+            f"tokens_saved={self.tokens_saved}, calls={self.usage.calls})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerStats:
+    """Totals since a manager was made; sizes are those of the compressed texts."""
+
+    passes: int = 0
+    compressed: int = 0
+    rejected: int = 0
+    failed: int = 0
+    cache_hits: int = 0
+    chars_before: int = 0
+    chars_after: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    usage: Usage = field(default_factory=Usage)
+    """Calls, tokens and money spent on the model."""
+
+    @property
+    def tokens_saved(self) -> int:
+        """How many tokens the short forms save each time they are sent."""
+        return self.tokens_before - self.tokens_after
+
+    @property
+    def cost_usd(self) -> float:
+        """The money spent on the model."""
+        return self.usage.cost_usd
+
+    def plus(self, report: ManagerReport) -> ManagerStats:
+        """Return the totals with one more pass."""
+        done = [item for item in report.items if item.is_compressed]
+        return ManagerStats(
+            passes=self.passes + 1,
+            compressed=self.compressed + len(done),
+            rejected=self.rejected + sum(item.status == "rejected" for item in report.items),
+            failed=self.failed + sum(item.status == "failed" for item in report.items),
+            cache_hits=self.cache_hits + sum(item.from_cache for item in done),
+            chars_before=self.chars_before + sum(item.chars_before for item in done),
+            chars_after=self.chars_after + sum(item.chars_after for item in done),
+            tokens_before=self.tokens_before + sum(item.tokens_before for item in done),
+            tokens_after=self.tokens_after + sum(item.tokens_after for item in done),
+            usage=self.usage + report.usage,
+        )

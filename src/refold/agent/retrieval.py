@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import cycle
 from typing import Any, Final, Literal, get_args
@@ -42,7 +42,7 @@ Style = Literal["openai", "openai_responses", "anthropic"]
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HANDLE: Final = re.compile(r"#((?:cce_sum_)?[0-9a-z]{6,12})\b")
 _LINES: Final = re.compile(r"[\sL]*(\d{1,9})\s*(?:(-|–|:|,|\.\.|to)[\sL]*(\d{1,9})?)?\s*", re.I)
-_OWN_KEYS: Final = "refold:"
+_OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
     "Fetch the original text behind a shortened message or tool result. Shortened texts end with a "
@@ -54,16 +54,17 @@ _DESCRIPTION: Final = (
 class RetrieveTool:
     """A tool to offer to a model: `schema` goes into the request, `call` answers."""
 
-    source: Store | Mapping[str, Any]
-    messages: Sequence[object] = ()
+    source: Store | Mapping[str, Any] = field(repr=False)
+    messages: Sequence[object] = field(default=(), repr=False)
     name: str = "retrieve_original"
     style: Style = "openai"
     max_chars: int = 8_000
     """The most text in one answer; the model may ask for less, and for more answers."""
 
     def __post_init__(self) -> None:
+        kind = type(self.source).__name__
         if not isinstance(self.source, Mapping | Store):
-            raise ConfigError(f"source must be a Result, mapping or store, got {self.source!r}")
+            raise ConfigError(f"source must be a Result, mapping or store, got {kind}")
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {self.name!r}")
         if self.style not in get_args(Style):
@@ -224,8 +225,7 @@ class _Originals:
     def _show(self, wire: Mapping[str, Any], ask: _Ask) -> str:
         found = restore([wire], self._lookup, recursive=True)
         if found.missing_ids:
-            lost = _short(", ".join(found.missing_ids))
-            return f"[{_short(ask.handle)} is known, but its text is not kept any more: {lost}]"
+            return f"[{_short(ask.handle)} is known, but its text is not kept any more]"
         fold = read_provenance(wire)
         ids = fold.ids if fold and len(fold.ids) == len(found.messages) else [""]
         tools = {call.id: call.name for call in find_calls(self._messages)}
@@ -274,18 +274,18 @@ def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[
 
 def _select(title: str, text: str, ask: _Ask) -> str:
     """Return the lines or matches that were asked for, as much as fits into one answer."""
-    total = text.count("\n") + 1
-    last = min(ask.last or total, total)
-    if ask.first > 1 or last < total:
+    lines = text.split("\n")
+    last = min(ask.last or len(lines), len(lines))
+    if ask.first > 1 or last < len(lines):
         title += f"; lines {ask.first}-{last}"
-    if ask.first > last:
+        lines = lines[ask.first - 1 : last]
+    if not lines:
         return f"[{title}: there are no such lines]"
-    lines = text.split("\n")[ask.first - 1 : last]
     text = "\n".join(lines)
     if ask.search:
         text, hits = search_lines(lines, ask.search, ask.first)
         title += f"; {hits} lines contain {_short(ask.search)!r}"
-    shown = cut(text[ask.start :], ask.max_chars)
+    shown = cut(text[ask.start :], ask.max_chars) or text[ask.start :][: ask.max_chars]
     end = ask.start + len(shown)
     more = f"\n[chars {ask.start}-{end} of {len(text)}; for more call again with start={end}]"
     return f"[{title}]\n{shown}{more if end < len(text) else ''}"

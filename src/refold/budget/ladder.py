@@ -206,13 +206,13 @@ class _Ladder:
 
 
 def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
-    """Yield what the user said last beside tool results: words stay, results may be shortened."""
-    mixed = [m for m in messages if m.role == "user" and m.is_tool_result and m.is_turn]
-    for message in reversed(mixed):
-        said = [s for s in draft.segments_of(message) if not s.part.call_id and s.text.strip()]
-        if said:
-            yield from said
-            return
+    """Yield the user's last words, if they stand beside tool results, which may be shortened."""
+    for message in reversed(messages):
+        if message.role == "user" and message.is_turn:
+            said = [s for s in draft.segments_of(message) if not s.part.call_id and s.text.strip()]
+            if said:
+                yield from said if message.is_tool_result else ()
+                return
 
 
 def _sources(stretch: Sequence[Unit]) -> list[Message]:

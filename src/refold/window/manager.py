@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Sequence
 
 from refold.asking import arun, run
-from refold.budget.guard import find_untouchable
-from refold.engine import Engine, Job, combine
+from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.flow import Flow, ask_until_known, keep_all
-from refold.model.message import Message
-from refold.model.plan import Fold
 from refold.options import Options
-from refold.result import Obstacle
 from refold.stores.base import Store
 from refold.summarizers.generate import Generate, GenerateSummarizer
 from refold.tokens.base import TokenCounter
-from refold.tokens.choose import CalibratedCounter, counter_for, is_estimate
+from refold.tokens.choose import CalibratedCounter, counter_for
+from refold.window.counting import remembering
+from refold.window.fitter import Attempt, Fitter, Pin, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
-from refold.window.reserve import Available, available_tokens
+from refold.window.pressure import Pressure
+from refold.window.reading import Wires, as_sent
+from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
-from refold.window.strategies import STRATEGIES, Fitting, Strategy, Task
-
-Pin = str | Callable[[Mapping[str, Any]], bool]
-"""What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
-
-_MAX_OBSTACLES: Final = 10
+from refold.window.strategies import STRATEGIES, Strategy
 
 
 class ContextWindowManager:
     """Makes conversations fit the window of a model.
 
     What no strategy touches: system prompts, the first task, the last user message, tool calls
-    without a result yet, and *pins*. Nothing is done while a conversation fits; when it does not,
-    it is brought down to *landing* of what is available, so that the next turns fit too.
+    without a result yet, and *pins*. Nothing is done up to *trigger* of what is available; then the
+    conversation is brought down to *landing* of it. What was made of the beginning of a
+    conversation is used again as long as it does, so that providers find it in their cache.
     """
 
     def __init__(
@@ -50,38 +43,44 @@ class ContextWindowManager:
         max_messages: int = 10,
         llm: Generate | None = None,
         summarizer: object = None,
-        tools: Sequence[Mapping[str, Any]] = (),
+        tools: Sequence[Tool] = (),
         pins: Sequence[Pin] = (),
-        landing: float = 0.8,
+        trigger: float = 1.0,
+        landing: float | None = None,
+        prepare_at: float | None = None,
+        clear_at_least: int = 0,
         strict: bool = False,
         counter: TokenCounter | None = None,
         registry: WindowRegistry = DEFAULT_REGISTRY,
         store: Store | None = None,
         options: Options | None = None,
     ) -> None:
-        _check(strategy, max_messages, landing, llm, summarizer)
+        _check(strategy, max_messages, pins, llm, summarizer)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = _window(model, context_limit, registry)
         self._reserve = reserve_output_tokens
-        self._max_messages = max_messages
         self._tools = tuple(tools)
-        self._pins = tuple(pins)
-        self._landing = landing
-        self._strict = strict
-        given = counter or counter_for(model)
-        # An estimate can learn from what providers report; an exact count has nothing to learn.
-        self._counter = CalibratedCounter(given) if is_estimate(given) else given
-        chosen = combine(options, {"counter": self._counter, "recency_window": 4})
+        self._counter = remembering(counter or counter_for(model))
+        chosen = combine(options, {"counter": self._counter})
         asked = GenerateSummarizer(llm) if llm is not None else summarizer
         self._engine = Engine(chosen, store=store, summarizer=asked)
+        self._fitter = Fitter.of(
+            self._engine,
+            store,
+            strategy=strategy,
+            pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least),
+            pins=tuple(pins),
+            max_messages=max_messages,
+            strict=strict,
+        )
         self.available()  # says at once if nothing is left for messages
 
     def get_context_limit(self) -> int:
         """Return the tokens of the whole window."""
         return self._context_tokens
 
-    def available(self, tools: Sequence[Mapping[str, Any]] | None = None) -> Available:
-        """Return how the window is shared out: answer, tools, margin, and what messages may have."""
+    def available(self, tools: Sequence[Tool] | None = None) -> Available:
+        """Return how the window is shared out: answer, tools, margin, messages."""
         return available_tokens(
             self._context_tokens,
             reserve_output_tokens=self._reserve,
@@ -95,134 +94,117 @@ class ContextWindowManager:
         shares = self.available()
         return shares.available + shares.tools
 
-    def get_remaining_token_budget(self, messages: Sequence[Mapping[str, Any]]) -> int:
+    def get_remaining_token_budget(self, messages: Wires) -> int:
         """Return how many tokens are left for more messages; never below 0."""
-        job = self._engine.begin(messages)
-        return max(0, self.available().available - _total(job))
+        job = self._engine.begin(as_sent(messages))
+        return max(0, self.available().available - total_of(job))
 
-    def fit(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None = None,
-    ) -> FitResult:
+    def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
-        job, task = self._begin(messages, tools)
-        fitting = run(self._flow(task), self._engine.asker, job.tally)
-        return self._finish(job, task, fitting)
+        attempt = self._begin(messages, tools)
+        return attempt.settled or self._run(attempt)
 
-    async def afit(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None = None,
-    ) -> FitResult:
+    async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
-        job, task = await asyncio.to_thread(self._begin, messages, tools)
-        fitting = await arun(self._flow(task), self._engine.asker, job.tally)
-        return await asyncio.to_thread(self._finish, job, task, fitting)
+        attempt = await asyncio.to_thread(self._begin, messages, tools)
+        return attempt.settled or await self._arun(attempt)
 
     async def enforce_limit(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None = None,
+        self, messages: Wires, tools: Sequence[Tool] | None = None
     ) -> FitResult:
         """Do what `afit` does; the result also has `dropped` and `summarized`."""
         return await self.afit(messages, tools)
 
-    def recover(self, messages: Sequence[Mapping[str, Any]], error: object) -> FitResult | None:
+    def prepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
+        """Work ahead once a conversation is nearly too long; tell whether something was prepared.
+
+        Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
+        takes it over whole if the conversation still begins the same, and ignores it otherwise.
+        """
+        attempt = self._begin(messages, tools, soft=True)
+        return attempt.is_due and self._run(attempt) is not attempt.current
+
+    async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
+        """Do what `prepare` does without blocking the event loop."""
+        attempt = await asyncio.to_thread(self._begin, messages, tools, soft=True)
+        return attempt.is_due and await self._arun(attempt) is not attempt.current
+
+    def recover(self, messages: Wires, error: object) -> FitResult | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
 
         What the provider reported replaces what we believed about the window and our counting.
+        `BudgetError` if nothing more can be saved, or not enough.
         """
         overflow = parse_overflow(error)
         if overflow is None:
             return None
         self._learn(messages, overflow)
-        result = self.fit(messages)
-        return result if result.steps else self._fit_tighter(messages)
+        attempt = self._begin(messages, None)
+        result = attempt.settled or self._run(attempt)
+        if result.tokens_after >= result.tokens_before:
+            result = self._run(self._fitter.tighter(attempt))
+        return _smaller(result, overflow)
 
-    def _fit_tighter(self, messages: Sequence[Mapping[str, Any]]) -> FitResult:
-        """Land once where the provider's word left us no numbers to go by."""
-        job, task = self._begin(messages, None)
-        smaller = int(self._landing * min(_total(job), task.available))
-        task = replace(task, available=smaller, target=smaller)
-        return self._finish(job, task, run(self._flow(task), self._engine.asker, job.tally))
+    async def arecover(self, messages: Wires, error: object) -> FitResult | None:
+        """Do what `recover` does without blocking the event loop."""
+        overflow = parse_overflow(error)
+        if overflow is None:
+            return None
+        await asyncio.to_thread(self._learn, messages, overflow)
+        attempt = await asyncio.to_thread(self._begin, messages, None)
+        result = attempt.settled or await self._arun(attempt)
+        if result.tokens_after >= result.tokens_before:
+            result = await self._arun(self._fitter.tighter(attempt))
+        return _smaller(result, overflow)
 
-    def _learn(self, messages: Sequence[Mapping[str, Any]], overflow: Overflow) -> None:
+    def _learn(self, messages: Wires, overflow: Overflow) -> None:
         if overflow.limit is not None:
             self._context_tokens = min(self._context_tokens, overflow.limit)
         reported = overflow.prompt or overflow.requested
         if reported is not None and isinstance(self._counter, CalibratedCounter):
-            estimated = round(_total(self._engine.begin(messages)) / self._counter.factor)
-            self._counter.observe(estimated=estimated, reported=reported)
+            total = total_of(self._engine.begin(as_sent(messages)))
+            self._counter.observe(estimated=round(total / self._counter.factor), reported=reported)
+        self._fitter.passes.forget()  # their figures are those of another window
 
     def _begin(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None,
-    ) -> tuple[Job, Task]:
-        job = self._engine.begin(messages)
-        available = self.available(tools).available
-        return job, Task(
-            messages=job.messages,
-            options=self._engine.options,
-            analyses=job.analyses,
-            available=available,
-            target=int(self._landing * available),
-            pinned=self._pinned(job.messages),
-            max_messages=self._max_messages,
-        )
+        self, messages: Wires, tools: Sequence[Tool] | None, *, soft: bool = False
+    ) -> Attempt:
+        return self._fitter.begin(messages, self.available(tools).available, soft=soft)
 
-    def _flow(self, task: Task) -> Flow[Fitting]:
-        if sum(map(task.analyses.tokens.message, task.messages)) <= task.available:
-            return ask_until_known(
-                lambda: Fitting(plan=keep_all(task.messages, "within_budget")), task.analyses
-            )
-        make = STRATEGIES[self.strategy]
-        return ask_until_known(lambda: make(task), task.analyses)
+    def _run(self, attempt: Attempt) -> FitResult:
+        flow = self._fitter.flow(attempt)
+        return self._fitter.finish(attempt, run(flow, self._engine.asker, attempt.job.tally))
 
-    def _pinned(self, messages: Sequence[Message]) -> dict[int, str]:
-        return {m.index: "pinned" for m in messages if any(_is(m, pin) for pin in self._pins)}
+    async def _arun(self, attempt: Attempt) -> FitResult:
+        flow = self._fitter.flow(attempt)
+        fitting = await arun(flow, self._engine.asker, attempt.job.tally)
+        return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
 
-    def _finish(self, job: Job, task: Task, fitting: Fitting) -> FitResult:
-        """Write the fitting out; nothing has been written before this."""
-        after = sum(map(task.analyses.tokens.fold, fitting.plan))
-        fits = after <= task.available
-        obstacles = () if fits else _obstacles(task)
-        if self._strict and not fits:
-            raise BudgetError(_explain(after, task.available, obstacles))
-        rendering = self._engine.render(fitting.plan)
-        for message in fitting.dropped:
-            rendering.keep(message)
-        self._engine.save(rendering)
-        return FitResult(
-            messages=rendering.messages,
-            fits=fits,
-            tokens_before=_total(job),
-            tokens_after=after,
-            tokens_available=task.available,
-            dropped_ids=tuple(message.id for message in fitting.dropped),
-            summarized_ids=_ids(fold for fold in fitting.plan if len(fold.sources) > 1),
-            compressed_ids=_ids(
-                fold for fold in fitting.plan if len(fold.sources) == 1 and not fold.is_kept
-            ),
-            steps=fitting.steps,
-            first_changed=_first_changed(fitting),
-            warnings=() if fits else (_explain(after, task.available, obstacles),),
-            obstacles=obstacles,
-            verbatim=rendering.verbatim,
-            model=job.tally.report() if self._engine.asker.is_there else None,
-        )
+
+def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
+    """Return *result* if there is a point in sending it."""
+    if result.fits and result.tokens_after < result.tokens_before:
+        return result
+    why = result.warnings[-1] if result.warnings else overflow.message
+    raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
 def _check(
-    strategy: object, max_messages: object, landing: object, llm: object, summarizer: object
+    strategy: object,
+    max_messages: object,
+    pins: Sequence[object],
+    llm: object,
+    summarizer: object,
 ) -> None:
     if strategy not in STRATEGIES:
         raise ConfigError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
     if not isinstance(max_messages, int) or max_messages < 0:
         raise ConfigError(f"max_messages must be a whole number, 0 or more; got {max_messages!r}")
-    if not isinstance(landing, int | float) or not 0 < landing <= 1:
-        raise ConfigError(f"landing must be above 0 and at most 1, got {landing!r}")
+    for pin in () if isinstance(pins, str) else pins:
+        if not isinstance(pin, str) and not callable(pin):
+            raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
+    if isinstance(pins, str):
+        raise ConfigError(f"pins must be a list, got {pins!r}")
     if llm is not None and summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
 
@@ -239,51 +221,3 @@ def _window(
         raise ConfigError("give model=… or context_limit=…: a window is never guessed")
     window = registry.window_of(model)
     return window.context_tokens, window.max_input_tokens
-
-
-def _total(job: Job) -> int:
-    return sum(map(job.analyses.tokens.message, job.messages))
-
-
-def _is(message: Message, pin: Pin) -> bool:
-    if callable(pin):
-        return bool(pin(message.wire))
-    return pin in (message.id, f"role:{message.role}")
-
-
-def _ids(folds: Any) -> tuple[str, ...]:
-    return tuple(message.id for fold in folds for message in fold.sources)
-
-
-def _first_changed(fitting: Fitting) -> int:
-    """Return the index of the first message that is not the one that stood there before."""
-    gone = {message.digest for message in fitting.dropped}
-    for place, fold in enumerate(fitting.plan):
-        if not _is_untouched(fold) or (gone and fold.sources[0].index != place):
-            return place
-    return len(fitting.plan)
-
-
-def _is_untouched(fold: Fold) -> bool:
-    return fold.is_kept and len(fold.sources) == 1
-
-
-def _obstacles(task: Task) -> tuple[Obstacle, ...]:
-    stays = {**find_untouchable(task.messages, task.options), **task.pinned}
-    found = [
-        Obstacle(
-            message_id=task.messages[index].id,
-            message_index=index,
-            tokens=task.analyses.tokens.message(task.messages[index]),
-            reason=reason,
-        )
-        for index, reason in stays.items()
-    ]
-    return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
-
-
-def _explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
-    worst = "; ".join(
-        f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})" for o in obstacles[:3]
-    )
-    return f"{after} tokens do not fit into {available}; in the way: {worst or 'nothing known'}"

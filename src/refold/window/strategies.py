@@ -13,11 +13,14 @@ from refold.budget import fit_budget
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_untouchable
 from refold.model.message import Message
-from refold.model.plan import Plan, kept_fold
+from refold.model.plan import Fold, Plan, kept_fold
 from refold.options import Options
 from refold.stages import Analyses
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
+
+USER_SHARE: Final = 0.2
+"""Share of the window within which the user's own words stay outside of summaries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,11 @@ class Task:
     """Index of every message that must stay → reason."""
     max_messages: int
 
+    @property
+    def stays(self) -> dict[int, str]:
+        """Index of every message that must survive word for word → reason."""
+        return {**find_untouchable(self.messages, self.options), **self.pinned}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitting:
@@ -51,9 +59,15 @@ def fold(task: Task) -> Fitting:
 
 
 def summarize(task: Task) -> Fitting:
-    """Put the oldest stretch into one summary; climb the whole ladder if that is not enough."""
-    fitting = _climb(task, only_rolls=True)
-    return fitting if _cost(task, fitting.plan) <= task.available else fold(task)
+    """Put the oldest stretch into one summary; climb the whole ladder if that is not enough.
+
+    What users said stays word for word, the latest first, as far as its own share goes.
+    """
+    for pinned in ({**_user_words(task), **task.pinned}, task.pinned):
+        fitting = _climb(replace(task, pinned=pinned), only_rolls=True)
+        if _cost(task, fitting.plan) <= task.available:
+            return fitting
+    return fold(task)
 
 
 def truncate(task: Task) -> Fitting:
@@ -67,11 +81,22 @@ def sliding_window(task: Task) -> Fitting:
     room = task.max_messages
     must_go: set[int] = set()
     for block in reversed(blocks):
-        turns = sum(task.messages[index].is_turn for index in block)
-        room -= turns
+        room -= sum(task.messages[index].is_turn for index in block)
         if room < 0:
             must_go.update(block)
     return _drop(task, must_go=frozenset(must_go))
+
+
+def _user_words(task: Task) -> dict[int, str]:
+    room = USER_SHARE * task.available
+    found: dict[int, str] = {}
+    for message in reversed(task.messages):
+        if message.role == "user" and not message.is_tool_result and message.is_turn:
+            room -= task.analyses.tokens.message(message)
+            if room < 0:
+                break
+            found[message.index] = "user_words"
+    return found
 
 
 def _climb(task: Task, *, only_rolls: bool) -> Fitting:
@@ -88,25 +113,42 @@ def _climb(task: Task, *, only_rolls: bool) -> Fitting:
 
 def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
     """Drop whole blocks, those in *must_go* and then the oldest, as long as it does not fit."""
+    stays = task.stays
+    gone = _chosen(task, must_go, stays)
+    dropped = tuple(task.messages[index] for index in sorted(gone))
+    kept = [message for message in task.messages if message.index not in gone]
+    steps = ("drop",) if dropped else ()
+    if sum(map(task.analyses.tokens.message, kept)) <= task.available:
+        plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in kept)
+        return Fitting(plan=plan, dropped=dropped, steps=steps)
+    return _shorten_rest(task, kept, dropped, steps)
+
+
+def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> set[int]:
+    """Choose what to drop; the newest block goes only if it must, and never if it is the last."""
     tokens = task.analyses.tokens
-    stays = {**find_untouchable(task.messages, task.options), **task.pinned}
     total = sum(map(tokens.message, task.messages))
+    blocks = find_blocks(task.messages)
+    newest = _newest_turn(task.messages, blocks)
+    turns_left = sum(message.is_turn for message in task.messages)
     gone: set[int] = set()
-    for block in sorted(find_blocks(task.messages), key=lambda b: b[0] not in must_go):
+    for block in sorted(blocks, key=lambda b: b[0] not in must_go):
         is_wanted_out = block[0] in must_go
         if total <= task.target and not is_wanted_out:
             break
         if any(index in stays for index in block):
             continue
+        turns = sum(task.messages[index].is_turn for index in block)
+        if turns == turns_left or (block == newest and not is_wanted_out):
+            continue
         gone.update(block)
+        turns_left -= turns
         total -= sum(tokens.message(task.messages[index]) for index in block)
-    dropped = tuple(task.messages[index] for index in sorted(gone))
-    kept = [message for message in task.messages if message.index not in gone]
-    steps = ("drop",) if dropped else ()
-    if total <= task.available:
-        plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in kept)
-        return Fitting(plan=plan, dropped=dropped, steps=steps)
-    return _shorten_rest(task, kept, dropped, steps)
+    return gone
+
+
+def _newest_turn(messages: Sequence[Message], blocks: Sequence[range]) -> range | None:
+    return next((b for b in reversed(blocks) if any(messages[i].is_turn for i in b)), None)
 
 
 def _shorten_rest(
@@ -120,7 +162,12 @@ def _shorten_rest(
         pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
     )
     fitting = fold(rest)
-    return Fitting(plan=fitting.plan, dropped=dropped, steps=(*steps, *fitting.steps))
+    plan = tuple(_renumbered(fold_, kept) for fold_ in fitting.plan)
+    return Fitting(plan=plan, dropped=dropped, steps=(*steps, *fitting.steps))
+
+
+def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
+    return replace(fold_, sources=tuple(kept[source.index] for source in fold_.sources))
 
 
 def _cost(task: Task, plan: Plan) -> int:

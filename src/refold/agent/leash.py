@@ -1,0 +1,148 @@
+"""What stands between the compression manager and its model: limits, retries, caches, redaction."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from refold.errors import ConfigError, RefoldError
+from refold.summarizers.accounting import Accounting
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, as_summarizer
+from refold.summarizers.breaker import CircuitBreaker
+from refold.summarizers.cached import Cache, Cached
+from refold.summarizers.chunking import Chunking
+from refold.summarizers.deadline import WithTimeout
+from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.summarizers.limited import Limited
+from refold.summarizers.redacting import Redacting, SecretFinder, find_secrets
+from refold.summarizers.retrying import Retrying
+from refold.tokens.base import TokenCounter
+
+_TOOL_CALL: Final = re.compile(
+    r"\s{0,20}(?:```\w{0,10}\s{1,5})?(?:<\|?/?(?:tool|function|antml:|invoke)[\w:|]{0,20}"
+    r"|\{\s{0,20}\"(?:tool_calls?|function_call|tool_use)\"|\[TOOL_CALLS?\])",
+    re.IGNORECASE,
+)
+"""How calls of tools begin that a model writes into its text."""
+
+
+class Limiter:
+    """A limit of calls at once that several managers share: give the same one to all of them."""
+
+    def __init__(self, max_concurrent: int = 4) -> None:
+        self._owner = Limited(_nobody, max_concurrent=max_concurrent)
+
+    def around(self, inner: Summarizer) -> Summarizer:
+        """Return *inner*, called only when this limit allows."""
+        limited = Limited(inner)
+        limited._slots = self._owner._slots  # the line to wait in is what is shared
+        return limited
+
+
+def _nobody(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leash:
+    """How a model is asked."""
+
+    max_concurrent: int | Limiter = 4
+    call_seconds: float = 120.0
+    window_tokens: int | None = None
+    price_per_million_input: float = 0.0
+    price_per_million_output: float = 0.0
+    cache: Cache | None = None
+    version: str = ""
+    find_secrets: SecretFinder | None = None
+    count: TokenCounter
+
+    def around(self, model: object) -> Summarizer:
+        """Put everything around *model*, from the inside out.
+
+        The pieces of a long text are cached one by one, so that a failure loses none of the
+        others; secrets are taken out before anything else sees the text.
+        """
+        inner = as_summarizer(model)
+        version = f"{getattr(model, 'version', '')}:{self.version}"
+        counted = Accounting(
+            inner,
+            price_per_million_input=self.price_per_million_input,
+            price_per_million_output=self.price_per_million_output,
+            count_tokens=self.count,
+        )
+        limiter = self.max_concurrent
+        limiter = limiter if isinstance(limiter, Limiter) else Limiter(limiter)
+        # Those who wait in line are told at once when the model turns out not to work.
+        limited = limiter.around(CircuitBreaker(WithTimeout(counted, self.call_seconds)))
+        patient = NoToolCalls(Retrying(limited))
+        cached: Summarizer = Cached(patient, self.cache, version=version)
+        if self.window_tokens is not None:
+            cached = Chunking(cached, max_tokens=self.window_tokens, count_tokens=self.count)
+        return Redacting(cached, find_secrets=self.find_secrets)
+
+
+def hide_secrets(text: str, find: SecretFinder | None = None) -> str:
+    """Take the secrets out of words about a text: arguments and tasks may hold some too."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted((find or find_secrets)(text)):
+        pieces += [text[done:start], "<secret>"] if start >= done else []
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])
+
+
+class NoToolCalls:
+    """Refuses answers that are calls of tools: the model took up the work instead of the text."""
+
+    def __init__(self, inner: Summarizer) -> None:
+        self._inner = inner
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return the answer, or raise if it is no text to read; then nobody keeps it."""
+        answer = await self._inner.summarize(request)
+        found = _TOOL_CALL.match(answer.text)
+        if found is not None and found[0].strip() not in request.text:
+            raise ToolCallError("the model answered with a tool call", answer.usage)
+        return answer
+
+
+class ToolCallError(RefoldError):
+    """A summarizer called a tool; `usage` says what that has cost."""
+
+    def __init__(self, problem: str, usage: Usage) -> None:
+        self.usage = usage
+        super().__init__(problem)
+
+
+class Capped:
+    """Asks for half of what was wished, and at most *max_tokens*: to get shorter than before."""
+
+    def __init__(self, inner: Summarizer, max_tokens: int) -> None:
+        self._inner = inner
+        self._max_tokens = max_tokens
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask *inner* for a shorter answer than was wished."""
+        most = min(max(1, request.max_tokens // 2), self._max_tokens)
+        return await self._inner.summarize(replace(request, max_tokens=most))
+
+
+def choose_model(
+    generate: Generate | None, model: object, summarizer: object, prompt: str
+) -> object:
+    """Return the one that is given, as something that can be asked; a name is looked up."""
+    given = [value for value in (generate, model, summarizer) if value is not None]
+    if len(given) > 1:
+        raise ConfigError("give generate, model or summarizer, only one of them")
+    if generate is not None:
+        return GenerateSummarizer(generate, prompt)
+    if not given:
+        return None
+    if not isinstance(given[0], str):
+        return as_summarizer(given[0])
+    from refold.summarizers.resolve import resolve_summarizer
+
+    own = "" if prompt == DEFAULT_COMPRESSION_PROMPT else prompt
+    return resolve_summarizer(given[0], system_prompt=own)

@@ -1,0 +1,169 @@
+"""One walk of the compression manager over one conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from refold.agent.beside import put_beside, short_at
+from refold.agent.candidates import Candidate
+from refold.agent.manager_options import ManagerOptions
+from refold.agent.manager_report import ItemReport, ManagerReport, Status
+from refold.agent.policy import ToolText
+from refold.agent.remembered import Known, Remembered
+from refold.agent.shortening import Outcome, Shortener
+from refold.events import Event, EventKind
+from refold.tokens.base import TokenCounter
+
+_log: Final = logging.getLogger("refold.agent")
+
+
+@dataclass(slots=True, kw_only=True)
+class Pass:
+    """Shortens the texts that may be shortened, and notes what becomes of each."""
+
+    messages: Sequence[Any]
+    survey: Callable[[], list[Candidate]]
+    shortener: Shortener
+    remembered: Remembered
+    options: ManagerOptions
+    count: TokenCounter
+    in_place: bool
+    lock: threading.Lock
+    """Held while a message is changed: others may be at work on the same one."""
+    _items: list[ItemReport] = field(default_factory=list)
+    _deadline: float | None = None
+    _done: int = 0
+    _total: int = 0
+
+    @property
+    def report(self) -> ManagerReport:
+        """What is known so far; complete when the walk has ended, however it ended."""
+        return ManagerReport(items=tuple(self._items))
+
+    async def walk(self, *, at_once: bool) -> None:
+        """Shorten all texts; what is finished stays finished if this is cancelled."""
+        judged = await asyncio.to_thread(self.survey)
+        ready = [place for place, candidate in enumerate(judged) if not candidate.skip]
+        self._items += (_first_note(candidate) for candidate in judged)
+        self._total = len(ready)
+        if self.options.pass_seconds is not None:
+            self._deadline = asyncio.get_running_loop().time() + self.options.pass_seconds
+        self._tell("start")
+        works = [self._work(place, judged[place]) for place in ready]
+        if at_once:
+            await _all_at_once(works)
+        else:
+            await _one_by_one(works)
+        self._tell("done")
+
+    async def _work(self, place: int, candidate: Candidate) -> None:
+        """Shorten one text, and put the result beside it the moment it is there."""
+        started = self.options.clock()
+        item = await self._settle(candidate)
+        item = replace(item, seconds=self.options.clock() - started)
+        self._items[place] = item
+        self._done += 1
+        if self.options.debug:
+            told = item.place, item.status, item.tokens_before, item.tokens_after, item.reason
+            _log.debug("%s %s: %d to %d tokens; %s", *told)
+        if item.status == "failed":
+            self._tell("failed", f"{item.place}: {item.reason}")
+        else:
+            self._tell("item")
+
+    async def _settle(self, candidate: Candidate) -> ItemReport:
+        known = self.remembered.find(candidate.key)
+        if known is not None:
+            return self._use(candidate, Outcome(status="compressed", by=known.by), known, True)
+        outcome = await self.shortener.shorten(candidate, self._deadline)
+        if outcome.short is not None:
+            known = self.remembered.learn(candidate.key, Known(outcome.short, outcome.by))
+            is_cached = outcome.by == "model" and not outcome.usage.calls
+            return self._use(candidate, outcome, known, is_cached)
+        if outcome.status != "deferred":
+            self._rest(candidate, is_final=outcome.is_final)
+        return _note(candidate, outcome.status, outcome)
+
+    def _rest(self, candidate: Candidate, *, is_final: bool) -> None:
+        """Leave the text alone for a while; for good if asking again cannot change anything."""
+        if is_final:
+            self.remembered.rest(candidate.key)
+        else:
+            self.remembered.rest(candidate.key, self.options.cool_down_seconds)
+
+    def _use(
+        self, candidate: Candidate, outcome: Outcome, known: Known, from_cache: bool
+    ) -> ItemReport:
+        """Put a short form beside its text, unless a pass at the same time has done so."""
+        if self.in_place and not self._put(candidate, known.short):
+            return _note(candidate, "skipped", replace(outcome, reason="done meanwhile"))
+        return replace(
+            _note(candidate, "compressed", outcome),
+            from_cache=from_cache,
+            chars_after=len(known.short),
+            tokens_after=self.count(known.short),
+        )
+
+    def _put(self, candidate: Candidate, short: str) -> bool:
+        message = self.messages[candidate.found.index]
+        with self.lock:
+            so_far = short_at(message, candidate.found)
+            if so_far is not None and (candidate.target is None or so_far == short):
+                return False
+            put_beside(message, candidate.found, short)
+            return True
+
+    def _tell(self, kind: EventKind, detail: str = "") -> None:
+        if self.options.on_event is not None:
+            event = Event(kind=kind, done=self._done, total=self._total, detail=detail)
+            self.options.on_event(event)
+
+
+def _first_note(candidate: Candidate) -> ItemReport:
+    """Note what holds unless the walk gets to this text."""
+    if candidate.skip:
+        return _note(candidate, "skipped", Outcome(status="skipped", reason=candidate.skip))
+    return _note(candidate, "deferred", Outcome(status="deferred", reason="cancelled"))
+
+
+def _note(candidate: Candidate, status: Status, outcome: Outcome) -> ItemReport:
+    found = candidate.found
+    return ItemReport(
+        index=found.index,
+        place=found.place,
+        tool=found.tool if isinstance(found, ToolText) else "",
+        status=status,
+        by=outcome.by if status == "compressed" else "",
+        reason=outcome.reason,
+        missing=outcome.missing,
+        chars_before=len(found.text),
+        chars_after=len(found.text),
+        tokens_before=candidate.shown_tokens,
+        tokens_after=candidate.shown_tokens,
+        attempts=outcome.attempts,
+        usage=outcome.usage,
+    )
+
+
+async def _all_at_once(works: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run all; if one raises or this is cancelled, the others are cancelled and awaited."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+async def _one_by_one(works: Sequence[Coroutine[Any, Any, None]]) -> None:
+    try:
+        for work in works:
+            await work
+    finally:
+        for work in works:
+            work.close()

@@ -1,0 +1,204 @@
+"""One conversation after the other into so many tokens: look back, plan, write out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from refold.engine import Engine, Job
+from refold.errors import BudgetError
+from refold.flow import Flow, ask_until_known
+from refold.model.message import Message
+from refold.model.wire import clone, digest
+from refold.restore import Lookup, MappingLookup, StoreLookup
+from refold.stores.base import Store
+from refold.window.outcome import explain, extended, find_obstacles, first_difference, ids_of
+from refold.window.pairs import pair_warnings
+from refold.window.passes import Pass, Passes
+from refold.window.pressure import Pressure
+from refold.window.reading import Wires, as_sent, unroll
+from refold.window.result import FitResult
+from refold.window.strategies import STRATEGIES, Fitting, Strategy, Task
+
+Pin = str | Callable[[Mapping[str, Any]], bool]
+"""What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
+
+_RETRY_SHARE: Final = 0.05
+"""Share of the window that must be new before it is worth trying again to save something."""
+_TIGHTER: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One list on its way to fitting."""
+
+    job: Job
+    task: Task
+    digests: tuple[str, ...]
+    """Of the messages as they were given."""
+    total: int
+    """Their tokens."""
+    current: FitResult | None
+    """What can be sent without a new pass, if anything can."""
+    is_due: bool
+    """Whether a pass is to be made."""
+
+    @property
+    def settled(self) -> FitResult | None:
+        """What to send if no pass is due."""
+        return None if self.is_due else self.current
+
+
+@dataclass(slots=True, kw_only=True)
+class Fitter:
+    """Makes passes over conversations and remembers the last ones."""
+
+    engine: Engine
+    strategy: Strategy
+    pressure: Pressure
+    pins: tuple[Pin, ...]
+    max_messages: int
+    strict: bool
+    passes: Passes
+    lookup: Lookup
+
+    @classmethod
+    def of(cls, engine: Engine, store: Store | None, **choices: Any) -> Fitter:
+        """Make one that finds originals in the store, or in its own last passes without one."""
+        passes = Passes()
+        kept = MappingLookup(passes.original)
+        lookup: Lookup = kept if store is None else StoreLookup(store.get)
+        return cls(engine=engine, passes=passes, lookup=lookup, **choices)
+
+    def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
+        """Read a list; find out what can be sent as it is, and whether that is good enough."""
+        job = self.engine.begin(as_sent(messages))
+        total = total_of(job)
+        digests = tuple(message.digest for message in job.messages)
+        current, is_due = self._look_back(job, total, available, soft=soft)
+        if is_due and self.strategy in ("fold", "summarize"):
+            unrolled = unroll(job.messages, self.lookup)
+            job = job if unrolled is None else self.engine.begin(unrolled)
+        task = Task(
+            messages=job.messages,
+            options=self.engine.options,
+            analyses=job.analyses,
+            available=available,
+            target=self.pressure.target(current.tokens_after if current else total, available),
+            pinned={m.index: "pinned" for m in job.messages if any(_is(m, p) for p in self.pins)},
+            max_messages=self.max_messages,
+        )
+        return Attempt(
+            job=job, task=task, digests=digests, total=total, current=current, is_due=is_due
+        )
+
+    def _look_back(
+        self, job: Job, total: int, available: int, *, soft: bool
+    ) -> tuple[FitResult | None, bool]:
+        """Return what can be sent without a new pass, and whether a pass is due all the same."""
+        digests = [message.digest for message in job.messages]
+        limit = available * (self.pressure.prepare_at if soft else self.pressure.trigger)
+        own = self.passes.made(digests)
+        if total <= limit or (own and own.result.tokens_available == available):
+            return _unchanged(job, total, available, own), False
+        earlier = self.passes.find(digests)
+        if earlier is not None:
+            tail = job.messages[len(earlier.given) :]
+            tail_tokens = sum(map(job.analyses.tokens.message, tail))
+            view = extended(
+                earlier.result, tail, total=total, tail_tokens=tail_tokens, available=available
+            )
+            if view.fits:
+                enough = max(self.pressure.clear_at_least, _RETRY_SHARE * available)
+                is_calm = not tail or (earlier.is_stuck and tail_tokens < enough)
+                return view, view.tokens_after > limit and not is_calm
+        return (_unchanged(job, total, available) if total <= available else None), True
+
+    def flow(self, attempt: Attempt) -> Flow[Fitting]:
+        """Make the plan; stops where it wants to ask something."""
+        make = STRATEGIES[self.strategy]
+        return ask_until_known(lambda: make(attempt.task), attempt.task.analyses)
+
+    def tighter(self, attempt: Attempt) -> Attempt:
+        """Return the attempt with less room, for when all that is known is that it was too much."""
+        smaller = max(1, int(_TIGHTER * min(attempt.total, attempt.task.available)))
+        task = replace(attempt.task, available=smaller, target=smaller)
+        return replace(attempt, task=task, current=None, is_due=True)
+
+    def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
+        """Write the fitting out if it is worth it; nothing has been written before this."""
+        task, current = attempt.task, attempt.current
+        after = sum(map(task.analyses.tokens.fold, fitting.plan))
+        if current is not None:
+            gain = current.tokens_after - after
+            if gain < max(1, self.pressure.clear_at_least):
+                self._remember(attempt.digests, current, is_stuck=True)
+                return current
+        warnings = pair_warnings(task.messages)
+        obstacles = () if after <= task.available else find_obstacles(task)
+        if after > task.available:
+            problem = explain(after, task.available, obstacles)
+            if self.strict:
+                raise BudgetError(problem)
+            warnings = (*warnings, problem)
+        rendering = self.engine.render(fitting.plan)
+        for message in fitting.dropped:
+            rendering.keep(message)
+        self.engine.save(rendering)
+        result = FitResult(
+            messages=rendering.messages,
+            fits=after <= task.available,
+            tokens_before=attempt.total,
+            tokens_after=after,
+            tokens_available=task.available,
+            dropped_ids=tuple(message.id for message in fitting.dropped),
+            summarized_ids=ids_of(f for f in fitting.plan if len(f.sources) > 1),
+            compressed_ids=ids_of(f for f in fitting.plan if len(f.sources) == 1 and not f.is_kept),
+            steps=fitting.steps,
+            first_changed=first_difference(
+                attempt.digests, [digest(m) for m in rendering.messages]
+            ),
+            warnings=warnings,
+            obstacles=obstacles,
+            verbatim=rendering.verbatim,
+            model=attempt.job.tally.report() if self.engine.asker.is_there else None,
+        )
+        self._remember(attempt.digests, result)
+        return result
+
+    def _remember(
+        self, given: tuple[str, ...], result: FitResult, *, is_stuck: bool = False
+    ) -> None:
+        own = replace(
+            result, messages=[clone(m) for m in result.messages], verbatim=dict(result.verbatim)
+        )
+        shown = tuple(digest(message) for message in own.messages)
+        self.passes.remember(Pass(given=given, shown=shown, result=own, is_stuck=is_stuck))
+
+
+def total_of(job: Job) -> int:
+    """Return the tokens of all messages of *job*."""
+    return sum(map(job.analyses.tokens.message, job.messages))
+
+
+def _unchanged(job: Job, total: int, available: int, own: Pass | None = None) -> FitResult:
+    """Return the conversation as it is: because it fits, or because it is a result of ours."""
+    return FitResult(
+        messages=[clone(dict(message.wire)) for message in job.messages],
+        fits=total <= available,
+        tokens_before=total,
+        tokens_after=total,
+        tokens_available=available,
+        first_changed=len(job.messages),
+        warnings=pair_warnings(job.messages)
+        if total <= available or not own
+        else own.result.warnings,
+        obstacles=() if total <= available or not own else own.result.obstacles,
+    )
+
+
+def _is(message: Message, pin: Pin) -> bool:
+    if callable(pin):
+        return bool(pin(message.wire))
+    return pin in (message.id, f"role:{message.role}")

@@ -1,0 +1,74 @@
+"""Spell out what a pass did: ids, first change, and what is in the way if it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from refold.model.message import Message
+from refold.model.plan import Fold
+from refold.model.wire import clone
+from refold.result import Obstacle
+from refold.window.result import FitResult
+from refold.window.strategies import Task
+
+_MAX_OBSTACLES: Final = 10
+
+
+def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:
+    """Return the ids of all messages behind *folds*."""
+    return tuple(message.id for fold in folds for message in fold.sources)
+
+
+def first_difference(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return the index of the first digest that is not the one that stood there before."""
+    for place, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old != new:
+            return place
+    return min(len(before), len(after))
+
+
+def find_obstacles(task: Task) -> tuple[Obstacle, ...]:
+    """Return the messages that must stay, largest first."""
+    found = [
+        Obstacle(
+            message_id=task.messages[index].id,
+            message_index=index,
+            tokens=task.analyses.tokens.message(task.messages[index]),
+            reason=reason,
+        )
+        for index, reason in task.stays.items()
+    ]
+    return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
+
+
+def explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
+    """Say on one line why it does not fit."""
+    worst = "; ".join(
+        f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})" for o in obstacles[:3]
+    )
+    return f"{after} tokens do not fit into {available}; in the way: {worst or 'nothing known'}"
+
+
+def extended(
+    result: FitResult,
+    tail: Sequence[Message],
+    *,
+    total: int,
+    tail_tokens: int,
+    available: int,
+) -> FitResult:
+    """Return an earlier result with *tail* behind it; nothing is shared with it."""
+    after = result.tokens_after + tail_tokens
+    return replace(
+        result,
+        messages=[clone(dict(wire)) for wire in (*result.messages, *(m.wire for m in tail))],
+        fits=after <= available,
+        tokens_before=total,
+        tokens_after=after,
+        tokens_available=available,
+        steps=("reuse", *(step for step in result.steps if step != "reuse")),
+        verbatim=dict(result.verbatim),
+        model=None,
+    )

@@ -1,0 +1,69 @@
+"""What earlier passes made of conversations: reused as long as the beginning is the same.
+
+Who sends the whole history every time gets the same beginning every time, until the end has grown
+too long: a provider's cached prefix stays valid. A pass that was prepared in the background waits
+here until it is needed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from refold.window.result import FitResult
+
+_MAX_PASSES: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """One list that was read, and what became of it."""
+
+    given: tuple[str, ...]
+    """Digests of the messages that were read."""
+    shown: tuple[str, ...]
+    """Digests of the messages that came out."""
+    result: FitResult
+    """Ours alone: who hands it out copies the messages."""
+    is_stuck: bool = False
+    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+
+
+class Passes:
+    """The last passes of one manager; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._passes: list[Pass] = []
+        self._lock = threading.Lock()
+
+    def remember(self, done: Pass) -> None:
+        """Keep *done*, in the place of an earlier pass over the same conversation."""
+        with self._lock:
+            others = [p for p in self._passes if done.given[: len(p.given)] != p.given]
+            self._passes = [*others, done][-_MAX_PASSES:]
+
+    def forget(self) -> None:
+        """Forget everything: the window or the counting has changed."""
+        with self._lock:
+            self._passes = []
+
+    def find(self, digests: Sequence[str]) -> Pass | None:
+        """Return the latest pass over the beginning of this conversation, if there is one."""
+        for done in reversed(self._passes):
+            if tuple(digests[: len(done.given)]) == done.given:
+                return done
+        return None
+
+    def made(self, digests: Sequence[str]) -> Pass | None:
+        """Return the pass whose outcome this very conversation is, if there is one."""
+        wanted = tuple(digests)
+        return next((done for done in reversed(self._passes) if done.shown == wanted), None)
+
+    def original(self, key: str) -> Any:
+        """Return an original or a link that one of the passes has kept."""
+        for done in reversed(self._passes):
+            if key in done.result.verbatim:
+                return done.result.verbatim[key]
+        return None

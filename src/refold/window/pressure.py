@@ -1,0 +1,57 @@
+"""When a window manager acts, and how far: act late, land low, and not for a trifle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refold.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pressure:
+    """High and low water as shares of the tokens that messages may have.
+
+    Rewriting a prompt costs its cached prefix, so it is done seldom and in batches.
+    """
+
+    trigger: float = 1.0
+    """Act when a conversation has grown beyond this share."""
+    landing: float = 0.8
+    """Bring it down to this share, so that the next turns fit too."""
+    prepare_at: float = 0.9
+    """Prepare in the background from this share on."""
+    clear_at_least: int = 0
+    """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
+
+    @classmethod
+    def of(
+        cls, trigger: object, landing: object, prepare_at: object, clear_at_least: object
+    ) -> Pressure:
+        """Check the shares; those that are `None` follow from the others."""
+        high = _share("trigger", trigger)
+        low = _share("landing", 0.8 * high if landing is None else landing)
+        soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
+        if not low <= soft <= high:
+            raise ConfigError(
+                "landing, prepare_at and trigger must not fall, "
+                f"got landing={low!r}, prepare_at={soft!r}, trigger={high!r}"
+            )
+        if not isinstance(clear_at_least, int) or clear_at_least < 0:
+            raise ConfigError(
+                f"clear_at_least must be a whole number, 0 or more; got {clear_at_least!r}"
+            )
+        return cls(trigger=high, landing=low, prepare_at=soft, clear_at_least=clear_at_least)
+
+    def target(self, total: int, available: int) -> int:
+        """Return the tokens to aim at when *total* do not fit or are too close to it."""
+        return max(1, min(int(self.landing * available), total - self.clear_at_least))
+
+    def is_over(self, tokens: int, available: int) -> bool:
+        """Tell whether *tokens* are beyond the trigger."""
+        return tokens > self.trigger * available
+
+
+def _share(name: str, value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        raise ConfigError(f"{name} must be above 0 and at most 1, got {value!r}")
+    return float(value)

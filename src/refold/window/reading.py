@@ -1,0 +1,44 @@
+"""Read a conversation as it is to be sent: short forms shown, summaries of ours taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from refold.errors import MessageError
+from refold.formats import check_list, load
+from refold.model.message import Message
+from refold.restore import Lookup, looks_folded, restore
+
+Wires = Sequence[Mapping[str, Any]]
+
+
+def as_sent(messages: Wires) -> Wires:
+    """Return *messages* with the short forms of `CompressionManager` in the place of the long."""
+    if not any("compressed_content" in message for message in check_list(messages)):
+        return messages
+    from refold.agent.beside import shown  # a sibling: late, so that neither needs the other first
+
+    return [shown(message) if isinstance(message, dict) else message for message in messages]
+
+
+def unroll(messages: Sequence[Message], lookup: Lookup) -> list[Mapping[str, Any]] | None:
+    """Return the conversation with earlier roll-ups of ours replaced by what they stand for.
+
+    A summary is made from the originals, never from a summary, as long as they can be found; what
+    cannot be found stays as it is. `None` if there is nothing to replace.
+    """
+    unrolled: list[Mapping[str, Any]] = []
+    for message in messages:
+        originals: Sequence[Mapping[str, Any]] = [message.wire]
+        if message.provenance is not None or looks_folded(message.wire):
+            found = restore([message.wire], lookup, recursive=True).messages
+            originals = found if len(found) > 1 else originals
+        unrolled.extend(originals)
+    if len(unrolled) == len(messages):
+        return None
+    try:
+        load(unrolled)
+    except MessageError:  # originals that stand beside their own summary: ids would clash
+        return None
+    return unrolled

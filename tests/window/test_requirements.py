@@ -1,0 +1,607 @@
+"""The requirements on the window manager, one by one: W1 to W16 of the specification."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from refold import MemoryStore, uncompress
+from refold.errors import BudgetError, ConfigError
+from refold.tokens.base import IMAGE_TOKENS
+from refold.tokens.choose import counter_for
+from refold.window import (
+    DEFAULT_REGISTRY,
+    ContextWindowManager,
+    FactSheet,
+    RollingSummary,
+    SlidingWindow,
+    asend_fitting,
+    send_fitting,
+    window_of,
+)
+from refold.window.counting import RememberingCounter
+from tests.budget.promise import tokens_of
+from tests.conversations import Conversation, spelled
+from tests.window.histories import STRATEGIES, talk, tool_turn, violations, words
+
+
+def small(limit: int = 400, **choices: Any) -> ContextWindowManager:
+    return ContextWindowManager(
+        **{"context_limit": limit, "reserve_output_tokens": 0, "counter": words, **choices}
+    )
+
+
+def cost(messages: Conversation) -> int:
+    return tokens_of(messages, counter=words)
+
+
+def holds(messages: Conversation, wanted: dict[str, Any]) -> bool:
+    return any(message == wanted for message in messages)
+
+
+# W1 options and the two ways to call it
+
+
+def test_w01_options_and_enforce_limit() -> None:
+    manager = ContextWindowManager(
+        model="gpt-4o", strategy="sliding_window", max_messages=2, reserve_output_tokens=2_000
+    )
+    assert manager.get_context_limit() == 128_000
+    assert manager.available().output == 2_000
+    messages = talk(20)
+    result = asyncio.run(small(strategy="truncate").enforce_limit(messages))
+    assert result.fits
+    assert result.dropped == len(messages) - len(result.messages)
+    assert not result.summarized
+
+
+def test_w01_a_list_that_fits_comes_back_equal_but_not_shared() -> None:
+    messages = talk(2)
+    result = small(10_000).fit(messages)
+    assert result.messages == messages
+    assert result.messages[0] is not messages[0]
+    assert (result.steps, result.dropped, result.first_changed) == ((), 0, len(messages))
+
+
+# W2 figures
+
+
+def test_w02_figures() -> None:
+    manager = small(400)
+    messages = talk(1)
+    assert manager.get_remaining_token_budget(messages) == 400 - cost(messages)
+    assert manager.get_remaining_token_budget(talk(99)) == 0
+    assert manager.get_max_prompt_tokens() == 400
+    assert window_of("openai:gpt-4o").context_tokens == 128_000
+
+
+# W3 the result
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_w03_the_result_says_what_was_done(strategy: Any) -> None:
+    messages = talk(20)
+    result = small(strategy=strategy).fit(messages)
+    assert result.fits
+    assert result.tokens_before == cost(messages)
+    assert result.tokens_after == cost(result.messages) <= result.tokens_available == 400
+    assert result.steps
+    named = {*result.dropped_ids, *result.summarized_ids, *result.compressed_ids}
+    assert named
+    first = result.first_changed
+    assert result.messages[:first] == messages[:first]
+    assert result.messages[first] != messages[first]
+
+
+def test_w03_strict_raises_and_names_the_obstacle() -> None:
+    messages = [{"role": "system", "content": "rule " * 500}, {"role": "user", "content": "hi"}]
+    result = small().fit(messages)
+    assert not result.fits
+    assert result.obstacles[0].message_index == 0
+    assert "messages[0]" in result.warnings[-1]
+    with pytest.raises(BudgetError, match=r"messages\[0\] 504 tokens"):
+        small(strict=True).fit(messages)
+
+
+# W5 groups
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_w05_calls_and_results_go_together_wherever_they_stand(strategy: Any) -> None:
+    call = tool_turn(1, "fine " * 300)
+    call[0]["tool_calls"] = [*call[0]["tool_calls"], *tool_turn(2, "")[0]["tool_calls"]]
+    late = {"role": "tool", "tool_call_id": "c2", "content": "late " * 300}
+    asked = {"role": "user", "content": "and now?"}
+    messages = [*talk(3), call[0], call[1], {"role": "user", "content": "wait"}, late, asked]
+    result = small(strategy=strategy).fit(messages)
+    assert list(violations(messages, result, cost)) == []
+    assert result.fits
+
+
+def test_w05_the_same_id_may_come_again() -> None:
+    messages = [*talk(2), *tool_turn(1, "a " * 400), *tool_turn(1, "b " * 400), *talk(2)[1:]]
+    for strategy in STRATEGIES:
+        result = small(strategy=strategy).fit(messages)
+        calls = sum(bool(m.get("tool_calls")) for m in result.messages)
+        assert calls == sum(m["role"] == "tool" for m in result.messages)
+        assert result.fits
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_w05_a_pending_call_stays_and_a_dead_one_is_named(strategy: Any) -> None:
+    dead, pending = tool_turn(1, "")[0], tool_turn(2, "")[0]
+    messages = [*talk(4), dead, *talk(9)[1:], pending]
+    result = small(500, strategy=strategy).fit(messages)
+    assert result.fits
+    assert holds(result.messages, pending)
+    assert [w for w in result.warnings if w.startswith("messages[5] calls a tool")]
+    assert not [w for w in result.warnings if f"messages[{len(messages) - 1}]" in w]
+
+
+def test_w05_an_orphan_result_is_named() -> None:
+    messages = [*talk(1), tool_turn(7, "x")[1]]
+    assert any("'c7'" in warning for warning in small(9_000).fit(messages).warnings)
+
+
+# W6 the ladder
+
+
+def test_w06_rungs_stop_as_soon_as_it_fits() -> None:
+    messages = [*talk(2), *tool_turn(1, "\n".join(f"line {n} is fine" for n in range(200)))]
+    messages += talk(12)[1:]
+    gentle = small(cost(messages) - 60, landing=1.0).fit(messages)
+    tight = small(300).fit(messages)
+    assert gentle.fits
+    assert tight.fits
+    assert len(gentle.steps) < len(tight.steps)
+    assert "roll_up" in " ".join(tight.steps)
+
+
+def test_w06_a_huge_last_result_is_clipped_not_lost() -> None:
+    messages = [*talk(1), *tool_turn(1, "row " * 3_000)]
+    for strategy in STRATEGIES:
+        result = small(strategy=strategy).fit(messages)
+        assert result.fits
+        assert result.messages[-1] != messages[-1]
+
+
+# W7 trigger, landing, minimum gain, no progress
+
+
+def test_w07_nothing_below_the_trigger_and_low_after_it() -> None:
+    messages = talk(12)
+    limit = cost(messages)
+    assert small(limit).fit(messages).steps == ()
+    landed = small(limit, trigger=0.8, landing=0.5).fit(messages)
+    assert landed.tokens_after <= 0.5 * limit
+
+
+def test_w07_less_than_the_minimum_gain_is_left_alone() -> None:
+    messages = talk(12)
+    limit = cost(messages)
+    result = small(limit, trigger=0.8, landing=0.5, clear_at_least=limit).fit(messages)
+    assert result.messages == messages
+    forced = small(limit - 1, clear_at_least=300, landing=1.0).fit(messages)
+    assert forced.fits
+    assert forced.tokens_before - forced.tokens_after >= 300
+
+
+def test_w07_what_cannot_be_helped_is_not_tried_at_every_turn() -> None:
+    asked: list[str] = []
+
+    def llm(messages: Any) -> str:
+        asked.append(messages[-1]["content"])
+        raise RuntimeError("down")
+
+    limit = cost(talk(12))
+    manager = small(limit, trigger=0.5, landing=0.4, clear_at_least=limit, llm=llm)
+    messages = talk(12)
+    manager.fit(messages)
+    before = len(asked)
+    for _ in range(5):
+        assert manager.fit(messages).messages == messages
+    assert len(asked) == before > 0
+
+
+def test_w07_the_beginning_stays_the_same_from_turn_to_turn() -> None:
+    manager = small(1_200, strategy="fold")
+    messages = talk(30)
+    views: list[Conversation] = []
+    for turn in range(12, 31):
+        views.append(manager.fit(messages[: turn + 1]).messages)
+    changes = sum(spelled(new[: len(old)]) != spelled(old) for old, new in pairwise(views))
+    assert changes <= 6
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"trigger": 0},
+        {"trigger": 1.1},
+        {"landing": 0.9, "trigger": 0.8},
+        {"prepare_at": 0.1},
+        {"clear_at_least": -1},
+        {"trigger": "high"},
+    ],
+)
+def test_w07_marks_are_checked(choices: Any) -> None:
+    with pytest.raises(ConfigError):
+        small(**choices)
+
+
+# W8 summarize
+
+
+def test_w08_summaries_leave_system_task_and_user_words_outside() -> None:
+    messages = talk(30)
+    result = small(900, strategy="summarize").fit(messages)
+    assert result.fits
+    assert result.summarized
+    users = [m for m in messages if m["role"] == "user"]
+    assert holds(result.messages, messages[0])
+    assert holds(result.messages, users[0])
+    assert all(holds(result.messages, user) for user in users[-2:])
+    summary = next(m for m in result.messages if m["content"].startswith("[summary"))
+    assert summary["role"] == "assistant"
+
+
+def test_w08_a_summary_is_linked_to_what_it_stands_for() -> None:
+    messages = [{**m, "id": f"id{n}"} for n, m in enumerate(talk(20))]
+    result = small(strategy="summarize").fit(messages)
+    assert set(result.summarized_ids) <= {m["id"] for m in messages}
+    assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore()])
+def test_w08_a_new_summary_is_made_from_the_originals_of_the_old(store: Any) -> None:
+    told: list[str] = []
+
+    def summarizer(text: str) -> str:
+        told.append(text)
+        return text[: len(text) // 3]
+
+    manager = small(700, strategy="summarize", store=store, summarizer=summarizer)
+    view = manager.fit(talk(20))
+    assert view.summarized
+    first = len(told)
+    more = [*view.messages, *({**m, "content": f"Later. {m['content']}"} for m in talk(10)[1:])]
+    again = manager.fit(more)
+    assert again.fits
+    assert again.summarized
+    assert told[first:]
+    assert not any("[summary" in text for text in told[first:])
+
+
+def test_w08_a_summary_of_unknown_origin_is_kept_in_the_next_one() -> None:
+    view = small(700, strategy="summarize").fit(talk(20))
+    more = [*view.messages, *({**m, "content": f"Later. {m['content']}"} for m in talk(10)[1:])]
+    again = small(700, strategy="summarize").fit(more)
+    assert again.fits
+    restored = uncompress(again.messages, {**view.verbatim, **again.verbatim})
+    assert restored.messages[:20] == talk(20)[:20]
+
+
+def test_w08_nothing_is_written_before_everything_is_decided() -> None:
+    store = MemoryStore()
+
+    def llm(messages: Any) -> str:
+        assert len(store) == 0
+        return ""
+
+    assert small(strategy="summarize", llm=llm, store=store).fit(talk(20)).fits
+    assert len(store) > 0
+
+
+# W9 zero means zero
+
+
+def test_w09_zero_messages_means_none_but_what_is_pinned() -> None:
+    messages = talk(21)
+    result = small(strategy="sliding_window", max_messages=0).fit(messages)
+    assert result.messages == [messages[0], messages[1], messages[21]]
+    window = SlidingWindow(last_messages=0)
+    assert window(messages) == messages[:1]
+
+
+def test_w09_the_window_is_checked_in_tokens_afterwards() -> None:
+    messages = [*talk(6, sentences=30), {"role": "user", "content": "go"}]
+    result = small(700, strategy="sliding_window", max_messages=20).fit(messages)
+    assert result.fits
+    assert holds(result.messages, messages[0])
+
+
+def test_w09_no_reserve_means_none() -> None:
+    assert small(400).available().available == 400
+
+
+# W10 the reserve
+
+
+def test_w10_what_leaves_no_room_is_named() -> None:
+    with pytest.raises(ConfigError, match="output reserve of 2000 tokens is too big"):
+        ContextWindowManager(context_limit=1_500)
+    tools = [{"name": f"t{n}", "input_schema": {"text": "word " * 200}} for n in range(9)]
+    with pytest.raises(ConfigError, match="tool definitions"):
+        small(600, tools=tools)
+    with pytest.raises(ConfigError, match="tool definitions"):
+        small(600).fit(talk(1), tools=tools)
+
+
+def test_w10_tools_are_counted_and_a_call_may_bring_its_own() -> None:
+    tools = [{"name": "look", "input_schema": {"text": "word " * 50}}]
+    manager = small(2_000)
+    assert manager.available(tools).available < manager.available().available
+    assert manager.fit(talk(30), tools=tools).tokens_after <= manager.available(tools).available
+
+
+# W11 windows
+
+
+def test_w11_unknown_models_are_never_guessed() -> None:
+    with pytest.raises(ConfigError, match="never guessed"):
+        ContextWindowManager()
+    with pytest.raises(ConfigError, match="not known"):
+        ContextWindowManager(model="no-such-model-9")
+    registry = DEFAULT_REGISTRY.with_model("no-such-model-9", context_tokens=9_000)
+    assert ContextWindowManager(model="No-Such-Model-9", registry=registry).get_context_limit() == (
+        9_000
+    )
+    assert window_of("gpt-4o").as_of is not None
+    assert window_of("gpt-4o").source
+
+
+# W12 counting
+
+
+def test_w12_a_text_is_counted_once_in_the_life_of_a_manager() -> None:
+    counted: list[str] = []
+
+    def counter(text: str) -> int:
+        counted.append(text)
+        return words(text)
+
+    manager = small(100_000, counter=counter)
+    messages = talk(40)
+    manager.fit(messages)
+    counted.clear()
+    manager.fit([*messages, {"role": "user", "content": "one more thing"}])
+    assert counted == ["one more thing"]
+
+
+def test_w12_the_memory_of_counts_is_bounded() -> None:
+    counter = RememberingCounter(words, max_chars=100)
+    for number in range(50):
+        assert counter(f"text number {number}") == 3
+    assert counter.remembered <= 10
+    assert counter("x" * 500) == 1
+
+
+def test_w12_a_failing_counter_ends_nothing() -> None:
+    def counter(text: str) -> int:
+        raise RuntimeError(text)
+
+    result = small(600, counter=counter).fit(talk(20))
+    assert result.fits
+
+
+# W13 prepared in the background
+
+
+def test_w13_what_was_prepared_is_taken_over() -> None:
+    asked: list[str] = []
+
+    def summarizer(text: str) -> str:
+        asked.append(text)
+        return text[: len(text) // 3]
+
+    messages = talk(20)
+    manager = small(cost(messages) + 5, strategy="summarize", summarizer=summarizer)
+    thread = threading.Thread(target=manager.prepare, args=(messages,))
+    thread.start()
+    thread.join()
+    assert asked
+    asked.clear()
+    longer = [*messages, {"role": "user", "content": "What is next on the list for today?"}]
+    result = manager.fit(longer)
+    assert asked == []
+    assert result.fits
+    assert result.steps[0] == "reuse"
+    assert result.messages[-1] == longer[-1]
+    assert list(violations(longer, result, cost)) == []
+
+
+def test_w13_nothing_is_prepared_early_and_nothing_changes_by_preparing() -> None:
+    messages = talk(20)
+    manager = small(2 * cost(messages))
+    assert not manager.prepare(messages)
+    near = small(cost(messages) + 5)
+    assert asyncio.run(near.aprepare(messages))
+    assert near.fit(messages).messages == messages
+
+
+def test_w13_a_changed_beginning_discards_it() -> None:
+    messages = talk(20)
+    manager = small(cost(messages) + 5)
+    assert manager.prepare(messages)
+    changed = [*messages, {"role": "user", "content": "more " * 20}]
+    changed[3] = {"role": "user", "content": "Something else entirely was said here."}
+    result = manager.fit([*changed, *talk(4)[1:]])
+    assert result.fits
+    assert "reuse" not in result.steps
+    assert "Something else" in spelled(result.messages) + spelled(result.verbatim)
+
+
+# W14 recovery
+
+
+class RefusedError(Exception):
+    pass
+
+
+def _refusal(limit: int, prompt: int) -> RefusedError:
+    return RefusedError(
+        f"This model's maximum context length is {limit} tokens. However, your messages resulted "
+        f"in {prompt} tokens. Please reduce the length of the messages."
+    )
+
+
+def test_w14_the_provider_knows_better() -> None:
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
+    messages = talk(20)
+    before = manager.fit(messages)
+    assert before.steps == ()
+    result = manager.recover(messages, _refusal(2_000, 3 * before.tokens_after))
+    assert result is not None
+    assert result.fits
+    assert manager.get_context_limit() == 2_000
+    assert manager.recover(messages, ValueError("something else")) is None
+
+
+def test_w14_once_more_and_then_a_typed_error() -> None:
+    sent: list[int] = []
+
+    def send(messages: Conversation) -> str:
+        sent.append(len(spelled(messages)))
+        raise _refusal(900, 3_000)
+
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
+    with pytest.raises(BudgetError, match="a second time"):
+        send_fitting(manager, talk(20), send)
+    assert len(sent) == 2
+    assert sent[1] < sent[0]
+
+
+def test_w14_recovered_and_answered() -> None:
+    answers = iter([_refusal(900, 3_000), "done"])
+
+    async def send(messages: Conversation) -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return str(answer)
+
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
+    assert asyncio.run(asend_fitting(manager, talk(20), send)) == "done"
+
+    def broken(messages: Conversation) -> str:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        send_fitting(manager, talk(2), broken)
+
+
+def test_w14_what_cannot_shrink_is_an_error() -> None:
+    messages = [{"role": "user", "content": "word " * 500}]
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
+    with pytest.raises(BudgetError, match="no shorter one"):
+        manager.recover(messages, "prompt is too long")
+
+
+# W15 pins
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "pin", ["todo", "role:critic", lambda m: "TODO" in str(m["content"])], ids=["id", "role", "if"]
+)
+def test_w15_what_is_pinned_stays(strategy: Any, pin: Any) -> None:
+    todo = {"role": "critic", "id": "todo", "content": "TODO: 1. tar the hull 2. paint it"}
+    messages = [*talk(6), todo, *talk(20)[1:]]
+    result = small(500, strategy=strategy, pins=[pin]).fit(messages)
+    assert result.fits
+    assert holds(result.messages, todo)
+    loose = small(500, strategy=strategy).fit(messages)
+    assert not holds(loose.messages, todo)
+
+
+@pytest.mark.parametrize("pins", [[3], "role:user", [None]])
+def test_w15_pins_are_checked(pins: Any) -> None:
+    with pytest.raises(ConfigError, match="pin"):
+        small(pins=pins)
+
+
+# W16 also offered
+
+
+def test_w16_sliding_windows() -> None:
+    messages = [*talk(4), *tool_turn(1, "result"), {"role": "user", "content": "thanks"}]
+    assert SlidingWindow(last_messages=1)(messages) == [messages[0], messages[-1]]
+    # The second of the last two is a result: its call would be the third, so neither is kept.
+    assert SlidingWindow(last_messages=2)(messages) == [messages[0], messages[-1]]
+    assert SlidingWindow(last_messages=3)(messages) == [messages[0], *messages[-3:]]
+    assert SlidingWindow(last_messages=1, anchor_first=1)(messages) == [
+        messages[0],
+        messages[1],
+        messages[-1],
+    ]
+    room = cost([messages[0], *messages[-3:]])
+    assert SlidingWindow(max_tokens=room, counter=words)(messages) == [messages[0], *messages[-3:]]
+    both = SlidingWindow(last_messages=9, max_tokens=room, counter=words)
+    assert both(messages) == [messages[0], *messages[-3:]]
+    huge = [{"role": "user", "content": "word " * 900}]
+    assert SlidingWindow(max_tokens=10)(huge) == huge
+    wrongs: list[dict[str, Any]] = [{}, {"last_messages": -1}, {"max_tokens": 1.5}]
+    for wrong in wrongs:
+        with pytest.raises(ConfigError):
+            SlidingWindow(**wrong)
+
+
+def test_w16_a_rolling_summary_loses_nothing_when_the_model_fails() -> None:
+    def llm(messages: Any) -> str:
+        raise RuntimeError("down")
+
+    rolling = RollingSummary(max_tokens=1_500, llm=llm, counter=words)
+    rolling.add(*talk(10))
+    first = rolling.view()
+    rolling.add(*talk(10)[1:])
+    second = asyncio.run(rolling.aview())
+    assert first.fits
+    assert second.fits
+    assert second.model is not None
+    assert second.model.failures
+    assert rolling.messages == [*talk(10), *talk(10)[1:]]
+    assert len(rolling) == 21
+    assert second.messages[-1] == talk(10)[-1]
+
+
+def test_w16_a_fact_sheet_is_bounded_and_recent_first() -> None:
+    sheet = FactSheet(max_facts=5)
+    for number in range(20):
+        sheet.add_text(f"Ticket OPS-{100 + number} waits.")
+    assert len(sheet.facts("values")) == 5
+    assert "OPS-119" in sheet.facts("values")[0]
+    sheet.add_text("Ticket OPS-116 again.")
+    assert "OPS-116" in sheet.facts("values")[0]
+    text = sheet.write(60)
+    assert "OPS-116" in text
+    assert counter_for(None)(text) <= 60
+    assert sheet.write(5) == ""
+    with pytest.raises(ConfigError):
+        sheet.facts("colours")
+    with pytest.raises(ConfigError):
+        FactSheet(max_facts=0)
+
+
+# The short forms of CompressionManager
+
+
+def test_short_forms_are_what_is_sent() -> None:
+    turn = tool_turn(1, "row " * 300)
+    turn[1]["compressed_content"] = "300 rows"
+    messages = [*talk(1), *turn]
+    result = small(400).fit(messages)
+    assert result.messages[-1] == {"role": "tool", "tool_call_id": "c1", "content": "300 rows"}
+    assert result.fits
+    assert result.steps == ()
+    assert messages[-1]["compressed_content"] == "300 rows"
+    assert small(400).get_remaining_token_budget(messages) == 400 - result.tokens_after
+
+
+def test_pictures_count() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
+    messages = [{"role": "user", "content": [{"type": "text", "text": "see"}, picture]}]
+    assert small(5_000).fit(messages).tokens_before == 1 + IMAGE_TOKENS + 4

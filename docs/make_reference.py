@@ -85,6 +85,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Managers": (
         "refold.CompressionManager",
         "refold.DEFAULT_COMPRESSION_PROMPT",
+        "refold.agent.manager_options.ManagerOptions",
         "refold.Policies",
         "refold.agent.manager_report.ManagerReport",
         "refold.agent.manager_report.ItemReport",
@@ -124,6 +125,12 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     ),
 }
 """Every public name, in the order of the page."""
+
+_PACKAGES: Final = {
+    "Summarizers and their wrappers": "refold.summarizers",
+    "Windows": "refold.window",
+}
+"""Groups that end with whatever else their package makes public."""
 
 CONSTANTS: Final[Mapping[str, str]] = {
     "refold.DEFAULT_COMPRESSION_PROMPT": (
@@ -165,9 +172,18 @@ def make_reference() -> str:
     parts = [_HEAD]
     for title, names in GROUPS.items():
         parts.append(f"## {title}\n")
-        parts.extend(_describe(name) for name in names)
+        parts.extend(map(_describe, (*names, *_rest(title))))
     parts.extend((_formats(), _detectors(), _gates(), _commands()))
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _rest(title: str) -> Iterator[str]:
+    """Yield the public names of the package behind *title* that no group lists, if there is one."""
+    package = _PACKAGES.get(title)
+    if package is not None:
+        listed = {name.rpartition(".")[2] for names in GROUPS.values() for name in names}
+        public = importlib.import_module(package).__all__
+        yield from (f"{package}.{name}" for name in sorted(set(public) - listed))
 
 
 def _check_complete() -> None:

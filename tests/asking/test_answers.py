@@ -178,7 +178,7 @@ class TestRefused:
         text, answer = BAD_ANSWERS[gate]
         good = {
             FORBIDDEN: "Never open the valve of pump 7 by hand; the gauge reads 507 mm.",
-            WITH_CODE: '{"halls":[7,8,9],"gauge":"507 mm","note":"all of it is fine","later":"a b"}',
+            WITH_CODE: JSON.replace(": ", ":"),
         }.get(text, short(7))
         result = fold(talk(text), summarizer=Scripted(answer, good))
         assert gate in gates_of(result)

@@ -147,8 +147,7 @@ class TestOnce:
     def test_copies_that_become_references_are_not_asked_about(self) -> None:
         model = Clerk()
         fold(talk(note(1), note(2), note(1), note(2)), summarizer=model)
-        assert set(model.times_asked) <= {note(1), note(2)}
-        assert set(model.times_asked.values()) == {1}
+        assert not model.requests  # what they refer to stays readable
 
     def test_a_second_run_asks_nothing(self) -> None:
         model = Clerk()
@@ -290,8 +289,8 @@ class TestDeadline:
         assert result.messages == plainly(notes(2))
         assert len(report_of(result).failures) == 1
 
-    @pytest.mark.xfail(reason="BUG: pass_seconds is not checked", raises=(Exception,))
-    @pytest.mark.parametrize("seconds", [-1, float("nan"), "5", True])
+    @pytest.mark.xfail(reason="BUG: pass_seconds is not checked")
+    @pytest.mark.parametrize("seconds", [-1, float("nan"), "5"])
     def test_a_time_that_is_none(self, seconds: object) -> None:
         with pytest.raises(ConfigError):
             Compressor(summarizer=sum_up, pass_seconds=seconds)  # type: ignore[arg-type]

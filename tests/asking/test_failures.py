@@ -70,11 +70,9 @@ TROUBLE = [
     pytest.param(MemoryError(), id="memory"),
     pytest.param(StopIteration(3), id="stop iteration"),
     pytest.param(StopAsyncIteration(), id="stop async iteration"),
-    pytest.param(GeneratorExit(), id="generator exit"),
     pytest.param(ExceptionGroup("two", [OSError("a"), ValueError("b")]), id="group"),
     pytest.param(asyncio.InvalidStateError("x"), id="invalid state"),
     bug(asyncio.CancelledError(), "a client that cancels itself cancels the run"),
-    bug(MeteredError("x"), "error.usage is trusted to be a Usage"),
     bug(MuteError(), "str(error) is trusted not to raise"),
 ]
 
@@ -92,26 +90,27 @@ def quick(messages: Conversation, **choices: Any) -> Any:
 @pytest.mark.parametrize("trouble", TROUBLE)
 class TestRaising:
     def test_never_ends_a_run(self, trouble: BaseException) -> None:
-        if isinstance(trouble, GeneratorExit):
-            pytest.skip("not an Exception: it is the interpreter's own")
         result = quick(notes(2), summarizer=Says(trouble))
         assert result.messages == plainly(notes(2))
         report = report_of(result)
         assert (report.asked, report.accepted, report.refused) == (2, 0, ())
         assert len(report.failures) == 2
         for failure in report.failures:
-            assert failure.startswith(type(trouble).__name__ if report.failures else "")
+            assert type(trouble).__name__ in failure
             assert len(failure) < 300
             assert "\n" not in failure
 
     def test_nor_does_a_classifier(self, trouble: BaseException) -> None:
-        if isinstance(trouble, GeneratorExit):
-            pytest.skip("not an Exception: it is the interpreter's own")
-        if isinstance(trouble, MeteredError):
-            pytest.xfail("what judging costs is not counted")
         result = quick(notes(2), classifier=Judges(trouble))
         assert result.messages == plainly(notes(2))
         assert len(report_of(result).failures) == 2
+
+
+@pytest.mark.xfail(reason="BUG: error.usage is trusted to be a Usage")
+def test_an_error_that_counts_its_cost_in_its_own_way() -> None:
+    result = quick(notes(1), summarizer=Says(MeteredError("x")))
+    assert result.messages == plainly(notes(1))
+    assert report_of(result).failures == ("MeteredError: x",)
 
 
 class TestReturningNonsense:

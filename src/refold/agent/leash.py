@@ -14,7 +14,7 @@ from refold.summarizers.cached import Cache, Cached
 from refold.summarizers.chunking import Chunking
 from refold.summarizers.deadline import WithTimeout
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.summarizers.limited import Limited
+from refold.summarizers.limited import Limited, Limiter
 from refold.summarizers.redacting import Redacting, SecretFinder, find_secrets
 from refold.summarizers.retrying import Retrying
 from refold.tokens.base import TokenCounter
@@ -25,23 +25,6 @@ _TOOL_CALL: Final = re.compile(
     re.IGNORECASE,
 )
 """How calls of tools begin that a model writes into its text."""
-
-
-class Limiter:
-    """A limit of calls at once that several managers share: give the same one to all of them."""
-
-    def __init__(self, max_concurrent: int = 4) -> None:
-        self._owner = Limited(_nobody, max_concurrent=max_concurrent)
-
-    def around(self, inner: Summarizer) -> Summarizer:
-        """Return *inner*, called only when this limit allows."""
-        limited = Limited(inner)
-        limited._slots = self._owner._slots  # the line to wait in is what is shared
-        return limited
-
-
-def _nobody(text: str) -> str:
-    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +56,11 @@ class Leash:
             count_tokens=self.count,
         )
         limiter = self.max_concurrent
-        limiter = limiter if isinstance(limiter, Limiter) else Limiter(limiter)
         # Those who wait in line are told at once when the model turns out not to work.
-        limited = limiter.around(CircuitBreaker(WithTimeout(counted, self.call_seconds)))
+        limited = Limited(
+            CircuitBreaker(WithTimeout(counted, self.call_seconds)),
+            max_concurrent=self.max_concurrent,
+        )
         patient = NoToolCalls(Retrying(limited))
         cached: Summarizer = Cached(patient, self.cache, version=version)
         if self.window_tokens is not None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Final, Self
 
-from refold.agent.leash import Limiter
 from refold.agent.policy import Policies, ToolPolicy
 from refold.errors import ConfigError
 from refold.events import Listener
 from refold.stores.base import Store
 from refold.summarizers.cached import Cache
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
+from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import SecretFinder
 from refold.tokens.base import TokenCounter
 from refold.tokens.estimate import estimate_tokens

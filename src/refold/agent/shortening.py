@@ -195,7 +195,9 @@ class Shortener:
         if not notes:
             return short
         said = "; ".join(notes)
-        return _into_json(short, said) if is_json(short) else f"{short}\n[{said}]"
+        if is_json(short):
+            return _into_json(short, said)
+        return f"{short}{chr(10) if chr(10) in short else ' '}[{said}]"
 
     def _keep(self, text: str) -> None:
         if self._store is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from refold.summarizers.deadline import WithTimeout
     from refold.summarizers.escalating import Escalating
     from refold.summarizers.gemini import GeminiSummarizer
-    from refold.summarizers.limited import Limited
+    from refold.summarizers.limited import Limited, Limiter
     from refold.summarizers.llm import create_escalating_summarizer, create_summarizer
     from refold.summarizers.openai import OpenAISummarizer
     from refold.summarizers.redacting import Redacting
@@ -35,6 +35,7 @@ _HOMES: Final = {
     "Escalating": "escalating",
     "GeminiSummarizer": "gemini",
     "Limited": "limited",
+    "Limiter": "limited",
     "MemoryCache": "cached",
     "OpenAISummarizer": "openai",
     "Redacting": "redacting",
@@ -66,7 +67,7 @@ def guard(summarizer: object) -> Summarizer:
     """
     from refold.summarizers.cached import Cached
     from refold.summarizers.deadline import WithTimeout
-    from refold.summarizers.limited import Limited
+    from refold.summarizers.limited import Limited, Limiter
     from refold.summarizers.redacting import Redacting
     from refold.summarizers.resolve import resolve_summarizer
     from refold.summarizers.retrying import Retrying
@@ -87,6 +88,7 @@ __all__ = [
     "Escalating",
     "GeminiSummarizer",
     "Limited",
+    "Limiter",
     "MemoryCache",
     "OpenAISummarizer",
     "Redacting",

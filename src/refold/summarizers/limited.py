@@ -10,6 +10,15 @@ from refold.errors import ConfigError
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 
+class Limiter:
+    """A limit of calls at once that several summarizers share: give the same one to all of them."""
+
+    def __init__(self, max_concurrent: int = 4) -> None:
+        if max_concurrent < 1:
+            raise ConfigError(f"max_concurrent must be 1 or more, got {max_concurrent!r}")
+        self.slots = _Slots(max_concurrent)
+
+
 class Limited:
     """Lets at most *max_concurrent* calls reach *inner* at once; the others wait in line.
 
@@ -17,11 +26,12 @@ class Limited:
     (`Cached`). One `Limited` shared by several owners is a limit over all of them.
     """
 
-    def __init__(self, inner: Summarizer | TextFunction, *, max_concurrent: int = 4) -> None:
-        if max_concurrent < 1:
-            raise ConfigError(f"max_concurrent must be 1 or more, got {max_concurrent!r}")
+    def __init__(
+        self, inner: Summarizer | TextFunction, *, max_concurrent: int | Limiter = 4
+    ) -> None:
+        is_shared = isinstance(max_concurrent, Limiter)
         self._inner = as_summarizer(inner)
-        self._slots = _Slots(max_concurrent)
+        self._slots = (max_concurrent if is_shared else Limiter(max_concurrent)).slots
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask *inner* as soon as it is this call's turn."""

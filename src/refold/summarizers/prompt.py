@@ -137,7 +137,8 @@ class PromptWriter:
         if self._mode == "aggressive":
             tokens //= 2
         tokens = max(1, tokens)
-        mark = make_mark(text, *facts)
+        context = _encodable(request.context)
+        mark = make_mark(text, context, *facts)
         around_data = _fences("data", mark)
         around_facts = _fences("facts", mark)
         rules = [
@@ -146,7 +147,7 @@ class PromptWriter:
             _DATA.format(*around_data),
             _KEEP.format(_join(self._kept)),
         ]
-        data = [around_data[0], text, around_data[1]]
+        data = [around_data[0], *filter(None, (context,)), text, around_data[1]]
         if facts:
             rules.append(_FACTS.format(*around_facts))
             data += [around_facts[0], *facts, around_facts[1]]

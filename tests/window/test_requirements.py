@@ -169,6 +169,17 @@ def test_w06_a_huge_last_result_is_clipped_not_lost() -> None:
         assert result.messages[-1] != messages[-1]
 
 
+def test_w06_what_no_line_fits_beside_is_dropped_but_kept_apart() -> None:
+    messages = talk(5, sentences=1)
+    must = [messages[0], messages[1], messages[5]]
+    for strategy in STRATEGIES:
+        result = small(cost(must), strategy=strategy).fit(messages)
+        assert result.fits
+        assert result.messages == must
+        assert result.dropped_ids
+        assert all(m in result.verbatim.values() for m in messages[2:5])
+
+
 # W7 trigger, landing, minimum gain, no progress
 
 

@@ -55,12 +55,9 @@ class Leash:
             price_per_million_output=self.price_per_million_output,
             count_tokens=self.count,
         )
-        limiter = self.max_concurrent
         # Those who wait in line are told at once when the model turns out not to work.
-        limited = Limited(
-            CircuitBreaker(WithTimeout(counted, self.call_seconds)),
-            max_concurrent=self.max_concurrent,
-        )
+        bounded = CircuitBreaker(WithTimeout(counted, self.call_seconds))
+        limited = Limited(bounded, max_concurrent=self.max_concurrent)
         patient = NoToolCalls(Retrying(limited))
         cached: Summarizer = Cached(patient, self.cache, version=version)
         if self.window_tokens is not None:

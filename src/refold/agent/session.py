@@ -164,12 +164,13 @@ class Session:
             grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
             return (self._fold_tail({}) if grown else None), None
         aim = self._engine.aim(budget)
-        pinned = find_untouchable(self._messages, self.options)
-        if not self._is_guarded and self._hides_any_of(pinned):
-            return self._fold_all(budget)
+        if not self._is_guarded:
+            self._is_guarded = True
+            if self._hides_any_of(find_untouchable(self._messages, self.options)):
+                return self._fold_all(budget)
         if self._tokens <= self.marks.trigger * aim:
             return None, None
-        plan = self._fold_tail(pinned)
+        plan = self._fold_tail(find_untouchable(self._messages, self.options))
         cost = self._price(plan)
         if cost <= self.marks.landing * aim:
             return plan, None

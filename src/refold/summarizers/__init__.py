@@ -67,7 +67,7 @@ def guard(summarizer: object) -> Summarizer:
     """
     from refold.summarizers.cached import Cached
     from refold.summarizers.deadline import WithTimeout
-    from refold.summarizers.limited import Limited, Limiter
+    from refold.summarizers.limited import Limited
     from refold.summarizers.redacting import Redacting
     from refold.summarizers.resolve import resolve_summarizer
     from refold.summarizers.retrying import Retrying

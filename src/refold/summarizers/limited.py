@@ -29,9 +29,10 @@ class Limited:
     def __init__(
         self, inner: Summarizer | TextFunction, *, max_concurrent: int | Limiter = 4
     ) -> None:
-        is_shared = isinstance(max_concurrent, Limiter)
+        if not isinstance(max_concurrent, Limiter):
+            max_concurrent = Limiter(max_concurrent)
         self._inner = as_summarizer(inner)
-        self._slots = (max_concurrent if is_shared else Limiter(max_concurrent)).slots
+        self._slots = max_concurrent.slots
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask *inner* as soon as it is this call's turn."""

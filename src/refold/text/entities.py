@@ -74,7 +74,8 @@ _STARTERS: Final = frozenset(
     "If It Its My Your His Her Our They We You He She In On At To For With From As By An Each "
     "Every Some All Most Many Much Any No Not Also Just Only Even Still Yet Let See Note Yes Sure "
     "Great Thanks Well First Second Third Next Last Finally However After Before Since Once While "
-    "Although Because Unless Until About Over Under Between Into".split()
+    "Although Because Unless Until About Over Under Between Into Nothing Nobody Everything "
+    "Everyone Someone Something Anyone Please Perhaps Maybe Today Tomorrow Yesterday".split()
 )
 
 

@@ -54,8 +54,15 @@ class Fitting:
 
 
 def fold(task: Task) -> Fitting:
-    """Climb the ladder: shorten, tighten, truncate, roll up."""
-    return _climb(task, only_rolls=False)
+    """Climb the ladder: shorten, tighten, truncate, roll up.
+
+    Where there is not even room for a line about each stretch, the oldest blocks are dropped.
+    """
+    fitting = _climb(task, only_rolls=False)
+    if _cost(task, fitting.plan) <= task.available:
+        return fitting
+    dropped = truncate(task)
+    return dropped if _cost(task, dropped.plan) <= task.available else fitting
 
 
 def summarize(task: Task) -> Fitting:
@@ -161,7 +168,7 @@ def _shorten_rest(
         messages=[replace(message, index=place) for place, message in enumerate(kept)],
         pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
     )
-    fitting = fold(rest)
+    fitting = _climb(rest, only_rolls=False)
     plan = tuple(_renumbered(fold_, kept) for fold_ in fitting.plan)
     return Fitting(plan=plan, dropped=dropped, steps=(*steps, *fitting.steps))
 

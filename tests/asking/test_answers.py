@@ -40,7 +40,10 @@ BAD_ANSWERS = {
         "das ist die Lage.",
     ),
     "negations_kept": (FORBIDDEN, "Open the valve of pump 7 by hand; the gauge reads 507 mm."),
-    "json_valid": (WITH_CODE, "halls 7, 8, 9; gauge unit mm, reading 507; all of it is fine; later a, b"),
+    "json_valid": (
+        WITH_CODE,
+        "halls 7, 8, 9; gauge unit mm, reading 507; all of it is fine; later a, b",
+    ),
 }
 
 
@@ -148,7 +151,7 @@ class TestRepaired:
         assert report_of(result).repaired == 1
 
     @pytest.mark.xfail(
-        reason="CONTRACT 5 wants negations present or appended; the gate lets go of unmentioned ones"
+        reason="CONTRACT 5: negations are present or appended; here an unmentioned one may go"
     )
     def test_a_no_of_which_nothing_is_said_comes_back_too(self) -> None:
         text = f"{note(7)} Do not bring the dog."

@@ -116,16 +116,17 @@ def talks(draw: Draw) -> tuple[Conversation, dict[str, list[str]]]:
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 ADDRESS = re.compile(r"\w+://[^\s\"'<>;,|\]]+")
-PATH = re.compile(r"(?<![\w/:.])[\w.~-]*(?:/[\w.-]+)+")
+PATH = re.compile(r"(?<![\w/:.])(?:~?(?:/[\w.-]+)+|\w[\w.-]*(?:/[\w.-]+)*\.[A-Za-z]\w*)")
 FURNITURE = re.compile(r" \(\d+ messages merged\)| \| #\w+\]$|\[truncated — \d+ chars: ")
 
 
-def said(text: str) -> set[str]:
-    """Return numbers, addresses and paths by means that have nothing to do with the gates."""
-    found = {*NUMBER.findall(text)}
-    for pattern in (ADDRESS, PATH):
-        found.update(match.rstrip(".") for match in pattern.findall(text))
-    return found
+def invented(shown: str, source: str) -> set[str]:
+    """Return what numbers, addresses and paths are new, by means that the gates know nothing of."""
+    numbers = set(NUMBER.findall(shown)) - set(NUMBER.findall(source))
+    places = {place.rstrip(".") for p in (ADDRESS, PATH) for place in p.findall(shown)}
+    return numbers | {
+        place for place in places if not re.search(rf"(?<!\w){re.escape(place)}(?!\w)", source)
+    }
 
 
 def answer_with(asked: dict[str, list[str]]) -> Any:
@@ -144,7 +145,7 @@ def check_nothing_is_invented(result: Result) -> None:
     for message, originals in zip(result.messages, sources_of(result), strict=True):
         source = "\n\n".join(original["content"] for original in originals)
         shown = FURNITURE.sub(" ", message["content"])
-        assert said(shown) <= said(source), said(shown) - said(source)
+        assert not invented(shown, source)
         assert values_in(shown) <= values_in(source), values_in(shown) - values_in(source)
 
 
@@ -199,6 +200,20 @@ def test_good_answers_are_generated_and_used() -> None:
     assert report_of(result).accepted == 1
     assert facts in result.messages[0]["content"]
     check_nothing_is_invented(result)
+
+
+@pytest.mark.xfail(reason="BUG: a relative path without an extension is no path to the gates")
+@pytest.mark.parametrize("path", ["src/h", "src/http", "lib/evil"])
+def test_a_path_that_the_source_lacks(path: str) -> None:
+    source = " ".join((FACTS[0], *FILLERS))
+    messages: Conversation = [
+        {"role": "user", "content": source},
+        {"role": "assistant", "content": "Good."},
+    ]
+    answer = FACTS[0].replace(" in ", f" of {path} in ")
+    result = compress(messages, recency_window=1, summarizer=answer_with({source: [answer]}))
+    assert f"of {path} in" not in result.messages[0]["content"]
+    assert report_of(result).accepted == 0
 
 
 @pytest.mark.xfail(reason="BUG: the list of entities cuts a number at its thousands separator")

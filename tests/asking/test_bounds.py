@@ -60,9 +60,8 @@ class Busy(Clerk):
 
     async def wait(self, request: SummaryRequest) -> None:
         with self.crowd:
-            if not self.is_full:
-                await until(lambda: self.crowd.now == AT_ONCE)
-                self.is_full = True
+            await until(lambda: self.is_full or self.crowd.now == AT_ONCE)
+            self.is_full = True
             for _ in range(3):
                 await asyncio.sleep(0)
 

@@ -42,7 +42,7 @@ async def sum_up_later(text: str) -> str:
     return sum_up(text)
 
 
-class Callable_:
+class Caller:
     async def __call__(self, text: str) -> str:
         return sum_up(text)
 
@@ -57,8 +57,8 @@ class Blocking:
 SUMMARIZERS: dict[str, Any] = {
     "function": sum_up,
     "coroutine function": sum_up_later,
-    "lambda giving a coroutine": lambda text: sum_up_later(text),
-    "object with async __call__": Callable_(),
+    "lambda giving a coroutine": lambda text: sum_up_later(text.strip()),
+    "object with async __call__": Caller(),
     "summarizer": Clerk(),
     "summarizer that never waits": Blocking(),
     "create_summarizer": create_summarizer(sum_up),

@@ -32,7 +32,7 @@ class MuteError(Exception):
 class MeteredError(Exception):
     """Has a usage, but not one of ours."""
 
-    usage = {"total_tokens": 12}
+    usage = ("total_tokens", 12)
 
 
 class Says:

@@ -128,7 +128,7 @@ class TestWhomItIsAskedAbout:
 
     def test_not_copies(self) -> None:
         judge = Judge()
-        fold(talk(note(1), note(1), note(2)), classifier=judge)
+        fold(talk(note(1), note(2), note(1)), classifier=judge)
         assert set(judge.asked) == {note(2)}
 
     def test_equal_texts_once(self) -> None:

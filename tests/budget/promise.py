@@ -101,7 +101,7 @@ def smallest(
     What is kept costs what it costs. What is tied to it by a tool call stays too, at worst as it
     is. Each stretch between becomes one line, or stays if it is as short as that.
     """
-    pinned = set(kept)
+    pinned = set(kept) | _last_words(messages)
     for block in _blocks(messages):
         if pinned & set(block):
             pinned.update(block)
@@ -109,6 +109,16 @@ def smallest(
     for stretch in _stretches(messages, pinned):
         total += min(LINE_TOKENS, cost(stretch))
     return total
+
+
+def _last_words(messages: Conversation) -> set[int]:
+    """Return the message with the user's last words, which may stand beside tool results."""
+    for index in range(len(messages) - 1, -1, -1):
+        content = messages[index]["content"] if messages[index]["role"] == "user" else None
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if any(b.get("type") == "text" and b["text"].strip() for b in blocks or ()):
+            return {index}
+    return set()
 
 
 def _stretches(messages: Conversation, pinned: set[int]) -> Iterator[Conversation]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ import pytest
 
 import refold
 from refold.classifiers import create_classifier
+from refold.gates import GATES, values_in
+from refold.gates.base import Source
 from refold.summarizers.base import SummaryRequest
 from refold.summarizers.openai import OpenAISummarizer
 
@@ -38,14 +41,31 @@ DEPLOYMENT = (
     "The next step is to run the migration by hand in the evening and to look at the dashboards."
 )
 CONVERSATIONS = {
-    "deployment": (DEPLOYMENT, "Good. Maria Lopez will watch the dashboards with me tonight."),
+    "deployment": (
+        DEPLOYMENT,
+        "Good. Maria Lopez will watch the dashboards with me tonight. I read the log, and it is as "
+        "long as it always is, and most of it says nothing at all. The lock was taken at 9:40 by "
+        "the nightly report and was held until 10:10. The script is in jobs/nightly/report.py, "
+        "and it opens 3 transactions of which it closes only 2. That should be easy to mend.",
+        "Thank you for looking. Then let us mend the report first, and run the migration after it. "
+        "I would like to see it tried on the copy of the database before anybody touches the real "
+        "one, as we have always done. The copy is at https://copy.test/db and takes 45 minutes to "
+        "load. Do not run it while the backup is going, or both will fail.",
+    ),
     "garden": (
         "The community garden opens on Saturday. Anna brings 12 tomato plants and the soil, and "
         "Peter brings the tools that he borrowed from the school. We talked for a long time about "
         "the fence and about the weather, and about how nice it was last year when all came. "
         "The fence is not paid for yet; it costs 240 euros, and the city gives us half of that. "
         "Children are welcome, but they must not play near the pond, which has no railing.",
-        "Let us meet at the gate, then. I will bring the coffee and something to eat for all.",
+        "Let us meet at the gate, then. I will bring the coffee and something to eat for all. "
+        "Last year there was far too much cake and hardly any bread, so I will ask around this "
+        "time who brings what. We are 35 people if everybody comes, and 9 of them are children. "
+        "It would be good to have a second table, but mine has a broken leg.",
+        "I have a table, and it is 2 metres long. I can also bring the water, because the pipe in "
+        "the garden is still frozen and nobody knows when it will be mended. Last week I asked at "
+        "the office, and they were kind but did not know it either. My number is 555-0142 in case "
+        "somebody cannot find the gate.",
     ),
     "release": (
         "The release was moved from Tuesday to Thursday because the translations were late. That "
@@ -53,9 +73,18 @@ CONVERSATIONS = {
         "thank all of you for your patience. The new importer is three times faster than the old "
         "one, but it does not read compressed archives yet. Sofia Reyes writes the announcement. "
         "Tom tests the installer on the old laptops. Nobody should merge anything on Wednesday.",
-        "I wrote the announcement. It is in the shared folder, and comments are very welcome.",
+        "I wrote the announcement. It is in the shared folder, and comments are very welcome. It "
+        "says that version 2.14.0 reads 120 kinds of files and that it needs 512 MB of memory. I "
+        "was not sure about the memory, so please look at that line before it goes out. There is "
+        "also a picture of the new window, which Tom made, and which I like a lot.",
+        "The picture is lovely. About the memory: I measured it on two of the laptops, the old one "
+        "and the very old one, and it never took more than 380 MB, so what you wrote is on the "
+        'safe side. The installer stops with the message "disk is full" when there are less than '
+        "900 MB left, which is not quite right, because it needs only 700 MB.",
     ),
 }
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+ADDRESS = re.compile(r"\w+://\S+|(?<![\w/])\w+(?:/\w+)+\.\w+")
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +107,15 @@ def base_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def refusals() -> Iterator[Counter[str]]:
-    """How many answers each gate refused, over all conversations."""
-    counted = Counter[str]()
+def table() -> Iterator[dict[str, Counter[str]]]:
+    """What became of the answers, by conversation."""
+    counted: dict[str, Counter[str]] = {}
     yield counted
-    print(f"\nrefused, by gate, in all: {dict(counted)}")
+    columns = ["asked", "accepted", "repaired", "in use", "failures", *(g.name for g in GATES)]
+    counted["in all"] = sum(counted.values(), Counter[str]())
+    print("\n\nrefused, by gate:\n" + " ".join(f"{name:>{len(name)}}" for name in ["", *columns]))
+    for name, row in counted.items():
+        print(" ".join(f"{row[column]:{len(column)}}" for column in columns), name)
 
 
 @pytest.fixture
@@ -108,27 +141,50 @@ def test_it_answers(summarizer: OpenAISummarizer) -> None:
 
 
 @pytest.mark.parametrize("name", CONVERSATIONS)
-def test_folding(summarizer: OpenAISummarizer, refusals: Counter[str], name: str) -> None:
-    long, reply = CONVERSATIONS[name]
+def test_folding(summarizer: OpenAISummarizer, table: dict[str, Counter[str]], name: str) -> None:
+    texts = CONVERSATIONS[name]
     messages = [
-        {"role": "user", "content": long},
-        {"role": "assistant", "content": reply},
-        {"role": "user", "content": "Thank you."},
+        {"role": role, "content": text}
+        for role, text in zip(("user", "assistant", "user"), texts, strict=True)
     ]
+    messages.append({"role": "assistant", "content": "You are welcome."})
     result = refold.compress(messages, summarizer=summarizer, recency_window=1)
-    restored = refold.uncompress(result.messages, result.verbatim)
+    plain = refold.compress(messages, recency_window=1)
     report = result.model
-    assert restored.messages == messages
     assert report is not None
-    assert report.asked == 1
-    assert report.calls + len(report.failures) >= 1
-    assert len(str(result.messages[0]["content"])) < len(long), report
-    refused = Counter(refusal.gate for refusal in report.refused)
-    refusals.update(refused)
-    print(f"\n{name}: asked {report.asked}, accepted {report.accepted}, repaired {report.repaired}")
-    print(f"  refused by gate: {dict(refused)}; failures: {list(report.failures)}")
-    print(f"  {report.calls} calls, {report.input_tokens} tokens in, {report.output_tokens} out")
-    print(f"  became: {result.messages[0]['content']!r}")
+    used = [m != p for m, p in zip(result.messages, plain.messages, strict=True)]
+    row = Counter(refusal.gate for refusal in report.refused)
+    row.update(asked=report.asked, accepted=report.accepted, repaired=report.repaired)
+    row.update({"in use": sum(used), "failures": len(report.failures)})
+    table[name] = row
+    print(f"\n{name}: {report.calls} calls, {report.input_tokens} tokens in, ", end="")
+    print(f"{report.output_tokens} out; failures: {list(report.failures)}")
+    for refusal in report.refused:
+        print(f"  {refusal.gate}: {refusal.why}")
+    for is_used, message in zip(used, result.messages[:3], strict=False):
+        print(f"  became{' (the model)' if is_used else ''}: {message['content']!r}")
+
+    assert refold.uncompress(result.messages, result.verbatim).messages == messages
+    assert report.asked == len(texts)
+    assert report.calls + len(report.failures) >= len(texts)
+    assert result.tokens_after < result.tokens_before
+    for is_used, source, message in zip(used, texts, result.messages, strict=False):
+        shown = re.sub(r" \| #\w+\]$", "]", str(message["content"]))
+        assert len(shown) < len(source)
+        check_nothing_is_invented(shown, source)
+        if is_used:
+            check_nothing_is_lost(shown, source)
+
+
+def check_nothing_is_invented(shown: str, source: str) -> None:
+    assert values_in(shown) <= values_in(source)
+    assert set(NUMBER.findall(shown)) <= set(NUMBER.findall(source))
+    assert all(address.rstrip(".,;]") in source for address in ADDRESS.findall(shown))
+
+
+def check_nothing_is_lost(shown: str, source: str) -> None:
+    assert {value.normal for value in Source(source, len).values} <= values_in(shown)
+    assert set(NUMBER.findall(source)) <= set(NUMBER.findall(shown))
 
 
 def test_classifying(base_url: str) -> None:

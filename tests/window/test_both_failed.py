@@ -45,6 +45,16 @@ def test_j_one_huge_message_never_gives_an_empty_list(strategy: Any) -> None:
         assert result.fits == (role == "assistant")
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_j_a_question_that_is_only_a_picture_survives(strategy: Any) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
+    asked = {"role": "user", "content": [picture]}
+    messages = [*talk(20), asked, {"role": "assistant", "content": "A ship. " * 90}]
+    result = small(1_500, strategy=strategy, max_messages=0).fit(messages)
+    assert result.fits
+    assert asked in result.messages
+
+
 @pytest.mark.parametrize("answer", [RuntimeError("down"), "", "I cannot help with that.", "x" * 99])
 def test_k_a_failing_summarizer_still_gives_a_fitting_list(answer: Any) -> None:
     def llm(messages: Any) -> str:

@@ -88,7 +88,7 @@ class Unit:
         return (
             not self.is_untouchable
             and not self._spoken
-            and all(can_roll(message.wire) for message in self.run)
+            and all(can_roll(message) for message in self.run)
         )
 
     def lower(self, level: Level) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError
@@ -45,27 +46,20 @@ def recognize(messages: Sequence[object]) -> Format:
     return plain.FORMAT
 
 
-def _writer(wire: Mapping[str, Any]) -> Callable[[Mapping[str, Any], str], dict[str, Any]] | None:
-    format_ = recognize([wire])
-    is_item = isinstance(wire.get("type"), str) and "call_id" not in wire and "role" not in wire
-    if format_ is plain.FORMAT and (is_item or "role" not in wire):
-        return codex.FORMAT.write if wire.get("type") == "reasoning" else None
-    return format_.write
-
-
-def can_roll(wire: Mapping[str, Any]) -> bool:
+def can_roll(message: Message) -> bool:
     """Tell whether a summary can take the place of this message in its own shape."""
-    return _writer(wire) is not None
+    format_ = find_format(message.format)
+    return format_.write is not None and (format_.is_file or "role" in message.wire)
 
 
-def write_rolled(wire: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Write a summary of the assistant's in the place and the shape of *wire*.
+def write_rolled(message: Message, text: str) -> dict[str, Any]:
+    """Write a summary of the assistant's in the place and the shape of *message*.
 
     A roll-up speaks of what happened; nobody's words are put into the user's mouth.
     """
-    write = _writer(wire)
+    write = find_format(message.format).write
     assert write is not None, "only what can be rolled is rolled"
-    return write(wire, text)
+    return write(message.wire, text)
 
 
 def load(
@@ -102,7 +96,8 @@ class Loader:
         name = _digest(message, place)
         id_ = reading.id or f"m{index}-{name[:8]}"
         self._claim(id_, index)
-        return _make_message(message, reading, index, id_, name)
+        made = _make_message(message, reading, index, id_, name)
+        return replace(made, format=format_.name)
 
     def _claim(self, id_: str, index: int) -> None:
         earlier = self._place_of_id.setdefault(id_, index)

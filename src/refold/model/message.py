@@ -28,6 +28,8 @@ class Message:
     wire: Wire
     digest: str
     """Names `wire` by its content."""
+    format: str = "plain"
+    """Name of the shape it was read in."""
     parts: tuple[Part, ...] = ()
     opaque: tuple[str, ...] = ()
     """Texts that cost tokens but are never replaced: tool arguments, thinking, names."""

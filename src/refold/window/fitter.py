@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -86,12 +86,23 @@ class Fitter:
             analyses=job.analyses,
             available=available,
             target=self.pressure.target(current.tokens_after if current else total, available),
-            pinned={m.index: "pinned" for m in job.messages if any(_is(m, p) for p in self.pins)},
+            pinned=self._pinned(job.messages),
             max_messages=self.max_messages,
         )
         return Attempt(
             job=job, task=task, digests=digests, total=total, current=current, is_due=is_due
         )
+
+    def _pinned(self, messages: Sequence[Message]) -> dict[int, str]:
+        """Find what must stay: the caller's pins, and the user's first and last turn.
+
+        Also a turn without text, such as a picture: some providers want the user to speak first.
+        """
+        said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
+        found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
+        found.update((m.index, "pinned") for m in messages if any(_is(m, p) for p in self.pins))
+        # A turn with text has its own name for why it stays.
+        return {i: r for i, r in found.items() if r == "pinned" or not messages[i].chars}
 
     def _look_back(
         self, job: Job, total: int, available: int, *, soft: bool

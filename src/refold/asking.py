@@ -13,12 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from refold.classifiers.base import Classifier
+from refold.classifiers.base import Classifier, Verdict
+from refold.errors import ConfigError
 from refold.events import Event, Listener
 from refold.flow import Flow
 from refold.model.ask import Answers, Judgement, Questions
 from refold.result import ModelReport, RefusedAnswer
-from refold.summarizers.base import Summarizer, SummaryRequest, Usage
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage
+from refold.summarizers.limited import Limiter
+from refold.summarizers.redacting import hide_secrets
 from refold.tokens.base import TokenCounter
 
 if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need not load them
@@ -26,6 +29,7 @@ if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need n
 
 T = TypeVar("T")
 
+_MAX_JUDGING = 4
 _MIN_ANSWER_TOKENS = 40
 _ANSWER_SHARE = 0.4
 """About how long an answer should be, compared with its text."""
@@ -72,8 +76,11 @@ class Asker:
         self.summarizer = summarizer
         self.classifier = classifier
         self._count_tokens = count_tokens
+        if pass_seconds is not None and not _is_duration(pass_seconds):
+            raise ConfigError(f"pass_seconds must be a number, 0 or more; got {pass_seconds!r}")
         self._pass_seconds = pass_seconds
         self._listener = listener
+        self._judging = Limiter(_MAX_JUDGING)
 
     @property
     def is_there(self) -> bool:
@@ -94,17 +101,20 @@ class Asker:
         await self._settle(works, tally)
         return Answers(judged=judged, written=written)
 
-    async def _settle(self, works: list[Coroutine[Any, Any, None]], tally: Tally) -> None:
-        """Run all works to their end or to the deadline; no task is left behind in any case."""
-        tasks = [asyncio.ensure_future(work) for work in works]
-        self._tell("start", 0, len(tasks))
+    async def _settle(self, works: list[Coroutine[Any, Any, str]], tally: Tally) -> None:
+        """Run all works to their end or to the deadline; no task is left behind in any case.
+
+        A work returns what went wrong, or nothing.
+        """
         done = 0
+        tasks = [asyncio.ensure_future(work) for work in works]
         try:
+            self._tell("start", 0, len(tasks))
             async with asyncio.timeout(self._pass_seconds):
                 for next_done in asyncio.as_completed(tasks):
-                    await next_done
+                    problem = await next_done
                     done += 1
-                    self._tell("item", done, len(tasks))
+                    self._tell("failed" if problem else "item", done, len(tasks), problem)
         except TimeoutError:
             tally.failures.append(
                 f"the pass was over after {self._pass_seconds} s; {len(tasks) - done} of "
@@ -121,18 +131,23 @@ class Asker:
         if self._listener is not None:
             self._listener(Event(kind=kind, done=done, total=total, detail=detail))
 
-    async def _judge(self, text: str, judged: dict[str, Judgement], tally: Tally) -> None:
+    async def _judge(self, text: str, judged: dict[str, Judgement], tally: Tally) -> str:
         assert self.classifier is not None, "nothing is judged without a classifier"
         tally.asked += 1
+        await self._judging.slots.acquire()
         try:
-            verdict = await self.classifier.classify(text)
-        except Exception as error:  # noqa: BLE001 - a model's client may raise anything
-            tally.failures.append(describe(error))
-            return
+            verdict = await self.classifier.classify(hide_secrets(text))
+            if not isinstance(verdict, Verdict):
+                raise TypeError(f"a classifier must return a Verdict, got {type(verdict).__name__}")
+        except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
+            return _failure(error, tally)
+        finally:
+            self._judging.slots.release()
         tally.accepted += 1
         judged[text] = Judgement(preserve=verdict.decision == "preserve", reason=verdict.reason)
+        return ""
 
-    async def _write(self, text: str, context: str, written: dict[str, str], tally: Tally) -> None:
+    async def _write(self, text: str, context: str, written: dict[str, str], tally: Tally) -> str:
         from refold.gates.base import Source
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
@@ -142,17 +157,35 @@ class Asker:
         while True:
             try:
                 summary = await self.summarizer.summarize(request)
-            except Exception as error:  # noqa: BLE001 - a model's client may raise anything
-                tally.failures.append(describe(error))
-                tally.usage += getattr(error, "usage", Usage())
-                return
+                if not isinstance(summary, Summary) or not isinstance(summary.text, str):
+                    raise TypeError(f"a summarizer must return a Summary, got {summary!r:.80}")
+            except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
+                return _failure(error, tally)
             tally.usage += summary.usage
             try:
                 request = dialogue.send(summary.text)
             except StopIteration as end:
                 if end.value is not None:
                     written[text] = end.value
-                return
+                return ""
+
+
+def _failure(error: BaseException, tally: Tally) -> str:
+    """Note what a model's client raised, which may be anything; let through what ends the run."""
+    task = asyncio.current_task()
+    is_ours = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
+    if is_ours or isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+        raise error
+    problem = describe(error)
+    tally.failures.append(problem)
+    usage = getattr(error, "usage", None)
+    if isinstance(usage, Usage):
+        tally.usage += usage
+    return problem
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _dialogue(
@@ -191,7 +224,10 @@ def _note(refusals: Iterable[Refusal], tally: Tally) -> None:
 
 def describe(error: BaseException) -> str:
     """Name an error on one line, without the texts that it may quote at length."""
-    line = " ".join(str(error).split())
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - not even its own words can be trusted
+        line = ""
     return f"{type(error).__name__}: {line[:200]}" if line else type(error).__name__
 
 

@@ -109,9 +109,9 @@ class Engine:
             model=job.tally.report() if self.asker.is_there else None,
         )
 
-    def settle(self, make: Callable[[], T], analyses: Analyses) -> T:
+    def settle(self, make: Callable[[], T], analyses: Analyses, tally: Tally) -> T:
         """Make a plan, asking for whatever it wants to know."""
-        return run(ask_until_known(make, analyses), self.asker, Tally())
+        return run(ask_until_known(make, analyses), self.asker, tally)
 
     def new_analyses(self) -> Analyses:
         """Start afresh with what is known of texts."""

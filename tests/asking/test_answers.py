@@ -150,9 +150,6 @@ class TestRepaired:
         assert "Never open the valve of pump 7 by hand." in content(result)
         assert report_of(result).repaired == 1
 
-    @pytest.mark.xfail(
-        reason="CONTRACT 5: negations are present or appended; here an unmentioned one may go"
-    )
     def test_a_no_of_which_nothing_is_said_comes_back_too(self) -> None:
         text = f"{note(7)} Do not bring the dog."
         result = fold(talk(text), summarizer=Scripted(short(7)))
@@ -167,7 +164,7 @@ class TestRepaired:
     def test_not_if_something_was_invented(self) -> None:
         result = fold(talk(note(7)), summarizer=Scripted("The pump costs 777 euros."))
         assert report_of(result).repaired == 0
-        assert gates_of(result) == {"nothing_invented", "facts_present"}
+        assert {"nothing_invented", "facts_present"} <= gates_of(result)
         assert result.messages == plainly(talk(note(7)))
 
 
@@ -217,7 +214,6 @@ class TestTooLongOnceTagged:
         )
         assert content(result).startswith("[summary: 7 507")
 
-    @pytest.mark.xfail(reason="BUG: around code the answer is taken unseen, so nothing is folded")
     def test_around_code_too(self) -> None:
         text = f"{note(7)}\n```python\nprint(1)\n```"
         result = fold(talk(text), summarizer=Scripted(note(7)[:-1]))

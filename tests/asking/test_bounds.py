@@ -122,7 +122,6 @@ class TestConcurrency:
         assert model.crowd.most == AT_ONCE
         assert model.crowd.total == 60
 
-    @pytest.mark.xfail(reason="BUG: nothing limits a classifier, as it does a summarizer")
     def test_kf_30_a_classifier_is_not_asked_about_everything_at_once(self) -> None:
         crowd = Crowd()
 
@@ -288,13 +287,11 @@ class TestDeadline:
         assert result.messages == plainly(notes(2))
         assert len(report_of(result).failures) == 1
 
-    @pytest.mark.xfail(reason="BUG: pass_seconds is not checked")
     @pytest.mark.parametrize("seconds", [-1, float("nan"), "5"])
     def test_a_time_that_is_none(self, seconds: object) -> None:
         with pytest.raises(ConfigError):
             Compressor(summarizer=sum_up, pass_seconds=seconds)  # type: ignore[arg-type]
 
-    @pytest.mark.xfail(reason="BUG: asyncio.run() waits for the thread of a blocking function")
     def test_a_function_that_blocks_is_not_waited_for(self) -> None:
         is_over = threading.Event()
         was_over: list[bool] = []
@@ -344,7 +341,6 @@ class TestEvents:
         assert [(e.total, e.done) for e in told if e.kind == "done"] == [(3, 3), (2, 2)]
         assert [e.kind for e in told].count("start") == 2
 
-    @pytest.mark.xfail(reason="BUG: a question that failed is told as an answer, without detail")
     def test_a_question_that_failed(self) -> None:
         told: list[Event] = []
 
@@ -371,7 +367,6 @@ class TestEvents:
             run(acompress(notes(3), summarizer=Clerk(), on_event=listen, recency_window=1))
         assert shelf.writes == 0
 
-    @pytest.mark.xfail(reason="BUG: raising at the start leaves the tasks behind")
     def test_also_at_the_start(self) -> None:
         def listen(event: Event) -> None:
             raise KeyError("enough")

@@ -229,6 +229,14 @@ class TestSession:
         assert clerk.requests
         assert set(clerk.times_asked.values()) == {1}
 
+    def test_it_reports_what_it_asked(self) -> None:
+        session = Session(summarizer=Clerk(), recency_window=1)
+        session.extend(notes(3))
+        session.view()
+        report = getattr(session.report, "model", None)
+        assert report is not None
+        assert (report.asked, report.accepted, report.calls) == (3, 3, 3)
+
     def test_inside_a_running_loop(self) -> None:
         async def main() -> list[dict[str, Any]]:
             session = Session(summarizer=sum_up_later, recency_window=1)

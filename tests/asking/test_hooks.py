@@ -208,7 +208,6 @@ class TestTokenClassifier:
         )
         assert content(result).startswith("[summary: pump off")
 
-    @pytest.mark.xfail(reason="BUG: kept_tokens() asks anew, and counts anew, in every pass")
     def test_each_text_once_however_many_passes(self) -> None:
         seen: list[str] = []
 

@@ -183,7 +183,7 @@ class TestSome:
         report = report_of(result)
         assert (report.asked, report.accepted, report.failures) == (8, 8, ())
         assert report.calls == 9
-        assert {refused.gate for refused in report.refused} == {"no_refusal", "facts_present"}
+        assert {"no_refusal", "facts_present"} <= {refused.gate for refused in report.refused}
 
     def test_asynchronously_the_same(self) -> None:
         with ModelServer() as server:

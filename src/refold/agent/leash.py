@@ -8,14 +8,21 @@ from typing import Final
 
 from refold.errors import ConfigError, RefoldError
 from refold.summarizers.accounting import Accounting
-from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, as_summarizer
+from refold.summarizers.base import (
+    CheckedSummarizer,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    Usage,
+    as_summarizer,
+)
 from refold.summarizers.breaker import CircuitBreaker
 from refold.summarizers.cached import Cache, Cached
 from refold.summarizers.chunking import Chunking
 from refold.summarizers.deadline import WithTimeout
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.summarizers.limited import Limited, Limiter
-from refold.summarizers.redacting import Redacting, SecretFinder, find_secrets
+from refold.summarizers.redacting import Redacting, SecretFinder
 from refold.summarizers.retrying import Retrying
 from refold.tokens.base import TokenCounter
 
@@ -47,7 +54,7 @@ class Leash:
         The pieces of a long text are cached one by one, so that a failure loses none of the
         others; secrets are taken out before anything else sees the text.
         """
-        inner = as_summarizer(model)
+        inner = CheckedSummarizer(as_summarizer(model))
         version = f"{getattr(model, 'version', '')}:{self.version}"
         counted = Accounting(
             inner,
@@ -63,16 +70,6 @@ class Leash:
         if self.window_tokens is not None:
             cached = Chunking(cached, max_tokens=self.window_tokens, count_tokens=self.count)
         return Redacting(cached, find_secrets=self.find_secrets)
-
-
-def hide_secrets(text: str, find: SecretFinder | None = None) -> str:
-    """Take the secrets out of words about a text: arguments and tasks may hold some too."""
-    pieces: list[str] = []
-    done = 0
-    for start, end in sorted((find or find_secrets)(text)):
-        pieces += [text[done:start], "<secret>"] if start >= done else []
-        done = max(done, end)
-    return "".join([*pieces, text[done:]])
 
 
 class NoToolCalls:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from refold.agent.beside import shown
 from refold.agent.candidates import Candidate, Chooser
-from refold.agent.leash import Leash, choose_model, hide_secrets
+from refold.agent.leash import Leash, choose_model
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
@@ -23,6 +23,7 @@ from refold.asking import run_apart
 from refold.errors import ConfigError
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.summarizers.limited import Limiter
+from refold.summarizers.redacting import hide_secrets
 from refold.tokens.base import CountedTexts, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 

@@ -7,11 +7,13 @@ with room to spare, and as late in the list as will do.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from refold.agent.saved import read_state, write_state
+from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
@@ -21,7 +23,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
 from refold.model.wire import clone
 from refold.options import Options
-from refold.result import BudgetReport
+from refold.result import BudgetReport, ModelReport
 from refold.stages import Analyses, Setting
 from refold.stores.base import Store
 
@@ -70,6 +72,8 @@ class SessionReport:
     """How often the session has folded so far."""
     budget: BudgetReport | None = None
     """How the budget was kept the last time it had to be."""
+    model: ModelReport | None = None
+    """What a model was asked so far, and what that has cost; `None` without one."""
 
 
 class Session:
@@ -98,6 +102,7 @@ class Session:
         self.report = SessionReport()
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
+        self._tally = Tally()
         self._messages: list[Message] = []
         self._plan: list[Fold] = []
         self._shown: list[dict[str, Any]] = []
@@ -151,9 +156,14 @@ class Session:
             first_changed=first_changed,
             cached_share=self._share_before(first_changed),
             budget=kept_to or self.report.budget,
+            model=self._tally.report() if self._engine.asker.is_there else None,
         )
         self._sent = len(self._shown)
         return list(self._shown)
+
+    async def aview(self, token_budget: int | None = None) -> list[dict[str, Any]]:
+        """Return the same as `view` without blocking the event loop."""
+        return await asyncio.to_thread(self.view, token_budget)
 
     def _next_plan(self, budget: int | None) -> tuple[list[Fold] | None, BudgetReport | None]:
         """Decide whether to fold now, and how."""
@@ -187,6 +197,7 @@ class Session:
         plan, report = self._engine.settle(
             lambda: self._engine.plan(self._messages, self._analyses, options, target),
             self._analyses,
+            self._tally,
         )
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
@@ -211,6 +222,7 @@ class Session:
                 pinned=pinned,
             ),
             self._analyses,
+            self._tally,
         )
         return [*self._plan[:settled], *rest]
 

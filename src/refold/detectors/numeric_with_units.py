@@ -9,7 +9,7 @@ from refold.detectors.base import Detector, pattern_finder
 
 # The boundary is checked after the first digit, so that `re` can skip to the next digit fast.
 _MEASURE: Final = re.compile(
-    r"[0-9](?<![\w.].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?(?=[kKmMµμnNgGtThHsS°])"
+    r"[0-9](?<![\w.,].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?(?=[kKmMµμnNgGtThHsS°])"
     r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
     re.ASCII,
 )

@@ -11,6 +11,7 @@ from refold.gates import (
     no_refusal,
     not_empty,
     nothing_invented,
+    on_topic,
     same_language,
     shorter,
 )
@@ -26,6 +27,7 @@ GATES: Final[tuple[Gate, ...]] = (
     shorter.GATE,
     json_valid.GATE,
     same_language.GATE,
+    on_topic.GATE,
     nothing_invented.GATE,
     facts_present.GATE,
     negations_kept.GATE,

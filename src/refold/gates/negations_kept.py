@@ -1,4 +1,4 @@
-"""Refuses an answer that speaks of what its source denies or forbids, but without the "no"."""
+"""Refuses an answer that leaves out what its source denies or forbids, or the "no" of it."""
 
 from __future__ import annotations
 
@@ -61,15 +61,16 @@ def _subjects(answer: str) -> tuple[set[str] | None, set[str]]:
 
 
 def _is_lost(subject: set[str], denied: set[str] | None, affirmed: set[str]) -> bool:
-    """Tell whether an answer says of a denied subject anything but no.
+    """Tell whether an answer does not say no of a denied subject.
 
-    What it does not mention at all is not lost: the other gates see to the facts. A subject of
-    which it says both yes and no must be denied for the most part.
+    It may leave it out or say yes: both lose the no. A subject of which it says both yes and no
+    must be denied for the most part.
     """
     if denied is None:
-        return not subject or not subject.isdisjoint(affirmed)
+        return True
     denials, mentions = len(subject & denied), len(subject & (denied | affirmed))
-    return mentions * 2 >= min(4, len(subject) + 1) and denials * 2 <= mentions
+    is_mentioned = mentions * 2 >= min(4, len(subject) + 1)
+    return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
 
 
 def _stems_near_no(clause: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ free; a number that the source writes as a word may be written with digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +14,9 @@ from refold.gates._values import read_values
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.facts_present import inside
 from refold.text.facts import NAME, find_quotes
+
+_PATH: Final = re.compile(r"(?<![\w/.-])\w[\w.-]*+(?:/[\w.-]*\w)++")
+"""Words joined by slashes: a path or not, the source has to say them so."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -32,6 +36,8 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
         content = inside(quote)
         if content not in quoted and content not in source.folded:
             yield quote
+    known = set(_PATH.findall(source.text.replace("./", ""))) if "/" in answer else set()
+    yield from (path for path in _PATH.findall(answer) if path not in known)
     for found in NAME.finditer(answer):
         if found["code"] and found[0].casefold() not in source.words:
             yield found[0]

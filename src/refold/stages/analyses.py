@@ -48,6 +48,7 @@ class Analyses:
         self._units: dict[str, list[Unit]] = {}
         self._names: dict[str, dict[str, None]] = {}
         self._entities: dict[str, tuple[str, ...]] = {}
+        self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
@@ -85,8 +86,13 @@ class Analyses:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""
         if self._classify_tokens is None:
             return None
+        if text not in self._kept_tokens:
+            self._kept_tokens[text] = self._ask_tokens(self._classify_tokens, text)
+        return self._kept_tokens[text]
+
+    def _ask_tokens(self, classify: ClassifyTokens, text: str) -> str | None:
         try:
-            kept = join_kept(self._classify_tokens(text))
+            kept = join_kept(classify(text))
         except Exception:  # noqa: BLE001 - the classifier is the caller's own
             kept = ""
         if kept and len(kept) < len(text):

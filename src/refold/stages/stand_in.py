@@ -119,9 +119,10 @@ class StandIns:
                 yield given
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
-        """Return the first shorter form of *text*."""
-        for given in self._given(text, depth):
-            return given
+        """Return what others made of *text*, or else its main sentences."""
+        return next(self._given(text, depth), None) or self._extract(text, budget)
+
+    def _extract(self, text: str, budget: int) -> str:
         units = self._analyses.units(text)
         return summarize_units(units, budget) or cut_words(text.strip(), budget)
 
@@ -174,8 +175,11 @@ class StandIns:
         summary_id, handle = self._id(sources), handle_of(sources)
 
         def make_tag(prose: str, budget: int) -> str:
-            body = self._shorten(prose, budget, depth)
-            return summary_tag(body, summary_id=summary_id, handle=handle)
+            for body in (*self._given(prose, depth), self._extract(prose, budget)):
+                tag = summary_tag(body, summary_id=summary_id, handle=handle)
+                if len(tag) < len(prose):
+                    break
+            return tag
 
         return shorten_around_code(segment.text, depth, make_tag)
 

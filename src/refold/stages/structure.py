@@ -65,6 +65,11 @@ def keep_judged(draft: Draft, setting: Setting) -> Iterator[Verdict]:
         judgement = setting.analyses.judgement(segment.text)
         if judgement is not None and judgement.preserve:
             yield segment, Keep(), f"llm_preserved:{judgement.reason}"
+        elif judgement is None and setting.leaves_all_to_classifier:
+            # A classifier that is to decide alone but says nothing protects nothing.
+            hard = setting.analyses.findings(segment.text).hard
+            if hard:
+                yield segment, Keep(), f"hard_t0:{','.join(hard)}"
 
 
 def keep_json(draft: Draft, _: Setting) -> Iterator[Verdict]:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, as_summarizer
+from refold.summarizers.base import (
+    CheckedSummarizer,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    Usage,
+    as_summarizer,
+)
 
 if TYPE_CHECKING:
     from refold.summarizers.accounting import Accounting
@@ -74,7 +81,8 @@ def guard(summarizer: object) -> Summarizer:
 
     if isinstance(summarizer, str):
         summarizer = resolve_summarizer(summarizer)
-    patient = Retrying(Limited(WithTimeout(as_summarizer(summarizer), _CALL_SECONDS)))
+    checked = CheckedSummarizer(as_summarizer(summarizer))
+    patient = Retrying(Limited(WithTimeout(checked, _CALL_SECONDS)))
     version = str(getattr(summarizer, "version", ""))
     return Redacting(Cached(patient, version=version))  # so that no cache sees a secret
 

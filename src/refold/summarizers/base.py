@@ -10,8 +10,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from functools import partial
+from typing import Final, Protocol, runtime_checkable
 
 from refold.errors import ConfigError
 
@@ -68,11 +71,15 @@ TextFunction = Callable[[str], str | Awaitable[str]]
 """The simplest summarizer: a function from text to text, synchronous or not."""
 
 
+_MAX_THREADS: Final = 32
+
+
 class FunctionSummarizer:
     """A summarizer made of a function; a synchronous one runs in a thread, so calls overlap."""
 
     def __init__(self, function: TextFunction) -> None:
         self._function = function
+        self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="refold-summarizer")
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             type(function).__call__
         )
@@ -85,12 +92,29 @@ class FunctionSummarizer:
         if self._is_async:
             answer = self._function(text)
         else:
-            answer = await asyncio.to_thread(self._function, text)
+            # A pool of our own: an event loop waits for its default pool before it closes, and a
+            # function that hangs must not keep a deadline from being kept.
+            call = partial(copy_context().run, self._function, text)
+            answer = await asyncio.get_running_loop().run_in_executor(self._pool, call)
         if inspect.isawaitable(answer):
             answer = await answer
         if not isinstance(answer, str):
             raise TypeError(f"a summarizer must return a string, got {type(answer).__name__}")
         return Summary(text=answer, usage=Usage(calls=1))
+
+
+class CheckedSummarizer:
+    """Makes sure that what comes back from *inner* is an answer at all."""
+
+    def __init__(self, inner: Summarizer) -> None:
+        self._inner = inner
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return the answer of *inner*, or raise what is wrong with it."""
+        answer: object = await self._inner.summarize(request)
+        if not isinstance(answer, Summary) or not isinstance(answer.text, str):
+            raise TypeError(f"a summarizer must return a Summary, got {type(answer).__name__}")
+        return answer
 
 
 def as_summarizer(value: object) -> Summarizer:

@@ -59,6 +59,13 @@ _ENDS: Final[dict[Mode, str]] = {
     "aggressive": "Use the language of the message. Output ONLY the summary.",
     "structured": "Use the language of the message below the headings. Output ONLY the sections.",
 }
+_OUR_LAST_WORDS: Final = re.compile(
+    "|".join(
+        re.escape(sentence.strip()) + r"\.?"
+        for sentence in sorted({s for end in _ENDS.values() for s in end.split(".") if s.strip()})
+    ),
+    re.IGNORECASE,
+)
 
 
 class PromptOptions(TypedDict, total=False):
@@ -89,7 +96,8 @@ class Prompt:
         return f"{self.system}\n\n{self.user}"
 
     def clean(self, answer: str) -> str:
-        """Return *answer* without fences; a model may copy them along with the text, or nearly."""
+        """Return *answer* without what a model may copy of ours: fences and the last words."""
+        answer = _OUR_LAST_WORDS.sub("", answer)
         if self.mark not in answer:
             return answer.strip()
         return re.sub(

@@ -247,3 +247,13 @@ def _unclosed(text: str, opening: re.Match[str] | None) -> Iterator[Span]:
     body = None if opening is None else _ARMOR_BODY.match(text, opening.end())
     if opening is not None and body is not None:
         yield opening.start(), body.end()
+
+
+def hide_secrets(text: str, find: SecretFinder | None = None) -> str:
+    """Take the secrets out of words about a text: arguments and tasks may hold some too."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted((find or find_secrets)(text)):
+        pieces += [text[done:start], "<secret>"] if start >= done else []
+        done = max(done, end)
+    return "".join([*pieces, text[done:]])

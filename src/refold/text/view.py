@@ -18,5 +18,9 @@ class TextView:
 
     @cached_property
     def lower(self) -> str:
-        """The text in lower case, for case-insensitive look-ups of plain words."""
-        return self.text.lower()
+        """The text in lower case, character by character: a place in it is one in the text."""
+        lower = self.text.lower()
+        if len(lower) == len(self.text):
+            return lower
+        # A few capitals, such as the dotted I, have small forms of more than one character.
+        return "".join(low if len(low := char.lower()) == 1 else char for char in self.text)

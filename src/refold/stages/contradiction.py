@@ -20,7 +20,10 @@ _MIN_CHARS: Final = 50
 _OTHER_ROLE_FACTOR: Final = 1.5
 _MAX_MENTIONS: Final = 64
 """Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
-_WORD: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{3,}}+|[{IDEOGRAPHS}]{{2}}")
+_WORD: Final = re.compile(
+    # Identifiers whole; the look-behind lets a run be tried from its beginning only.
+    rf"(?<!\w)[^\W_]++(?:_++[^\W_]++)++|[^\W\d_{IDEOGRAPHS}]{{3,}}+|[{IDEOGRAPHS}]{{2}}"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import quantiles
 
+from refold import classify
+from refold.text.json_text import is_json
 from refold.tokens import estimate
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ENCODINGS, ExactCounter
@@ -74,6 +76,19 @@ def recorded(directory: Path) -> Iterator[tuple[str, str]]:
             yield path.name.removesuffix(".jsonl.gz"), text[:MAX_CHARS]
 
 
+def kind_of(text: str) -> str:
+    """Tell roughly what kind of text something is."""
+    if is_json(text):
+        return "JSON"
+    wide = sum("\u3040" <= char <= "\u9fff" for char in text[:2000])
+    if wide > 0.2 * len(text[:2000]):
+        return "Chinese, Japanese"
+    reasons = classify(text).reasons
+    if {"indented_code", "code_fence", "high_special_char_ratio"} & set(reasons):
+        return "code and output"
+    return "English and other prose"
+
+
 def features(text: str) -> list[int]:
     """Count what the estimate counts, in the order of its weights."""
     data = text.encode("utf-8", "surrogatepass")
@@ -118,9 +133,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="directory of *.jsonl.gz conversations")
     parser.add_argument("--encoding", choices=ENCODINGS, default="o200k_base")
+    parser.add_argument("--by", choices=("source", "kind"), default="source")
     parser.add_argument("--fit", action="store_true", help="also fit the weights anew")
     args = parser.parse_args()
-    texts = [*generated(), *(recorded(args.data) if args.data else ())]
+    found = recorded(args.data) if args.data else ()
+    named = ((kind_of(text) if args.by == "kind" else source, text) for source, text in found)
+    texts = [*generated(), *named]
     count = ExactCounter(args.encoding)
     counts = [count(text) for _, text in texts]
     ratios: dict[str, list[float]] = defaultdict(list)

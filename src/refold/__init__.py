@@ -1,45 +1,48 @@
-"""refold folds long LLM conversations small and unfolds them again, byte for byte."""
+"""refold folds long LLM conversations small and unfolds them again, byte for byte.
+
+Every public name is loaded when it is first used: importing refold costs next to nothing, and
+nobody pays for what they do not use.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from refold.agent import Marks, Session, SessionReport
-from refold.compressor import (
-    Classification,
-    Compressor,
-    acompress,
-    classify,
-    compress,
-    uncompress,
-)
-from refold.errors import (
-    BudgetError,
-    ConfigError,
-    FormatError,
-    MessageError,
-    RefoldError,
-    StoreError,
-)
-from refold.events import Event
-from refold.options import Options, PreservePattern
-from refold.result import (
-    BudgetReport,
-    Compression,
-    ModelReport,
-    Obstacle,
-    RefusedAnswer,
-    Result,
-    TraceEntry,
-    UncompressResult,
-)
-from refold.stores import MemoryStore, SqliteStore, Store
-
 if TYPE_CHECKING:
+    from refold.agent import Marks, Session, SessionReport
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier, create_escalating_classifier
+    from refold.compressor import (
+        Classification,
+        Compressor,
+        acompress,
+        classify,
+        compress,
+        uncompress,
+    )
+    from refold.errors import (
+        BudgetError,
+        ConfigError,
+        FormatError,
+        MessageError,
+        RefoldError,
+        StoreError,
+    )
+    from refold.events import Event
+    from refold.options import Options, PreservePattern
+    from refold.result import (
+        BudgetReport,
+        Compression,
+        ModelReport,
+        Obstacle,
+        RefusedAnswer,
+        Result,
+        TraceEntry,
+        UncompressResult,
+    )
+    from refold.stores import MemoryStore, SqliteStore, Store
     from refold.strategies.tokens import TokenVerdict
     from refold.summarizers import create_escalating_summarizer, create_summarizer
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
@@ -48,28 +51,64 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LATE = {
+_HOMES = {
+    "BudgetError": "refold.errors",
+    "BudgetReport": "refold.result",
     "CalibratedCounter": "refold.tokens.choose",
+    "Classification": "refold.compressor",
+    "Compression": "refold.result",
     "CompressionManager": "refold.agent.manager",
+    "Compressor": "refold.compressor",
+    "ConfigError": "refold.errors",
     "ContextWindowManager": "refold.window",
     "DEFAULT_COMPRESSION_PROMPT": "refold.summarizers.generate",
+    "Event": "refold.events",
     "FitResult": "refold.window",
+    "FormatError": "refold.errors",
+    "Marks": "refold.agent",
+    "MemoryStore": "refold.stores",
+    "MessageError": "refold.errors",
+    "ModelReport": "refold.result",
+    "Obstacle": "refold.result",
+    "Options": "refold.options",
     "Policies": "refold.agent.policy",
+    "PreservePattern": "refold.options",
+    "RefoldError": "refold.errors",
+    "RefusedAnswer": "refold.result",
+    "Result": "refold.result",
+    "Session": "refold.agent",
+    "SessionReport": "refold.agent",
+    "SqliteStore": "refold.stores",
+    "Store": "refold.stores",
+    "StoreError": "refold.errors",
     "TokenVerdict": "refold.strategies.tokens",
     "ToolCompressor": "refold.agent.tool",
+    "TraceEntry": "refold.result",
+    "UncompressResult": "refold.result",
+    "acompress": "refold.compressor",
+    "classify": "refold.compressor",
+    "compress": "refold.compressor",
     "create_classifier": "refold.classifiers",
     "create_escalating_classifier": "refold.classifiers",
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
     "retrieve_tool": "refold.agent.retrieval",
+    "uncompress": "refold.compressor",
 }
-"""Names that are loaded when they are first used: most programs need none of them."""
+"""The module of every public name."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATE:
+    home = _HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATE[name]), name)
+    found = getattr(import_module(home), name)
+    globals()[name] = found  # so that the next look-up is an ordinary one
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))
 
 
 __all__ = [

@@ -120,6 +120,11 @@ def _report(
     targets = ", ".join(f"{name} {least:.0%}" for name, least in TARGETS.items())
     verdict = f"missed by {', '.join(missed)}" if missed else "met"
     sections.append(f"targets (decisions, not counting what is asked for): {targets}: {verdict}")
+    rows = [tally for group, tally in tallies.items() if group.startswith("compress")]
+    counted = sum(row.counted for row in rows)
+    if len(rows) > 1:
+        agreed = share(sum(row.agreed for row in rows), counted)
+        sections.append(f"compress with and without a budget together: {agreed} (no target)")
     return "\n\n".join(sections)
 
 

@@ -163,3 +163,46 @@ def test_demo_session_is_a_valid_chat() -> None:
         open_calls = {call["id"] for call in message.get("tool_calls", ())}
     assert not open_calls
     assert 60_000 <= path.stat().st_size <= 120_000
+
+
+def test_count_breaks_tokens_down(refold: Refold, file: Path) -> None:
+    done = refold("count", file, "--json")
+    data = json.loads(done.out)
+    assert done.code == 0
+    assert data["messages"] == len(chat())
+    assert data["counted"] == "estimated"
+    assert data["tokens"] == sum(share["tokens"] for share in data["shares"])
+    assert data["tokens"] == library.compress(chat()).tokens_before
+    assert {share["role"] for share in data["shares"]} == {m["role"] for m in chat()}
+
+
+def test_count_is_exact_for_a_known_model(refold: Refold, file: Path) -> None:
+    data = json.loads(refold("count", file, "--json", "--model", "gpt-5").out)
+    assert data["counted"] == "exact, o200k_base"
+    assert data["tokens"] == library.compress(chat(), model="gpt-5").tokens_before
+    text = refold("count", file, "--model", "gpt-5").out.decode()
+    assert f"{data['tokens']:,} tokens (exact, o200k_base)" in text
+    assert "█" in text
+
+
+def test_a_budget_is_kept_and_everything_comes_back(
+    refold: Refold, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "small.jsonl"
+    budget = library.compress(chat(), model="gpt-5").tokens_before * 2 // 3
+    done = refold("compress", file, "-o", out, "--budget", budget, "--model", "gpt-5")
+    assert done.code == 0
+    small = [json.loads(line) for line in out.read_text().splitlines()]
+    assert library.compress(small, model="gpt-5").tokens_before <= budget
+    assert refold("uncompress", out).out == file.read_bytes()
+
+
+def test_a_budget_that_cannot_be_kept_says_what_is_in_the_way(
+    refold: Refold, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "small.jsonl"
+    done = refold("compress", file, "-o", out, "--budget", 1)
+    assert done.code == 4
+    assert "do not fit into 1" in done.err
+    assert "messages[" in done.err
+    assert refold("uncompress", out).out == file.read_bytes()

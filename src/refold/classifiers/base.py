@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args, runtime_checkable
 
+from refold.calling import call
 from refold.errors import ConfigError
 
 Decision = Literal["preserve", "compress"]
@@ -48,9 +47,7 @@ class FunctionClassifier:
 
     async def classify(self, text: str) -> Verdict:
         """Return what the function says."""
-        verdict = await asyncio.to_thread(self._function, text)
-        if inspect.isawaitable(verdict):
-            verdict = await verdict
+        verdict = await call(self._function, text)
         if not isinstance(verdict, Verdict):
             raise TypeError(f"a classifier must return a Verdict, got {type(verdict).__name__}")
         return verdict

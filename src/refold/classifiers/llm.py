@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
+from refold.calling import call
 from refold.classifiers.base import Classifier, Verdict
 from refold.classifiers.prompt import read_verdict, write_prompt
 from refold.errors import ConfigError
@@ -27,9 +26,7 @@ class CallClassifier:
 
     async def classify(self, text: str) -> Verdict:
         """Ask once; an answer that nobody understands is a verdict without confidence."""
-        answer = await asyncio.to_thread(self._call, self._write(text))
-        if inspect.isawaitable(answer):
-            answer = await answer
+        answer = await call(self._call, self._write(text))
         if not isinstance(answer, str):
             raise TypeError(f"a model's answer must be a string, got {type(answer).__name__}")
         return read_verdict(answer)

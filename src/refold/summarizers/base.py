@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
+from refold.calling import is_async
 from refold.errors import ConfigError
 
 
@@ -80,9 +81,7 @@ class FunctionSummarizer:
     def __init__(self, function: TextFunction) -> None:
         self._function = function
         self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="refold-summarizer")
-        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            type(function).__call__
-        )
+        self._is_async = is_async(function)
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Call the function with the text, followed by the facts to keep, if there are any."""

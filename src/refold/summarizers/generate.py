@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from refold.calling import call
 from refold.errors import ConfigError
 from refold.summarizers.base import Summary, SummaryRequest, Usage
 from refold.summarizers.prompt import make_mark
@@ -52,13 +51,7 @@ class GenerateSummarizer:
         )
         mark = make_mark(request.text, request.context)
         messages = self._messages(request, mark)
-        if inspect.iscoroutinefunction(self._generate):
-            answer = await self._generate(messages)
-        else:
-            answer = await asyncio.to_thread(self._generate, messages)
-            if isinstance(answer, Awaitable):
-                answer = await answer
-        summary = read_answer(answer)
+        summary = read_answer(await call(self._generate, messages))
         # A model may copy the fences along with the text.
         return replace(summary, text=strip_mark(summary.text, mark))
 

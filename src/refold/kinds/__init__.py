@@ -1,0 +1,70 @@
+"""Kinds of tool results: how each breaks into pieces, and what a piece is worth by its kind.
+
+One file a kind, one ordered table. A planner spends a budget over the pieces of a whole
+conversation; what else a piece is worth (values used nowhere else, the task at hand, recency)
+is its business.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.kinds import (
+    build_output,
+    diff,
+    file_read,
+    json_records,
+    listing,
+    log,
+    page,
+    prose,
+    search_hits,
+    stack_trace,
+    table,
+    test_run,
+)
+from refold.kinds._sample import take_sample, unwrap
+from refold.kinds.base import Kind, Piece
+
+__all__ = ["KINDS", "Kind", "Piece", "kind_of", "split"]
+
+KINDS: Final[tuple[Kind, ...]] = (
+    json_records.KIND,
+    diff.KIND,
+    test_run.KIND,
+    stack_trace.KIND,
+    build_output.KIND,
+    log.KIND,
+    search_hits.KIND,
+    file_read.KIND,
+    listing.KIND,
+    table.KIND,
+    page.KIND,
+    prose.KIND,
+)
+"""The first kind that claims a text has it; the last one claims all."""
+
+_SURE: Final = tuple((kind, kind.is_sure) for kind in KINDS if kind.is_sure is not None)
+_ON_ONE_LINE: Final = tuple(kind for kind in KINDS if kind.on_one_line)
+_PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
+"""One line without what other kinds begin with: most answers of one word or sentence."""
+_BY_NAME: Final = {kind.name: kind for kind in KINDS}
+
+
+def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
+    """Name the kind of *text*; the *tool* that wrote it and its *arguments* are hints."""
+    if _PLAIN_LINE.match(text):
+        return prose.KIND.name
+    sample = take_sample(text, tool, arguments)
+    if "\n" not in sample.text:
+        return next(kind.name for kind in _ON_ONE_LINE if kind.claims(sample))
+    for kind, is_sure in _SURE:
+        if is_sure(sample):
+            return kind.name
+    return next(kind.name for kind in KINDS if kind.claims(sample))
+
+
+def split(text: str, kind: str) -> list[Piece]:
+    """Cut *text* into pieces that tile it: no gaps, no empty pieces."""
+    return _BY_NAME[kind].split(unwrap(text))

@@ -1,0 +1,70 @@
+"""The frames of a stack trace: those of the user's own code matter, those of libraries hardly."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.kinds._rules import Marks
+from refold.kinds.base import ERROR, FAILURE, LONG, OTHER_FRAME, REPEAT, USER_FRAME, Grade
+
+MOST_LINES: Final = 40
+"""A trace is followed for this many lines."""
+
+FRAME: Final = re.compile(
+    r"[ \t|]++(?:at (?:async |new )?\S|File \"|\.\.\. [0-9]++ (?:more|common)|[0-9]++: [ \t]*+\S"
+    r"|(?:/|[A-Za-z]:\\|[\w.-]++/)[^\n:]{1,300}+:[0-9]++(?:[: ]|$)|from \S{1,300}+:[0-9]++:in )"
+)
+"""A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""
+
+LIBRARY: Final = re.compile(
+    r"site-packages|dist-packages|/lib(?:64)?/python[0-9]|<frozen |node_modules|node:internal"
+    r"|\(internal/|/rustc/|/\.cargo/registry|/usr/local/go/src|/go/pkg/mod/|/libexec/|/gems/"
+    r"|at (?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.junit|org\.springframework|org\.gradle"
+    r"|org\.apache|org\.mockito|reactor|io\.netty)\.|\bstd::|\bcore::|\bruntime\.|testing\.tRunner"
+    r"|\.\.\. [0-9]++ (?:more|common)"
+)
+"""A frame in code that is not the user's."""
+
+
+def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) -> None:
+    """Grade the lines of the trace below the error line `text[start:end]`.
+
+    *seen* holds the lines that are a must already; what repeats one is not a must again.
+    """
+    head = text[start:end]
+    is_python = "Traceback (most recent call last)" in head
+    is_go = head.startswith("goroutine ")
+    indent = head[: len(head) - len(head.lstrip(" \t|+>"))]
+    frame: Grade | None = None
+    pos = end + 1
+    for _ in range(MOST_LINES):
+        if pos >= len(text):
+            return
+        stop = text.find("\n", pos)
+        stop = len(text) if stop < 0 else stop
+        line = text[pos : min(stop, pos + LONG)]
+        deeper = line.startswith((indent + " ", indent + "\t"))
+        if FRAME.match(line) and (deeper or not is_python):
+            frame = OTHER_FRAME if LIBRARY.search(line) else USER_FRAME
+            _mark(line, pos, frame, marks, seen)
+        elif is_python and deeper and frame is not None:
+            _mark(line, pos, frame, marks, seen)
+        elif is_go and line:  # the name of a function, above the place
+            _mark(line, pos, OTHER_FRAME if LIBRARY.search(line) else USER_FRAME, marks, seen)
+        elif is_python:
+            if line.strip():
+                _mark(line, pos, ERROR, marks, seen)
+            return
+        elif not (deeper and frame is not None):
+            return
+        pos = stop + 1
+
+
+def _mark(line: str, pos: int, grade: Grade, marks: Marks, seen: set[str]) -> None:
+    key = line.strip()
+    if grade.must and key in seen:
+        grade = REPEAT
+    seen.add(key)
+    if marks.get(pos) is not FAILURE:
+        marks[pos] = grade

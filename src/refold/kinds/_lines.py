@@ -1,0 +1,97 @@
+"""From graded lines to pieces: short neighbours are glued, long lines are cut."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from refold.kinds._cut import cut_ends
+from refold.kinds.base import ASIDE, LONG, PLAIN, Grade, Piece
+
+Spot = tuple[int, Grade]
+"""A place in a long line, and the grade of the cut that it lies in."""
+
+TINY: Final = 2
+"""Lines no longer than this (blank, a bracket) go with the line before them."""
+
+
+def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> list[Piece]:
+    """Cut *text* into pieces of about a line each.
+
+    *marks* grade whole lines; *spots* grade only the cut of a long line that they lie in.
+    """
+    pieces: list[Piece] = []
+    add = pieces.append
+    grade_at = marks.get
+    start = pos = 0
+    grade = PLAIN
+    for length in map(len, text.split("\n")):
+        after = pos + length + 1
+        if length <= TINY and pos not in marks and after - start <= LONG:
+            pos = after
+            continue
+        here = grade_at(pos, PLAIN)
+        if start < pos and (here is not grade or after - start > grade.room):
+            add(Piece(start, pos, grade.weight, grade.must, grade.label))
+            start = pos
+        grade = here
+        pos = after
+        if length > LONG:
+            pieces.extend(_cut_long(text, start, min(after, len(text)), grade, spots))
+            start, grade = pos, PLAIN
+    if start < len(text):
+        add(Piece(start, len(text), grade.weight, grade.must, grade.label))
+    return pieces
+
+
+def join(
+    text: str, ends: Sequence[int], grades: Sequence[Grade], spots: Sequence[Spot] = ()
+) -> list[Piece]:
+    """Make pieces of stretches that end at *ends*; the last one ends with the text.
+
+    Short neighbours of one grade are joined, long stretches cut; a spot overrules the grade of
+    the stretch it lies in.
+    """
+    pieces: list[Piece] = []
+    start = pos = 0
+    held = PLAIN
+    worst = iter([*spots, (len(text), PLAIN)])
+    place, verdict = next(worst)
+    for end, graded in zip(ends, grades, strict=True):
+        grade = graded
+        if place < end:
+            grade = verdict
+            while place < end:
+                place, verdict = next(worst)
+        if start < pos and (grade is not held or end - start > held.room):
+            pieces.append(Piece(start, pos, held.weight, held.must, held.label))
+            start = pos
+        held = grade
+        pos = end
+        if end - start > LONG:
+            pieces.extend(_cut_long(text, start, end, held, spots))
+            start = end
+    if start < len(text):
+        pieces.append(Piece(start, len(text), held.weight, held.must, held.label))
+    return pieces
+
+
+def _cut_long(
+    text: str, start: int, end: int, grade: Grade, spots: Sequence[Spot]
+) -> Iterator[Piece]:
+    """Cut a long stretch; of one that is a must, the first cut and those with a spot are."""
+    nearest = bisect_left(spots, start, key=_place)
+    for stop in cut_ends(text, start, end):
+        here = grade
+        while nearest < len(spots) and spots[nearest][0] < stop:
+            here = spots[nearest][1]
+            nearest += 1
+        yield Piece(start, stop, here.weight, here.must, here.label)
+        start = stop
+        if grade.must:
+            grade = ASIDE
+
+
+def _place(spot: Spot) -> int:
+    return spot[0]

@@ -1,0 +1,60 @@
+"""Grading lines by how they begin: many rules, one pattern, one pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from refold.kinds.base import PLAIN, Grade
+
+Marks = dict[int, Grade]
+"""The grade of each line that is not plain, by the place where the line starts, in order."""
+
+END: Final = r"(?=\n|\Z)"
+"""The end of a line, in a rule."""
+
+
+def any_of(*patterns: str) -> str:
+    """Return a pattern that matches what one of *patterns* matches."""
+    return "(?:" + "|".join(patterns) + ")"
+
+
+def ends_with(*endings: str) -> str:
+    """Return a pattern for a whole line with one of *endings*, each of a fixed width.
+
+    The line is taken in one go and then looked back at: nothing is tried twice.
+    """
+    return r"[^\n]*+" + any_of(*(f"(?<={ending})" for ending in endings)) + END
+
+
+def line_pattern(*patterns: str) -> re.Pattern[str]:
+    """Compile what tells a line of some kind by its beginning."""
+    return re.compile(any_of(*patterns))
+
+
+def line_rules(prefix: str, *rules: tuple[Grade, str]) -> Callable[[str], Marks]:
+    """Return a function that grades the lines of a text by the first rule that matches.
+
+    *prefix* comes before every rule. The whole starts with a literal line break, which the engine
+    looks for at full speed; neither *prefix* nor a rule may match a line break.
+    """
+    grades = [PLAIN, *(grade for grade, _ in rules)]
+    choices = "|".join(f"({pattern})" for _, pattern in rules)
+    finditer = re.compile(f"\n{prefix}(?:{choices})").finditer
+
+    def marks_of(text: str) -> Marks:
+        # With a line break put first, a match starts where, in *text*, its line starts.
+        return {found.start(): grades[found.lastindex or 0] for found in finditer("\n" + text)}
+
+    return marks_of
+
+
+def mark_lines_with(pattern: re.Pattern[str], text: str, grade: Grade, marks: Marks) -> None:
+    """Give *grade* to every line in which *pattern* is found; it must not match a line break."""
+    line = 0
+    while found := pattern.search(text, line):
+        marks[max(line, text.rfind("\n", line, found.start()) + 1)] = grade
+        line = text.find("\n", found.end()) + 1
+        if not line:
+            return

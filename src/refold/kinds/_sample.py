@@ -1,0 +1,76 @@
+"""A few lines of a text, enough to tell its kind, and what is known of the tool that wrote it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_HEAD: Final = 8_000
+_REST: Final = 3_000
+_SOME: Final = 14
+_WIDEST: Final = 240
+_ARGUMENTS: Final = 600
+
+_WRAPPED: Final = re.compile(r'\s*+\{\s*+"(?:output|stdout|stderr|content|result|text)"\s*+:\s*+"')
+_FRAME_LINE: Final = re.compile(
+    r"</?(?:returncode|output|stdout|stderr|system-reminder|result|error|function_results)>"
+    r"|(?:Chunk ID|Wall time|Exit code|Process exited|Output|OBSERVATION|stdout|stderr)\b"
+)
+
+
+def unwrap(text: str) -> str:
+    r"""Return *text* with the line breaks of a wrapped output made real; no place moves.
+
+    Some tools answer `{"output": "line one\nline two\n", …}`: one long line of JSON that is
+    really a shell's output. An escape of two characters becomes a blank and what it stands for.
+    """
+    if "\\n" not in text or not _WRAPPED.match(text):
+        return text
+    return text.replace("\\n", " \n").replace("\\t", " \t").replace('\\"', ' "')
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What `claims` may look at; its size does not grow with the text."""
+
+    text: str
+    """The head, the middle and the end of the text."""
+    lines: list[str]
+    """Some lines from the head, the middle and the end that are not blank."""
+    tool: str = ""
+    arguments: str = ""
+    """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
+    is_unwrapped: bool = False
+    """Whether the text was an output inside of JSON."""
+
+    def has(self, *needles: str) -> bool:
+        """Tell whether the text holds one of the *needles*; much faster than any pattern."""
+        text = self.text
+        for needle in needles:  # noqa: SIM110 - `any` takes twice as long
+            if needle in text:
+                return True
+        return False
+
+    def share(self, pattern: re.Pattern[str]) -> float:
+        """Return the share of the lines that *pattern* matches at their start."""
+        return self.count(pattern) / len(self.lines) if self.lines else 0.0
+
+    def count(self, pattern: re.Pattern[str]) -> int:
+        """Return how many of the lines *pattern* matches at their start."""
+        return len(list(filter(None, map(pattern.match, self.lines))))
+
+
+def take_sample(text: str, tool: str, arguments: str) -> Sample:
+    """Look at the head, the middle and the end of *text*."""
+    whole, text = text, unwrap(text)
+    is_unwrapped = text is not whole
+    if len(text) > _HEAD + 2 * _REST:
+        middle = len(text) // 2
+        text = "\n".join((text[:_HEAD], text[middle : middle + _REST], text[-_REST:]))
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    if len(lines) > 2 * _SOME:
+        middle = len(lines) // 2
+        lines = [*lines[:_SOME], *lines[middle : middle + _SOME // 2], *lines[-(_SOME // 2) :]]
+    lines = [line[:_WIDEST] for line in lines if not _FRAME_LINE.match(line)]
+    return Sample(text, lines, tool.lower(), " " + arguments[:_ARGUMENTS], is_unwrapped)

@@ -1,0 +1,93 @@
+"""The signs of trouble: how lines begin, or what they hold, when something went wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.kinds._rules import any_of
+from refold.kinds.base import ERROR, EXIT, WARNING, Grade
+
+NEEDLES: Final = (
+    *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
+    *("exit", "returncode", "denied", "no such ", "not found", "err!", "caused by", "unable to"),
+    *("segmentation", "goroutine", "uncaught", "cannot ", "not permitted"),
+)
+"""In small letters; one of these is in every line of a program's output that tells of trouble."""
+
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"
+_RAISED: Final = (
+    rf"{_NAME}(?:(?<=Error)|(?<=Exception)|(?<=Failure)|(?<=Fault))(?:\([^\n()]{{0,80}}+\))?"
+)
+_TOLD: Final = r"(?![\w.]++[;,]$)\S"
+"""What is said after `error:`; a single word with a comma is a member of some object."""
+_NOT_ZERO: Final = r"-?[1-9][0-9]*+(?![0-9.])"
+
+_BAD_EXIT: Final = any_of(
+    rf"<(?:returncode|exit_?code)>\s*+{_NOT_ZERO}",
+    rf"[\"']?(?:[Rr]eturn ?[Cc]ode|[Ee]xit[ _-]?(?:[Cc]ode|[Ss]tatus))[\"']?[:=]? ?{_NOT_ZERO}",
+    r"(?:[Pp]rocess |[Cc]ommand |Script )?(?:exited|[Ee]xit|failed|finished) (?:with )?(?:exit )?"
+    rf"(?:code|status):? {_NOT_ZERO}",
+)
+_ERROR_START: Final = any_of(
+    r"Traceback \(most recent call last\)",
+    r"Exception in thread |Caused by: |Uncaught |Unhandled ",
+    rf"{_RAISED}(?:: \S|$)",
+    rf"(?:[Ff]atal ?[Ee]rror|[Ee]rror|ERROR|FATAL|[Ff]atal|[Pp]anic)(?:\[\w{{1,10}}\])?: {_TOLD}",
+    r"(?:npm|yarn|pnpm) (?:ERR!|error)|ERR_\w",
+    r"thread '[^'\n]*+' panicked|goroutine [0-9]++ \[running\]",
+    r"FAILED (?=\S*[/.:])|FAILED \(|FAIL: |FAIL\t|--- FAIL: |not ok [0-9]",
+    r"<tool_use_error>|<error>|Segmentation fault|make(?:\[[0-9]++\])?: \*\*\*",
+    r"[\w.+/-]{1,200}+: (?:line [0-9]++: )?+(?:[^\n:]{1,120}+: ){0,3}"
+    r"(?:No such file|[Pp]ermission denied|Operation not permitted|command not found|not found"
+    r"|[Cc]annot )",
+)
+_WARNING_START: Final = any_of(
+    r"(?:[Ww]arning|WARNING|WARN)(?:\[\w{1,40}\])?: \S",
+    r"(?:npm|yarn|pnpm) (?:WARN|warn)\b",
+    rf"{_NAME}(?<=Warning): \S",
+)
+
+IN_SOURCE: Final = re.compile(
+    r"\n(?=[A-Za-z<_./-])"
+    rf"(?:(?P<error>{_ERROR_START})|(?P<exit>{_BAD_EXIT})|(?P<warning>{_WARNING_START}))"
+)
+"""Where a line starts, in any text, that says that something went wrong; after a line break."""
+
+_OUTPUT_START: Final = re.compile(
+    r"(?:[ \t>|+]++|\x1b\[[0-9;]*+m|E {2,}+)*+"  # what traces, colours and test runners put first
+    r"(?:(?P<error>"
+    + any_of(
+        _ERROR_START,
+        r"(?:Error|ERROR|Failed|FAILED|Failure) [^\n:]{1,80}+: \S",
+        r"(?:Failed|Unable) to \w",
+    )
+    + rf")|(?P<warning>{_WARNING_START}))"
+)
+# Begins with a set of characters, so that the engine tries it only at the start of words.
+_OUTPUT: Final = re.compile(
+    r"[\s|\[\](<>:,{](?:(?P<error>"
+    + any_of(
+        rf"(?:error|Error)(?: [A-Z]{{1,6}}[0-9]++|\[\w{{1,10}}\])?: {_TOLD}|fatal error: ",
+        r"(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?=[\s:|\]])|(?:error|fatal|crit)\]",
+        r"(?:level|severity)[=:]\"?(?:error|fatal|crit)",
+        r"(?:ERROR|FAILURE)!|FAILED(?=$|[ \t]++\[)|BUILD FAIL",
+        rf"{_RAISED}: \S",
+    )
+    + r")|(?P<warning>"
+    + any_of(
+        r"(?:warning|Warning)(?: [A-Z]{1,6}[0-9]++|\[\w{1,40}\])?: \S",
+        r"(?:WARN|WARNING)(?=[\s:|\]])|warn(?:ing)?\]|level=\"?warn",
+        rf"{_NAME}(?<=Warning): \S",
+    )
+    + rf")|(?P<exit>{_BAD_EXIT}))"
+)
+
+GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
+"""By the names of the groups above."""
+
+
+def judge_output(line: str) -> Grade | None:
+    """Say what a line that a program wrote tells, if it tells of trouble."""
+    found = _OUTPUT_START.match(line) or _OUTPUT.search(" " + line)
+    return None if found is None else GRADES[found.lastgroup or ""]

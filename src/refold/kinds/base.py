@@ -1,0 +1,77 @@
+"""What a kind of tool result is: how to know it, and how it breaks into pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from refold.kinds._sample import Sample
+
+LONG: Final = 220
+"""A piece is hardly ever longer than this many characters; longer lines are cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text that is kept or dropped as one; the pieces of a text tile it."""
+
+    start: int
+    end: int
+    weight: float = 1.0
+    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest."""
+    must: bool = False
+    """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
+    label: str = ""
+    """Why, in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The verdict on one line: the worth of its piece, and how many like it share a piece."""
+
+    label: str
+    weight: float
+    must: bool = False
+    room: int = 80
+    """Neighbouring lines of this grade share a piece up to this many characters."""
+
+
+PLAIN: Final = Grade("", 1.0)
+NOISE: Final = Grade("boilerplate", 0.2, room=200)
+SETTLED: Final = Grade("boilerplate", 0.2, room=200)
+"""Boilerplate that looks like trouble but is not."""
+ERROR: Final = Grade("error", 3.0, must=True)
+WARNING: Final = Grade("warning", 2.0, must=True)
+EXIT: Final = Grade("exit", 3.0, must=True)
+FAILURE: Final = Grade("failure", 3.0, must=True)
+ASIDE: Final = Grade("aside", 1.5)
+"""The rest of a long line that is a must."""
+DETAIL: Final = Grade("failure", 1.5)
+"""What surrounds a failure: the code that failed, values, output it captured."""
+REPEAT: Final = Grade("repeat", 0.5, room=120)
+"""An error line that stands in the text already."""
+SUMMARY: Final = Grade("summary", 3.0)
+BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
+"""A summary that tells of trouble."""
+HEADING: Final = Grade("heading", 1.5)
+SIGNATURE: Final = Grade("signature", 2.0)
+USER_FRAME: Final = Grade("frame", 2.0, must=True, room=200)
+OTHER_FRAME: Final = Grade("frame", 0.3, room=200)
+PASSED: Final = Grade("passed", 0.2, room=200)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of tool result: a row of the table."""
+
+    name: str
+    claims: Callable[[Sample], bool]
+    """Tell from a sample whether a text is of this kind."""
+    split: Callable[[str], list[Piece]]
+    """Cut a text of this kind into pieces."""
+    is_sure: Callable[[Sample], bool] | None = None
+    """Tell the plainest texts of this kind at once, before any kind is asked for its claim."""
+    on_one_line: bool = False
+    """Whether a text without line breaks can be of this kind."""

@@ -1,0 +1,45 @@
+"""Diffs: changed lines count more than the context around them, headers name the file."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.kinds._rules import any_of, line_pattern, line_rules
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import split_source
+from refold.kinds.base import HEADING, NOISE, Grade, Kind, Piece
+
+_CHANGED: Final = Grade("changed", 1.5)
+_HUNK: Final = Grade("hunk", 1.2)
+_CONTEXT: Final = Grade("context", 0.5, room=120)
+
+_FILE: Final = any_of(
+    r"diff --git ", r"\+\+\+ [^\n]", r"\*\*\* (?:Update|Add|Delete) File: ", r"Index: "
+)
+_HEADER: Final = line_pattern(_FILE, r"@@ -[0-9,]++ \+[0-9,]++ @@")
+_MARKS: Final = line_rules(
+    "",
+    (HEADING, any_of(_FILE, "rename ", "commit ")),
+    (_HUNK, "@@"),
+    (
+        NOISE,
+        any_of(
+            r"index [0-9a-f]|new file mode|deleted file|similarity |old mode|new mode",
+            r"\\ No newline|={20}",
+        ),
+    ),
+    (_CONTEXT, r"--- [^\n]|[ \t][^\n]"),
+    (_CHANGED, r"[+-][^\n]"),
+)
+
+
+def _claims(sample: Sample) -> bool:
+    return sample.has("@@ -", "diff --git ", " File: ") and sample.count(_HEADER) >= 2
+
+
+def split_diff(text: str) -> list[Piece]:
+    """Cut a diff into headers, hunk heads, changed lines and context."""
+    return split_source(text, _MARKS(text))
+
+
+KIND: Final = Kind(name="diff", claims=_claims, split=split_diff)

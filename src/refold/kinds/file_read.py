@@ -1,0 +1,120 @@
+"""Source files as a tool reads them, with or without line numbers: signatures count more."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.kinds._rules import END, any_of, line_pattern, line_rules
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import split_source
+from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Piece
+
+_IMPORT: Final = Grade("import", 1.3)
+_DOCSTRING: Final = Grade("docstring", 1.1)
+
+_NUMBER: Final = r"[ \t]*+[0-9]++(?: ?(?:→|\t)|[:|] ?+|  )"
+_SIGNATURE: Final = any_of(
+    # Python
+    r"(?:async )?def \w",
+    r"class \w",
+    # JavaScript, TypeScript
+    r"(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:async )?"
+    r"(?:function\b|class \w|interface \w|enum \w|namespace \w|type \w++[ <=])",
+    r"export (?:const|let|default|async)\b",
+    r"(?:const|let|var) \w++ = (?:async )?(?:\(|function\b)",
+    # Go
+    r"func[ (]",
+    r"type \w++ (?:struct|interface|func)\b",
+    # Rust
+    r"(?:pub(?:\([^)\n]{0,30}+\))? )?(?:async |unsafe |const |extern \"C\" )*+"
+    r"(?:fn|struct|enum|trait|union|mod) \w",
+    r"impl\b",
+    r"macro_rules!",
+    # Java, C#, Kotlin
+    r"(?:(?:public|private|protected|internal|static|final|abstract|override|sealed) )++"
+    r"[\w<>\[\], ?.]++[({:]",
+    r"record \w",
+    # C, C++
+    r"(?:static |inline |extern |const |unsigned |struct )*+"
+    r"(?:void|int|char|bool|float|double|long|short|s?size_t|u?int[0-9]++_t)[ *]++\w++\(",
+    r"#define \w",
+    r"typedef\b",
+    r"template ?<",
+)
+_IMPORTS: Final = any_of(
+    r"import\b",
+    r"from \S++ import ",
+    r"#include",
+    r"(?:using|use|package) \w",
+    r"(?:const|var) [^\n=]{1,60}+= require\(",
+    r"\} from [\"']",
+    rf"(?:\w++ )?\"[\w./@-]++\"{END}",  # in the import block of Go
+)
+_LICENCE: Final = (
+    r"(?:#|//|/?\*|--)?[ \t]*+"
+    r"(?:Copyright|Licensed under|SPDX-|Permission is hereby|All rights reserved"
+    r"|Redistribution and|THIS SOFTWARE|WITHOUT WARRANT|\(c\) [0-9])"
+)
+_ABOUT: Final = any_of(
+    r"\[File: |Here's the (?:result|files)|The file \S",
+    r"\([0-9]++ (?:more )?lines (?:above|below)",
+    r"#{2,6} \S",  # Markdown
+)
+# Most lines are code that no rule is about: they are passed over by their first letters.
+_GATE: Final = (
+    r"(?=def |class |async |export |default |declare |abstract |function|interface |enum |type "
+    r"|namespace |const |let |var |func|pub|unsafe |extern |fn |struct |trait |union |mod |impl"
+    r"|macro_rules|private |protected |internal |static |final |override |sealed |record |inline "
+    r"|unsigned |void|int|char|bool|float|double|long|short|size_t|ssize_t|uint|typedef|template"
+    r"|import|from |using |use |package |[A-Z#}\"'/*(\[-])"
+)
+_MARKS: Final = line_rules(
+    rf"(?:{_NUMBER})?+[ \t]*+{_GATE}",
+    (SIGNATURE, _SIGNATURE),
+    (_IMPORT, _IMPORTS),
+    (_DOCSTRING, r"\"\"\"[^\n\"]|'''[^\n']|/\*\* ?\w|//! "),
+    (NOISE, _LICENCE),
+    (HEADING, _ABOUT),
+)
+
+_NUMBERED: Final = line_pattern(r"[ \t]++[0-9]++ ?(?:→|\t)")
+"""As `cat -n` and most tools number the lines of a file."""
+_COUNTED: Final = line_pattern(r"[ \t]*+[0-9]++(?:→|:(?![0-9])|\|)", r"\[File: ")
+"""As others do; search hits can look the same, and are asked first."""
+_CODE: Final = line_pattern(
+    r"[ \t]*+"
+    + any_of(
+        _SIGNATURE,
+        r"import |from \S++ import |#include|package |@\w",
+        r"(?:return|elif|else|except|try|finally|break|continue|raise|yield)\b|self\.",
+        r"(?:if|for|while|with) [^\n]*+(?<=[:{])",
+        r"(?:switch|case|let|const|var) ",
+        r"//|/\*|\*/|[\w.]++ = |\"[^\"\n]++\" ?: ",
+    ),
+    r"[^\n]*+(?:(?<=[;{(})])|(?<=\)[:,])|(?<=\},))",
+)
+_TOOLS: Final = ("read", "view", "cat", "open_file", "str_replace_editor", "edit", "write")
+_COMMAND: Final = re.compile(
+    r"[\s\"'|;&(](?:cat|sed -n|head|tail|nl|bat) [^|\n]*"
+    r"\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kt|cc?|h|cpp|hpp|cs|rb|php|swift|scala|sh|toml|ya?ml|cfg)\b"
+)
+
+
+def _is_numbered(sample: Sample) -> bool:
+    return sample.share(_NUMBERED) >= 0.6
+
+
+def _claims(sample: Sample) -> bool:
+    if sample.share(_COUNTED) >= 0.6:
+        return True
+    asked = sample.tool.startswith(_TOOLS) or _COMMAND.search(sample.arguments) is not None
+    return len(sample.lines) >= 2 and sample.share(_CODE) >= (0.15 if asked else 0.4)
+
+
+def split_file(text: str) -> list[Piece]:
+    """Cut a source file into lines; signatures, imports and first lines of docs are known."""
+    return split_source(text, _MARKS(text))
+
+
+KIND: Final = Kind(name="file_read", claims=_claims, is_sure=_is_numbered, split=split_file)

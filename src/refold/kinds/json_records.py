@@ -1,0 +1,85 @@
+"""JSON, in any layout: pieces are records that are short enough, else their members."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.kinds._lines import Spot, join, tile
+from refold.kinds._rules import Marks
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import find_in_source, settle
+from refold.kinds.base import ERROR, LONG, Grade, Kind, Piece
+
+_STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
+_BAD: Final = (
+    r"[\"'](?:(?:errors?|error_?[Mm]essage|exception|stderr)[\"']\s*+:\s*+"
+    r"(?!null|None|false|False|0\b|\"\"|''|\[\]|\{\})\S"
+    r"|(?:level|severity|status)[\"']\s*+:\s*+[\"'](?i:error|fatal|critical|failed|failure)\b"
+    r"|(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)[\"']\s*+:\s*+-?[1-9]"
+    r"|success[\"']\s*+:\s*+(?i:false)|(?:Error: |Traceback ))"
+)
+"""A member that tells of an error or of an exit that is not 0."""
+
+_AFTER: Final = r"\s*+,[ \t\r]*+\n?+|[ \t\r]*+\n?+"
+# One token a member: its key, its value if that is no container, the comma, the rest of the line.
+_TOKEN: Final = re.compile(
+    rf"\s*+(?:(?=({_BAD}))|)(?:{_STRING}\s*+:\s*+)?+"
+    rf"(?:(null|None|\"\"|''|\[\s*+\]|\{{\s*+\}})(?:{_AFTER})"
+    r"|([{\[])[ \t\r]*+\n?+"
+    rf"|([}}\]])(?:{_AFTER})"
+    rf"|(?:{_STRING}|[^\s\"'{{}}\[\],]++)(?:{_AFTER})|,[ \t\r]*+\n?+|\Z)"
+)
+_WRONG, _EMPTY, _OPEN, _CLOSE = range(1, 5)
+
+_MEMBER: Final = Grade("member", 1.3)
+_RECORD: Final = Grade("record", 1.2)
+_NOTHING: Final = Grade("empty", 0.2, room=200)
+
+_STARTS: Final = re.compile(r"\s*+(?:\{\s*+[\"'}]|\[\s*+[\[\]{\"'0-9-])")
+
+
+def _claims(sample: Sample) -> bool:
+    text = sample.text
+    if sample.is_unwrapped or not _STARTS.match(text):
+        return False
+    return text[-200:].rstrip().endswith(("}", "]")) or text[:4000].count('":') >= 5
+
+
+def split_json(text: str) -> list[Piece]:
+    """Cut JSON, or what looks much like it, into records and members."""
+    marks: Marks = {}
+    settle(text, find_in_source(text), marks)
+    return tile(text, marks) if marks else _split_members(text)
+
+
+def _split_members(text: str) -> list[Piece]:
+    ends: list[int] = []
+    grades: list[Grade] = []
+    spots: list[Spot] = []
+    opened: list[tuple[int, int]] = []  # where a container starts, and how many ends came before
+    seen: set[str] = set()
+    for token in _TOKEN.finditer(text):
+        what, end = token.lastindex, token.end()
+        grade = _MEMBER
+        if what is not None:
+            if what == _CLOSE and opened:
+                start, known = opened.pop()
+                if end - start > LONG:
+                    ends[-1] = end  # a closing bracket goes with the member before it
+                    continue
+                del ends[known:], grades[known:]
+                grade = _RECORD
+            elif what == _OPEN:
+                opened.append((token.start(), len(ends)))
+            elif what == _EMPTY:
+                grade = _NOTHING
+            if what != _EMPTY and token[_WRONG] and token[0] not in seen:
+                seen.add(token[0])
+                spots.append((token.start(_WRONG), ERROR))
+        ends.append(end)
+        grades.append(grade)
+    return join(text, ends, grades, spots)
+
+
+KIND: Final = Kind(name="json_records", claims=_claims, on_one_line=True, split=split_json)

@@ -1,0 +1,53 @@
+"""Logs: lines with times and levels; what is only for debugging counts less."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.kinds._rules import any_of, line_pattern, line_rules
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import split_output
+from refold.kinds.base import Grade, Kind, Piece
+
+_DEBUG: Final = Grade("boilerplate", 0.3, room=120)
+_ENTRY: Final = Grade("entry", 1.0)
+
+_TIME: Final = any_of(
+    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ]",
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2}",
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9]{2}:",
+    r"[0-9]{2}/(?:[A-Z][a-z]{2}|[0-9]{2})/[0-9]{2,4}[: ]",
+    r"[0-9]{10,13}[. ]",
+)
+_LEVEL: Final = (
+    r"(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE|NOTICE|CRITICAL|debug|info|warn|error)\b"
+)
+_IS_ENTRY: Final = line_pattern(
+    rf"[\[(<]?{_TIME}",
+    rf"\[?{_LEVEL}",
+    r"\S{1,60}+ - - \[",  # web servers
+    r"(?:time|ts|level)=",
+)
+_MARKS: Final = line_rules(
+    rf"(?:[\[(<]?{_TIME}[^\n]{{0,40}}?[\s\[|(])?\[?",
+    (_DEBUG, r"(?:DEBUG|TRACE|debug|trace)\b"),
+    (_ENTRY, r"(?:INFO|NOTICE|info)\b"),
+)
+_DIGITS: Final = str.maketrans("", "", "0123456789")
+
+
+def _claims(sample: Sample) -> bool:
+    return len(sample.lines) >= 3 and sample.share(_IS_ENTRY) >= 0.5
+
+
+def _template(line: str) -> str:
+    """Return what is left of an entry without its times, ids and counts."""
+    return line.translate(_DIGITS).strip()
+
+
+def split_log(text: str) -> list[Piece]:
+    """Cut a log into its entries."""
+    return split_output(text, _MARKS(text), _template)
+
+
+KIND: Final = Kind(name="log", claims=_claims, split=split_log)

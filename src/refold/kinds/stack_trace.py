@@ -1,0 +1,41 @@
+"""Stack traces: the error and the frames of the user's own code matter, library frames hardly."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.kinds._frames import FRAME, LIBRARY
+from refold.kinds._rules import Marks, line_pattern
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import split_output
+from refold.kinds.base import OTHER_FRAME, Grade, Kind, Piece
+
+_FRAME: Final = Grade("frame", 1.5)
+"""A frame that belongs to no error line, or comes after many."""
+
+_HEAD: Final = line_pattern(
+    r"Traceback \(most recent|Stack \(most recent|Exception in thread |Caused by: |Uncaught ",
+    r"panic: |goroutine [0-9]++ \[|thread '[^'\n]*+' panicked|stack backtrace:",
+    r"[A-Za-z_][\w.$]{0,120}+(?:(?<=Error)|(?<=Exception)): ",
+)
+
+
+def _claims(sample: Sample) -> bool:
+    if not sample.has("Error", "Exception", "Traceback", "panic", "goroutine", "Stack ("):
+        return False
+    frames = sample.count(FRAME)
+    return frames >= 2 and frames >= 0.2 * len(sample.lines) and sample.count(_HEAD) >= 1
+
+
+def split_trace(text: str) -> list[Piece]:
+    """Cut a trace into its error lines and frames."""
+    marks: Marks = {}
+    pos = 0
+    for line in text.split("\n"):
+        if FRAME.match(line):
+            marks[pos] = OTHER_FRAME if LIBRARY.search(line) else _FRAME
+        pos += len(line) + 1
+    return split_output(text, marks)
+
+
+KIND: Final = Kind(name="stack_trace", claims=_claims, split=split_trace)

@@ -1,0 +1,168 @@
+"""Test runs: failures whole, what is known to pass only as boilerplate, the summary on top."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.kinds._rules import END, Marks, any_of, ends_with, line_pattern, line_rules
+from refold.kinds._sample import Sample
+from refold.kinds._trouble import split_output
+from refold.kinds.base import (
+    DETAIL,
+    FAILURE,
+    NOISE,
+    PASSED,
+    REPEAT,
+    SETTLED,
+    SUMMARY,
+    Grade,
+    Kind,
+    Piece,
+)
+
+_WHOLE: Final = 5
+"""So many failures are told in full; of later ones the name and what is new."""
+_EVIDENCE_LINES: Final = 12
+_BLOCK_LINES: Final = 40
+
+# These four are only on the way: `_settle_failures` turns each into a grade of its own.
+_SECTION: Final = Grade("heading", 1.0)
+_BAD_SECTION: Final = Grade("heading", 1.01)
+_BLOCK: Final = Grade("heading", 1.02)
+_EVIDENCE: Final = Grade("failure", 2.01)
+
+_COUNTS: Final = (
+    r"(?:[0-9]++ (?:passed|failed|errors?|skipped|deselected|x(?:failed|passed)|warnings?|rerun)"
+    r"(?:, )?)++ in [0-9]"
+)
+_SUMMARY: Final = any_of(
+    rf"=++ (?:{_COUNTS}|no tests ran)",  # pytest
+    _COUNTS,
+    rf"Ran [0-9]++ tests? in |OK(?: \([^\n]*+)?{END}|FAILED \((?:failures|errors)",  # unittest
+    r"test result: ",  # cargo
+    r"(?:\[\w++\] )?(?:Tests run: [0-9]|BUILD (?:SUCC|FAIL))",  # maven
+    r"[0-9]++ tests completed",  # gradle
+    r"[ \t]*+(?:Tests|Test Suites|Test Files|Snapshots):? ++[0-9]",  # jest, vitest
+    r"[ \t]*+[0-9]++ (?:passing|failing|pending)|# (?:pass|fail|tests) [0-9]",  # mocha, node
+    rf"(?:FAIL|PASS){END}",  # go
+    r"[0-9]++ examples?, [0-9]",  # rspec
+)
+_FAILED: Final = any_of(
+    r"(?:FAILED|ERROR) (?=\S*[/.:])",
+    r"(?:ERROR|FAIL): \S",
+    r"[ \t]*+--- FAIL: |FAIL[ \t]++\S",
+    r"[ \t]*+(?:✕|✗|✖|×|❌) \S",
+    r"not ok [0-9]",
+    r"thread '[^'\n]*+' panicked",
+    r"\[ERROR\] ++\S++[.:]\w",
+    ends_with(" FAILED", r"\.\.\. ERROR", r"\.\.\. FAIL"),
+)
+_BLOCK_HEAD: Final = any_of(
+    r"_{3,}+ [^\n_]", r"---- \S++ stdout ----", r"[ \t]*+● \S", r"[ \t]*+[0-9]++\) \S"
+)
+_EVIDENT: Final = any_of(
+    r"E {2,}+\S|> {3,}+\S",
+    r"[ \t]*+(?:AssertionError|Expected|Received|thrown:|left: |right: |assertion )",
+    r"[ \t]*+[\w./\\-]++:[0-9]++: \S",
+)
+_CHATTER: Final = any_of(
+    rf"\[ERROR\] *+(?:{END}|See |To see |Re-run |For more |-> \[|\[Help|After correcting)",
+    r"collected [0-9]++ items?",
+)
+_PASSES: Final = any_of(
+    r"(?:PASSED|SKIPPED|XFAIL|XPASS) |PASS[ \t]++\S",
+    r"ok {2,}\t?\S|ok\t|[ \t]*+--- (?:PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME)|\?[ \t]++\S",
+    r"[ \t]*+(?:✓|✔|√|○|↓) |ok [0-9]|\[INFO\]",
+    rf"[\w./-]*+ ?[.sxX]{{3,}}+ *+(?:\[ *[0-9]++%\])?{END}",
+    ends_with(r"\.\.\. ok", "ignored", " PASSED", " SKIPPED", r"[0-9]%\]"),
+)
+_SETUP: Final = any_of(
+    r"platform \w|rootdir: |plugins: |cachedir: |configfile: |asyncio: |-- Docs: |>>>>> |> Task ",
+    r"Creating t|Destroying test|System check |Operations to|Synchroni|Importing app",
+    r"Skipping setup|Found [0-9]++ test|Testing against|running [0-9]",
+    r"[ \t]*+(?:Compiling|Finished|Running|Doc-tests|Downloading|Creating table|Applying) ",
+)
+_MARKS: Final = line_rules(
+    "",
+    (_BAD_SECTION, r"=++ (?:FAILURES|ERRORS|XFAILURES) "),
+    (SUMMARY, _SUMMARY),
+    (_SECTION, r"={4,}+ [A-Za-z]"),
+    (SETTLED, _CHATTER),
+    (_BLOCK, _BLOCK_HEAD),
+    (_EVIDENCE, _EVIDENT),
+    (FAILURE, _FAILED),
+    (PASSED, _PASSES),
+    (NOISE, _SETUP),
+)
+_IS_RUN: Final = line_pattern(
+    r"(?=[=0-9RTtFPo>\[ -])"  # most lines are passed over by their first letter
+    + any_of(
+        rf"=++ (?:test session starts|FAILURES|ERRORS|short test summary|{_COUNTS})|{_COUNTS}",
+        r"Ran [0-9]++ tests? in |test result: |--- (?:FAIL|PASS|SKIP): |=== RUN |ok  \t|FAIL\t",
+        r"(?:\[\w++\] )?Tests run: [0-9]| *+(?:Tests|Test Suites|Test Files):? ++[0-9]",
+        r"(?:PASSED|FAILED) \S++::|(?:PASS|FAIL) ++\S++\.[jt]sx?|TAP version|> Task :\S*[tT]est",
+    )
+)
+_VERDICTS: Final = ("... ok", "... FAILED", "... ERROR", "... FAIL", " PASSED", " FAILED")
+
+
+def _claims(sample: Sample) -> bool:
+    if sample.count(_IS_RUN):
+        return True
+    return any(line.endswith(_VERDICTS) for line in sample.lines)
+
+
+def split_tests(text: str) -> list[Piece]:
+    """Cut the output of a test run into failures, passes, what surrounds them, and the summary."""
+    marks = _MARKS(text)
+    _settle_failures(text, marks)
+    return split_output(text, marks)
+
+
+def _settle_failures(text: str, marks: Marks) -> None:
+    """Decide which lines about failures are a must: names always, evidence of the first ones."""
+    seen: set[str] = set()
+    is_bad = True  # until a section says that what follows is not about failures
+    blocks = lines = 0
+    for start, grade in list(marks.items()):
+        if grade is _SECTION or grade is _BAD_SECTION:
+            is_bad = grade is _BAD_SECTION
+            marks[start] = _SECTION
+        elif grade is _BLOCK:
+            blocks, lines = blocks + is_bad, 0
+            in_full = is_bad and blocks <= _WHOLE
+            marks[start] = FAILURE if in_full else DETAIL if is_bad else _SECTION
+            if in_full:
+                _mark_block(text, start, marks)
+        elif grade is _EVIDENCE:
+            lines += 1
+            is_new = _is_new(text, start, seen)
+            tells = lines == 1 or (blocks <= _WHOLE and lines <= _EVIDENCE_LINES)
+            marks[start] = REPEAT if not is_new else FAILURE if is_bad and tells else DETAIL
+        elif (grade is FAILURE or grade is SUMMARY) and not _is_new(text, start, seen):
+            marks[start] = REPEAT
+
+
+def _is_new(text: str, start: int, seen: set[str]) -> bool:
+    """Tell whether the line at *start* did not come before, and remember it."""
+    end = text.find("\n", start)
+    line = text[start : end if end >= 0 else len(text)].strip()
+    if line in seen:
+        return False
+    seen.add(line)
+    return True
+
+
+def _mark_block(text: str, start: int, marks: Marks) -> None:
+    """Let the lines below the head of a failure weigh more, up to the next head."""
+    pos = text.find("\n", start) + 1
+    for _ in range(_BLOCK_LINES):
+        if not 0 < pos < len(text):
+            return
+        grade = marks.setdefault(pos, DETAIL)
+        if grade is _BLOCK or grade is _SECTION or grade is _BAD_SECTION:
+            return
+        pos = text.find("\n", pos) + 1
+
+
+KIND: Final = Kind(name="test_run", claims=_claims, split=split_tests)

@@ -1,0 +1,140 @@
+"""Trouble is found in every kind of text, once, and what only talks about it is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from refold.kinds import KINDS, kind_of, split
+
+NAMES = [kind.name for kind in KINDS]
+
+
+def musts(text: str, kind: str) -> list[str]:
+    return [text[piece.start : piece.end].rstrip() for piece in split(text, kind) if piece.must]
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Error: order 8812 was lost",
+        "error: no rule to make target",
+        "ValueError: 3 is not a tea",
+        "shop.errors.EmptyError: no items",
+        "fatal: not a git repository",
+        "panic: runtime error: index out of range",
+        "Exit code 1",
+        "exit status 2",
+        "returncode: 2",
+        "<returncode>1</returncode>",
+        "Process exited with code 137",
+        "FAILED tests/test_cart.py::test_total",
+        "--- FAIL: TestTotal (0.00s)",
+        "bash: shopp: command not found",
+        "cat: rates.csv: No such file or directory",
+        "warning: 3 rates are old",
+        "npm ERR! code ELIFECYCLE",
+        "thread 'main' panicked at src/main.rs:4:10:",
+    ],
+)
+def test_trouble_is_found_in_every_kind(kind: str, line: str) -> None:
+    filler = "some words that are long enough to be a piece of their own, so nothing is glued to it"
+    text = f"{filler}\n{line}\n{filler}\n"
+    assert any(line in must for must in musts(text, kind))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_trace_is_followed_in_every_kind(kind: str) -> None:
+    text = (
+        "before\n"
+        "Traceback (most recent call last):\n"
+        '  File "/srv/shop.py", line 3, in main\n'
+        "    serve()\n"
+        '  File "/srv/lib/python3.12/site-packages/web.py", line 9, in serve\n'
+        "    loop()\n"
+        "KeyError: 'rates'\n"
+        "after\n"
+    )
+    kept = "\n".join(musts(text, kind))
+    assert "Traceback" in kept
+    assert '"/srv/shop.py", line 3' in kept
+    assert "KeyError: 'rates'" in kept
+    assert "site-packages" not in kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    except ValueError:",
+        '    raise ValueError("error: no rates")',
+        "  error: string;",
+        "class ParseError(Exception):",
+        'log.error("failed: %s", reason)',
+        "The word error is not an error, and a warning is only a word.",
+        "src/errors/fatal.py",
+        "There were 0 errors and 0 warnings.",
+        "Exit code 0",
+        "exit status 0",
+        "<returncode>0</returncode>",
+        "test_error_is_raised ... ok",
+        "PASSED tests/test_errors.py::test_failed_login",
+        '{"error": null, "exit_code": 0, "errors": []}',
+        "if (error) return error;",
+        "    case 'warning':",
+    ],
+)
+def test_talk_about_trouble_is_not_trouble(line: str) -> None:
+    for kind in NAMES:
+        assert musts(f"first\n{line}\nlast\n", kind) == [], kind
+
+
+def test_only_the_first_of_equal_errors_is_a_must() -> None:
+    text = "error: disk full\n" * 50
+    for kind in NAMES:
+        assert len(musts(text, kind)) == 1, kind
+
+
+def test_entries_of_a_log_that_differ_in_numbers_repeat_each_other() -> None:
+    text = "".join(f"2026-03-01 10:00:{n:02} ERROR order {n} timed out\n" for n in range(60))
+    assert kind_of(text) == "log"
+    assert len(musts(text, "log")) == 1
+
+
+def test_a_flood_of_warnings_is_not_kept_whole() -> None:
+    text = "".join(f"a.c:{n}:1: warning: unused variable v{n}\n" for n in range(500))
+    assert kind_of(text) == "build_output"
+    assert 0 < len(musts(text, "build_output")) <= 40
+
+
+def test_a_long_trace_is_followed_for_a_while_only() -> None:
+    frames = "".join(f"    at step{n} (/srv/app/steps.js:{n}:1)\n" for n in range(500))
+    text = f"Error: too deep\n{frames}"
+    kept = "\n".join(musts(text, "stack_trace"))
+    assert "step5 " in kept
+    assert "step60 " not in kept
+
+
+def test_many_failures_keep_all_names_but_not_all_bodies() -> None:
+    blocks = "".join(
+        f"____________ test_{n} ____________\n\n>       assert f({n})\nE       assert 0 == 1\n\n"
+        for n in range(40)
+    )
+    names = "".join(f"FAILED tests/test_f.py::test_{n} - assert 0 == 1\n" for n in range(40))
+    text = f"===== FAILURES =====\n{blocks}===== short test summary info =====\n{names}"
+    kept = "\n".join(musts(text, "test_run"))
+    assert all(f"::test_{n} " in kept for n in range(40))
+    assert kept.count("E       assert 0 == 1") == 1
+    assert len(kept) < 0.6 * len(text)
+
+
+def test_only_the_part_of_a_long_line_that_tells_of_trouble_is_a_must() -> None:
+    words = "plain words about tea, " * 60
+    text = f"{words}srv/shop.c:10:2: error: no rates, {words}\n"
+    (kept,) = musts(text, "build_output")
+    assert "error: no rates" in kept
+    assert len(kept) <= 221
+
+
+def test_a_needle_after_a_letter_that_grows_in_lower_case_is_found_in_its_place() -> None:
+    text = "İİİ\nsrv/shop.c:10:2: error: no rates\n"
+    assert musts(text, "build_output") == ["srv/shop.c:10:2: error: no rates"]

@@ -22,11 +22,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted_model import ScriptedModel
 
-from refold import MemoryStore, uncompress
-from refold.agent.manager import CompressionManager
-from refold.agent.retrieval import retrieve_tool
+from refold import (
+    CompressionManager,
+    ContextWindowManager,
+    MemoryStore,
+    retrieve_tool,
+    uncompress,
+)
 from refold.tokens.estimate import estimate_tokens
-from refold.window import ContextWindowManager
 
 TURNS = 60
 WINDOW = 8_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import logging
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -58,6 +59,8 @@ class TestC01:
             ("summarizer_window_tokens", 0),
             ("price_per_million_input", -1),
             ("price_per_million_output", float("inf")),
+            ("price_per_million", -1),
+            ("price_per_million", "2"),
             ("cache_version", None),
             ("find_secrets", 1),
             ("counter", None),
@@ -109,6 +112,18 @@ class TestC01:
         named = CompressionManager(model="openai:gpt-5-mini@http://localhost:9/v1")
         assert isinstance(named, CompressionManager)
 
+    def test_c01_debug_says_what_becomes_of_every_text(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.DEBUG, logger="refold.agent"):
+            CompressionManager(generate=Model()).compress(talk(1))
+            assert not caplog.records
+            CompressionManager(generate=Model(), debug=True).compress(talk(1))
+        assert [r.getMessage().partition(":")[0] for r in caplog.records] == [
+            "messages[2].content compressed"
+        ]
+        assert result_text(0) not in caplog.text
+
 
 class TestC02:
     def test_c02_count(self) -> None:
@@ -137,6 +152,8 @@ class TestC02:
         messages = talk(1)
         assert not cm.should_compress(messages)
         assert cm.should_compress([{"role": "user", "content": [picture]}, *messages])
+        nested = {"type": "tool_result", "tool_use_id": "t", "content": [picture]}
+        assert cm.should_compress([{"role": "user", "content": [nested]}, *messages])
         long = [call(9, arguments='{"x": "' + "word " * 1_500 + '"}'), *messages]
         assert cm.should_compress(long)
 
@@ -196,6 +213,23 @@ def test_c05_counts_and_sizes_and_money() -> None:
     assert stats.cost_usd == stats.usage.input_tokens > 0
     cm.compress(talk(4))
     assert (cm.stats.passes, cm.stats.compressed, cm.stats.cache_hits) == (2, 7, 3)
+
+
+def test_c05_money_saved_where_a_price_is_given() -> None:
+    cm = CompressionManager(generate=Model(), price_per_million=2.5)
+    report = cm.compress(talk(3))
+    assert report.tokens_saved > 0
+    assert report.saved_usd == report.tokens_saved * 2.5 / 1_000_000
+    cm.compress(talk(5))
+    assert cm.stats.saved_usd == cm.stats.tokens_saved * 2.5 / 1_000_000 > report.saved_usd
+    assert cm.last_report.saved_usd is not None
+
+
+def test_c05_no_price_is_invented() -> None:
+    cm = CompressionManager(generate=Model(), price_per_million_input=3.0)
+    assert cm.compress(talk(3)).saved_usd is None
+    assert cm.stats.saved_usd is None
+    assert CompressionManager(price_per_million=0).compress(talk(3)).saved_usd == 0
 
 
 def test_c05_totals_from_many_threads_and_no_items_kept() -> None:
@@ -359,6 +393,19 @@ class TestC09:
         assert "less than" in small.reason
         assert "failed" in failed.reason
         assert "not seen" in fresh.reason
+
+    def test_c09_latency_and_cost(self) -> None:
+        clock = Clock()
+
+        async def slowly(asked: Any) -> Any:
+            clock.now += 1.5
+            usage = {"prompt_tokens": 90, "completion_tokens": 9, "cost_usd": 0.25}
+            return {"text": shorten_well(data_of(asked)), "usage": usage}
+
+        report = CompressionManager(generate=slowly, clock=clock).compress(talk(2))
+        assert [item.seconds for item in report.items] == [1.5, 1.5]
+        assert [item.usage.cost_usd for item in report.items] == [0.25, 0.25]
+        assert report.usage.cost_usd == 0.5
 
     def test_c09_cache_hit(self) -> None:
         cm = CompressionManager(generate=Model())

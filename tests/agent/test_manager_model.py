@@ -6,7 +6,8 @@ import asyncio
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -435,10 +436,35 @@ def test_c26_the_same_before_the_conversation() -> None:
     assert tool.compress({"error": FILLER * 50}) == {"error": FILLER * 50}
 
 
-def test_the_documented_quick_start() -> None:
-    async def fn(messages: Sequence[Mapping[str, str]]) -> str:
-        return shorten_well(data_of(messages))
+async def _function(messages: Sequence[Mapping[str, str]]) -> str:
+    return shorten_well(data_of(messages))
 
+
+def _handing_on(messages: Sequence[Mapping[str, str]]) -> Awaitable[str]:
+    return _function(messages)
+
+
+def _sync(messages: Sequence[Mapping[str, str]]) -> str:
+    return shorten_well(data_of(messages))
+
+
+class _Client:
+    """A client with an asynchronous method, and an object that can be called and awaited."""
+
+    async def __call__(self, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"text": shorten_well(data_of(messages)), "usage": {"prompt_tokens": 1}}
+
+    async def generate(self, messages: Sequence[Mapping[str, str]]) -> str:
+        return str((await self(messages))["text"])
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [_function, _sync, _Client(), _Client().generate, partial(_function), _handing_on],
+    ids=["async", "sync", "object", "method", "partial", "awaitable"],
+)
+def test_the_documented_quick_start(fn: Any) -> None:
     async def main() -> None:
         messages = talk(4)
         cm = CompressionManager(
@@ -453,5 +479,14 @@ def test_the_documented_quick_start() -> None:
         fitted = await cwm.afit(messages)
         assert fitted.fits
         assert fitted.messages == cm.view(messages)
+        small = ContextWindowManager(
+            context_limit=400, strategy="summarize", llm=fn, reserve_output_tokens=0
+        )
+        shorter = await small.afit(talk(12))
+        assert shorter.fits
+        assert shorter.summarized
+        assert shorter.model is not None
+        assert shorter.model.asked
+        assert not shorter.model.failures
 
     run(main())

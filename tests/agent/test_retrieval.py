@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from refold import ConfigError, MemoryStore, Result, Session, SqliteStore, StoreError, compress
-from refold.agent.policy import search_lines
+from refold.agent.excerpt import search_lines
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
 from refold.agent.tool import ToolCompressor
 from tests.agent.driving import PROSE

@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
-from refold.agent.policy import handle_of_text, head_and_tail, size, tool_key
-from refold.agent.tool import MIN_BYTES, ToolCompressor, shorten
+from refold.agent.clipping import head_and_tail, size
+from refold.agent.handles import handle_of_text, tool_key
+from refold.agent.json_cut import shorten
+from refold.agent.tool import MIN_BYTES, ToolCompressor
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
 quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

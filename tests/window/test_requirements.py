@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, uncompress
+from refold import MemoryStore, Session, retrieve_tool, uncompress
+from refold.agent.counting import RememberingCounter
 from refold.errors import BudgetError, ConfigError
 from refold.tokens.base import IMAGE_TOKENS
 from refold.tokens.choose import counter_for
@@ -23,7 +24,6 @@ from refold.window import (
     send_fitting,
     window_of,
 )
-from refold.window.counting import RememberingCounter
 from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
 from tests.window.histories import STRATEGIES, talk, tool_turn, violations, words
@@ -77,6 +77,7 @@ def test_w02_figures() -> None:
     assert manager.get_remaining_token_budget(talk(99)) == 0
     assert manager.get_max_prompt_tokens() == 400
     assert window_of("openai:gpt-4o").context_tokens == 128_000
+    assert window_of("openai:gpt-4o-2024-08-06").model == window_of("GPT-4o").model
 
 
 # W3 the result
@@ -237,11 +238,43 @@ def test_w07_the_beginning_stays_the_same_from_turn_to_turn() -> None:
         {"prepare_at": 0.1},
         {"clear_at_least": -1},
         {"trigger": "high"},
+        {"max_passes": (0, 5)},
+        {"max_passes": (1, 0)},
+        {"max_passes": 3},
+        {"max_passes": (1, 2, 3)},
     ],
 )
 def test_w07_marks_are_checked(choices: Any) -> None:
     with pytest.raises(ConfigError):
         small(**choices)
+
+
+def _passes(max_passes: tuple[int, int] | None, limit: int = 2_000) -> list[int]:
+    """Let a conversation grow, and return the turns at which its beginning was changed."""
+    manager = small(limit, trigger=0.3, landing=0.29, max_passes=max_passes)
+    messages = talk(61, sentences=1)
+    views: list[Conversation] = [messages[:1]]
+    changed: list[int] = []
+    for turn in range(1, 60, 2):
+        result = manager.fit(messages[: turn + 1])
+        assert result.fits
+        if spelled(result.messages[: len(views[-1])]) != spelled(views[-1]):
+            changed.append(turn // 2)
+        views.append(result.messages)
+    return changed
+
+
+def test_w07_no_more_passes_in_so_many_turns_than_is_said() -> None:
+    free, capped = _passes(None), _passes((2, 8))
+    assert len(free) > len(capped) > 1
+    for start in range(30):
+        assert sum(start <= turn < start + 8 for turn in capped) <= 2
+    assert any(sum(start <= turn < start + 8 for turn in free) > 2 for start in range(30))
+
+
+def test_w07_what_must_fit_is_made_to_fit_all_the_same() -> None:
+    assert len(_passes((1, 1_000))) == 1
+    assert len(_passes((1, 1_000), limit=300)) > 1
 
 
 # W8 summarize
@@ -365,6 +398,20 @@ def test_w11_unknown_models_are_never_guessed() -> None:
     assert window_of("gpt-4o").source
 
 
+def test_w11_a_default_of_the_callers_is_used_with_one_warning() -> None:
+    with pytest.warns(UserWarning, match="'no-such-model-9' is not known") as told:
+        manager = ContextWindowManager(model="no-such-model-9", default_context_limit=32_000)
+    assert len(told) == 1
+    manager.fit(talk(2))  # any warning from here on would be an error
+    assert told[0].filename == __file__
+    assert manager.get_context_limit() == 32_000
+    known = ContextWindowManager(model="gpt-4o", default_context_limit=32_000)
+    assert known.get_context_limit() == 128_000
+    for wrong in (0, -1, 1.5, True, "8k"):
+        with pytest.raises(ConfigError, match="default_context_limit"):
+            ContextWindowManager(model="gpt-4o", default_context_limit=wrong)  # type: ignore[arg-type]
+
+
 # W12 counting
 
 
@@ -389,6 +436,39 @@ def test_w12_the_memory_of_counts_is_bounded() -> None:
         assert counter(f"text number {number}") == 3
     assert counter.remembered <= 10
     assert counter("x" * 500) == 1
+
+
+def test_w12_estimates_learn_from_what_providers_report() -> None:
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
+    messages = talk(20)
+    before = manager.fit(messages)
+    assert before.steps == ()
+    manager.observe(messages, 2 * before.tokens_before)
+    after = manager.fit(messages)
+    assert after.fits
+    assert after.tokens_before == pytest.approx(2 * before.tokens_before, rel=0.1)
+    assert after.steps
+    for _ in range(3):
+        manager.observe(messages, before.tokens_before)
+    reused = manager.fit([*messages, {"role": "assistant", "content": "Aye. " * 300}])
+    assert reused.tokens_after <= reused.tokens_available
+    exact = ContextWindowManager(model="gpt-4o")
+    figures = exact.fit(messages).tokens_before
+    exact.observe(messages, 9 * figures)
+    assert exact.fit(messages).tokens_before == figures
+
+
+def test_w12_a_pass_is_counted_anew_when_the_counter_has_learned() -> None:
+    manager = ContextWindowManager(context_limit=1_500, reserve_output_tokens=0)
+    messages = talk(30)
+    first = manager.fit(messages)
+    assert first.fits
+    manager.observe(messages, round(1.05 * first.tokens_before))
+    again = manager.fit([*messages, {"role": "user", "content": "Well?"}])
+    assert again.steps[0] == "reuse"
+    factored = ContextWindowManager(context_limit=1_500, reserve_output_tokens=0)
+    factored.observe(messages, round(1.05 * first.tokens_before))
+    assert again.tokens_after == factored.fit(again.messages).tokens_before
 
 
 def test_w12_a_failing_counter_ends_nothing() -> None:
@@ -595,6 +675,22 @@ def test_w16_a_fact_sheet_is_bounded_and_recent_first() -> None:
         sheet.facts("colours")
     with pytest.raises(ConfigError):
         FactSheet(max_facts=0)
+
+
+def test_w16_a_store_and_a_tool_and_a_stable_prefix() -> None:
+    store = MemoryStore()
+    session = Session(token_budget=600, counter=words, store=store)
+    views: list[Conversation] = []
+    for message in talk(30):
+        session.append(message)
+        views.append(session.view())
+        assert cost(views[-1]) <= 600
+    changes = sum(spelled(new[: len(old)]) != spelled(old) for old, new in pairwise(views))
+    assert 0 < changes < 12
+    folded = next(m for m in views[-1] if m["content"].startswith("[summary"))
+    handle = folded["content"].rpartition("#")[2].strip("]")
+    answer = retrieve_tool(store, messages=views[-1]).call({"handle": handle})
+    assert uncompress([folded], store).messages[0]["content"] in answer
 
 
 # The short forms of CompressionManager

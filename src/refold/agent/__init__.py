@@ -1,5 +1,7 @@
 """Folding inside an agent loop."""
 
-from refold.agent.session import Marks, Session, SessionReport
+from refold.agent.marks import Marks
+from refold.agent.session import Session
+from refold.agent.session_report import SessionReport
 
 __all__ = ["Marks", "Session", "SessionReport"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from refold.agent.policy import FoundText
+from refold.agent.found import FoundText
 from refold.agent.shapes import get, set_field, with_text
 from refold.model.wire import Path
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from refold.agent.manager_options import ManagerOptions
 from refold.errors import ConfigError, RefoldError
 from refold.summarizers.accounting import Accounting
 from refold.summarizers.base import (
@@ -17,12 +18,12 @@ from refold.summarizers.base import (
     as_summarizer,
 )
 from refold.summarizers.breaker import CircuitBreaker
-from refold.summarizers.cached import Cache, Cached
+from refold.summarizers.cached import Cached
 from refold.summarizers.chunking import Chunking
 from refold.summarizers.deadline import WithTimeout
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.summarizers.limited import Limited, Limiter
-from refold.summarizers.redacting import Redacting, SecretFinder
+from refold.summarizers.limited import Limited
+from refold.summarizers.redacting import Redacting
 from refold.summarizers.retrying import Retrying
 from refold.tokens.base import TokenCounter
 
@@ -34,18 +35,11 @@ _TOOL_CALL: Final = re.compile(
 """How calls of tools begin that a model writes into its text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Leash:
     """How a model is asked."""
 
-    max_concurrent: int | Limiter = 4
-    call_seconds: float = 120.0
-    window_tokens: int | None = None
-    price_per_million_input: float = 0.0
-    price_per_million_output: float = 0.0
-    cache: Cache | None = None
-    version: str = ""
-    find_secrets: SecretFinder | None = None
+    options: ManagerOptions
     count: TokenCounter
 
     def around(self, model: object) -> Summarizer:
@@ -55,21 +49,23 @@ class Leash:
         others; secrets are taken out before anything else sees the text.
         """
         inner = CheckedSummarizer(as_summarizer(model))
-        version = f"{getattr(model, 'version', '')}:{self.version}"
+        version = f"{getattr(model, 'version', '')}:{self.options.cache_version}"
         counted = Accounting(
             inner,
-            price_per_million_input=self.price_per_million_input,
-            price_per_million_output=self.price_per_million_output,
+            price_per_million_input=self.options.price_per_million_input,
+            price_per_million_output=self.options.price_per_million_output,
             count_tokens=self.count,
         )
         # Those who wait in line are told at once when the model turns out not to work.
-        bounded = CircuitBreaker(WithTimeout(counted, self.call_seconds))
-        limited = Limited(bounded, max_concurrent=self.max_concurrent)
+        bounded = CircuitBreaker(WithTimeout(counted, self.options.call_seconds))
+        limited = Limited(bounded, max_concurrent=self.options.max_concurrent)
         patient = NoToolCalls(Retrying(limited))
-        cached: Summarizer = Cached(patient, self.cache, version=version)
-        if self.window_tokens is not None:
-            cached = Chunking(cached, max_tokens=self.window_tokens, count_tokens=self.count)
-        return Redacting(cached, find_secrets=self.find_secrets)
+        cached: Summarizer = Cached(patient, self.options.cache, version=version)
+        if self.options.summarizer_window_tokens is not None:
+            cached = Chunking(
+                cached, max_tokens=self.options.summarizer_window_tokens, count_tokens=self.count
+            )
+        return Redacting(cached, find_secrets=self.options.find_secrets)
 
 
 class NoToolCalls:

@@ -6,19 +6,20 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
-from functools import lru_cache, partial
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from refold.agent.beside import shown
 from refold.agent.candidates import Candidate, Chooser
+from refold.agent.counting import RememberingCounter
 from refold.agent.leash import Leash, choose_model
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
-from refold.agent.policy import Policies
 from refold.agent.remembered import Remembered
 from refold.agent.shapes import with_text
 from refold.agent.shortening import Shortener
+from refold.agent.triggers import find_trigger
 from refold.asking import run_apart
 from refold.errors import ConfigError
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
@@ -28,9 +29,6 @@ from refold.tokens.base import CountedTexts, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
-
-_COUNTED_TEXTS: Final = 4_096
-"""How many texts' tokens are remembered."""
 
 
 class CompressionManager:
@@ -59,9 +57,9 @@ class CompressionManager:
         count = _remembering(chosen.counter)
         asked = choose_model(generate, model, summarizer, chosen.prompt)
         self._count = count
-        self._chooser = _chooser(chosen, count)
+        self._chooser = Chooser(chosen, count)
         self._shortener = Shortener(
-            summarizer=None if asked is None else _leash(chosen, count).around(asked),
+            summarizer=None if asked is None else Leash(chosen, count).around(asked),
             store=chosen.store,
             count=count,
             min_saving=chosen.min_saving,
@@ -71,7 +69,7 @@ class CompressionManager:
         )
         self._remembered = Remembered(chosen.clock)
         self._lock = threading.Lock()
-        self._stats = ManagerStats()
+        self._stats = ManagerStats(price_per_million=chosen.price_per_million)
         self._last: ContextVar[ManagerReport | None] = ContextVar("last_report", default=None)
 
     @property
@@ -99,7 +97,7 @@ class CompressionManager:
 
     def explain(self, messages: Sequence[Any]) -> str:
         """Say why `should_compress` is true; an empty string means that it is not."""
-        return self._chooser.trigger(messages, self._survey(messages))
+        return find_trigger(messages, self._survey(messages), self.options, self._count)
 
     def compress(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
@@ -160,37 +158,9 @@ class CompressionManager:
 
 
 def _remembering(counter: TokenCounter) -> TokenCounter:
-    """Count each text once, as long as it is among the latest; what fails is estimated."""
+    """Count each text once, as long as it is remembered; what fails is estimated."""
 
     def count(text: str) -> int:
-        return CountedTexts(counter, estimate_tokens)(text)
+        return CountedTexts(counter, estimate_tokens)(text)  # afresh: it would keep every text
 
-    return lru_cache(maxsize=_COUNTED_TEXTS)(count)
-
-
-def _chooser(options: ManagerOptions, count: TokenCounter) -> Chooser:
-    assert isinstance(options.policies, Policies), "options make it so"
-    return Chooser(
-        tool_results=options.compress_tool_results,
-        results_limit=options.compress_tool_results_limit,
-        token_limit=options.compress_token_limit,
-        context_limit=options.compress_context_limit,
-        keep_recent=options.keep_recent,
-        min_tokens=options.min_tokens,
-        policies=options.policies,
-        count=count,
-    )
-
-
-def _leash(options: ManagerOptions, count: TokenCounter) -> Leash:
-    return Leash(
-        max_concurrent=options.max_concurrent,
-        call_seconds=options.call_seconds,
-        window_tokens=options.summarizer_window_tokens,
-        price_per_million_input=options.price_per_million_input,
-        price_per_million_output=options.price_per_million_output,
-        cache=options.cache,
-        version=options.cache_version,
-        find_secrets=options.find_secrets,
-        count=count,
-    )
+    return RememberingCounter(count)

@@ -30,7 +30,8 @@ class ManagerOptions:
     compress_tool_results_limit: int = 3
     """So many tool results without a short form are a reason to compress."""
     compress_token_limit: int = 0
-    """A message of more tokens is a reason to compress; 0 turns this off."""
+    """A message of more tokens is a reason to compress; 0 turns this off. Managers of this kind in
+    other libraries begin at 4,096: give that number to get what they do."""
     compress_context_limit: int | None = None
     """So many tokens in all are a reason to compress."""
     prompt: str = DEFAULT_COMPRESSION_PROMPT
@@ -61,7 +62,10 @@ class ManagerOptions:
     """Longer texts are given to the model in pieces."""
     price_per_million_input: float = 0.0
     price_per_million_output: float = 0.0
-    """US dollars, for models that do not say what they cost."""
+    """What the summarizing model costs, in US dollars, if it does not say so itself."""
+    price_per_million: float | None = None
+    """What the model that reads the conversation costs per million tokens of input, in US dollars:
+    then reports say how much money the short forms save. No price is known unless it is given."""
     cache: Cache | None = None
     """Where answers are kept, such as a `SqliteCache`; in memory if there is none."""
     cache_version: str = ""
@@ -104,6 +108,12 @@ class ManagerOptions:
         if not isinstance(self.policies, Policies):
             object.__setattr__(self, "policies", Policies(self.policies))
 
+    @property
+    def tool_policies(self) -> Policies:
+        """The policies, also where a plain mapping was given for them."""
+        assert isinstance(self.policies, Policies), "made so when the options were checked"
+        return self.policies
+
     def _check(self, name: str, is_good: bool, wanted: str) -> None:
         if not is_good:
             raise ConfigError(f"{name} must be {wanted}, got {getattr(self, name)!r}")
@@ -139,11 +149,13 @@ _NUMBERS: Final = {
     "call_seconds": (1e-9, math.inf),
     "price_per_million_input": (0, math.inf),
     "price_per_million_output": (0, math.inf),
+    "price_per_million": (0, math.inf),
 }
 """Numbers, and what each may be from and has to be below."""
 
 _MAY_BE_NONE: Final = frozenset(
-    "compress_context_limit summarizer_window_tokens pass_seconds on_event find_secrets".split()
+    "compress_context_limit summarizer_window_tokens pass_seconds price_per_million on_event "
+    "find_secrets".split()
 )
 
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from refold.agent.beside import put_beside, short_at
 from refold.agent.candidates import Candidate
+from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_report import ItemReport, ManagerReport, Status
-from refold.agent.policy import ToolText
 from refold.agent.remembered import Known, Remembered
 from refold.agent.shortening import Outcome, Shortener
 from refold.events import Event, EventKind
@@ -43,7 +43,8 @@ class Pass:
     @property
     def report(self) -> ManagerReport:
         """What is known so far; complete when the walk has ended, however it ended."""
-        return ManagerReport(items=tuple(self._items))
+        price = self.options.price_per_million
+        return ManagerReport(items=tuple(self._items), price_per_million=price)
 
     async def walk(self, *, at_once: bool) -> None:
         """Shorten all texts; what is finished stays finished if this is cancelled."""

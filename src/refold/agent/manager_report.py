@@ -57,6 +57,8 @@ class ManagerReport:
     """What became of the texts of one pass, in the order of the conversation."""
 
     items: tuple[ItemReport, ...] = ()
+    price_per_million: float | None = None
+    """What a million tokens of input cost the model that reads the conversation."""
 
     @property
     def compressed(self) -> int:
@@ -67,6 +69,11 @@ class ManagerReport:
     def tokens_saved(self) -> int:
         """How many tokens the short forms save."""
         return sum(item.tokens_before - item.tokens_after for item in self.items)
+
+    @property
+    def saved_usd(self) -> float | None:
+        """The money that the short forms save each time they are sent; `None` without a price."""
+        return _worth(self.tokens_saved, self.price_per_million)
 
     @property
     def usage(self) -> Usage:
@@ -95,11 +102,18 @@ class ManagerStats:
     tokens_after: int = 0
     usage: Usage = field(default_factory=Usage)
     """Calls, tokens and money spent on the model."""
+    price_per_million: float | None = None
+    """What a million tokens of input cost the model that reads the conversation."""
 
     @property
     def tokens_saved(self) -> int:
         """How many tokens the short forms save each time they are sent."""
         return self.tokens_before - self.tokens_after
+
+    @property
+    def saved_usd(self) -> float | None:
+        """The money that the short forms save each time they are sent; `None` without a price."""
+        return _worth(self.tokens_saved, self.price_per_million)
 
     @property
     def cost_usd(self) -> float:
@@ -120,4 +134,9 @@ class ManagerStats:
             tokens_before=self.tokens_before + sum(item.tokens_before for item in done),
             tokens_after=self.tokens_after + sum(item.tokens_after for item in done),
             usage=self.usage + report.usage,
+            price_per_million=self.price_per_million,
         )
+
+
+def _worth(tokens: int, price_per_million: float | None) -> float | None:
+    return None if price_per_million is None else tokens * price_per_million / 1_000_000

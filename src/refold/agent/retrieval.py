@@ -9,18 +9,18 @@ for. What a `ToolCompressor` has put away is found in either by its handle alone
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import cycle
 from typing import Any, Final, Literal, get_args
 
-from refold.agent.policy import TOOL_PREFIX, ToolText, search_lines, tool_key
+from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
+from refold.agent.found import ToolText
+from refold.agent.handles import TOOL_PREFIX, tool_key
 from refold.agent.shapes import find_calls, find_texts
-from refold.errors import ConfigError, MessageError, RefoldError
+from refold.errors import ConfigError, RefoldError
 from refold.model.provenance import (
     ID_PREFIX,
     LINK_PREFIX,
@@ -35,13 +35,11 @@ from refold.restore import MappingLookup, StoreLookup, looks_folded, restore
 from refold.result import Result
 from refold.stages.originals import HANDLE_CHARS
 from refold.stores.base import Store
-from refold.text.truncate import cut
 
 Style = Literal["openai", "openai_responses", "anthropic"]
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HANDLE: Final = re.compile(r"#((?:cce_sum_)?[0-9a-z]{6,12})\b")
-_LINES: Final = re.compile(r"[\sL]*(\d{1,9})\s*(?:(-|–|:|,|\.\.|to)[\sL]*(\d{1,9})?)?\s*", re.I)
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
@@ -88,7 +86,7 @@ class RetrieveTool:
     def call(self, arguments: Mapping[str, Any] | str) -> str:
         """Answer a call of the model; what goes wrong is said in the answer, never raised."""
         try:
-            ask = _read(arguments, self.max_chars)
+            ask = read_ask(arguments, self.max_chars)
             return _Originals(self.source, self.messages).answer(ask)
         except RefoldError as error:
             return f"[{self.name}: {error}]"
@@ -130,46 +128,6 @@ def _parameters(max_chars: int) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ask:
-    handle: str
-    first: int = 1
-    last: int | None = None
-    search: str = ""
-    start: int = 0
-    max_chars: int
-
-
-def _read(arguments: Mapping[str, Any] | str, max_chars: int) -> _Ask:
-    """Read what a model sent; a text that is not a JSON object is taken for a handle."""
-    given: Any = arguments
-    if isinstance(given, str):
-        with suppress(ValueError, RecursionError):
-            given = json.loads(given)
-    given = given if isinstance(given, Mapping) else {"handle": arguments}
-    handle = given.get("handle")
-    if not isinstance(handle, str) or not handle.strip():
-        raise MessageError("which original? Give its handle, e.g. #k3f9a2")
-    lines = str(given.get("lines") or "1-")
-    span = _LINES.fullmatch(lines)
-    if span is None:
-        raise MessageError(f'lines must be a range such as "120-180", got {lines[:50]!r}')
-    first, to, last = span.groups()
-    return _Ask(
-        handle=handle.strip(),
-        first=max(int(first), 1),
-        last=int(last) if last else (None if to else int(first)),
-        search=str(given.get("search") or ""),
-        start=_number(given.get("start"), 0),
-        max_chars=min(max(_number(given.get("max_chars"), max_chars), 1), max_chars),
-    )
-
-
-def _number(value: object, default: int) -> int:
-    text = str(value)
-    return int(text) if text.isdecimal() and len(text) < 10 else default
-
-
 class _Originals:
     """All that can be found at the moment."""
 
@@ -190,13 +148,13 @@ class _Originals:
         found = (*map(read_provenance, wires), *map(Provenance.from_wire, links.values()))
         yield from (fold for fold in found if fold is not None)
 
-    def answer(self, ask: _Ask) -> str:
+    def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
                 ids = ", ".join(fold.summary_id for fold in folds)
-                return f"[{_short(name)} may be one of: {ids}; ask for one of these]"
+                return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
             wire = _stand_in(folds[0]) if folds else self._wire_called(name)
             if wire is not None:
                 return self._show(wire, replace(ask, handle=name))
@@ -222,10 +180,10 @@ class _Originals:
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
 
-    def _show(self, wire: Mapping[str, Any], ask: _Ask) -> str:
+    def _show(self, wire: Mapping[str, Any], ask: Ask) -> str:
         found = restore([wire], self._lookup, recursive=True)
         if found.missing_ids:
-            return f"[{_short(ask.handle)} is known, but its text is not kept any more]"
+            return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
         fold = read_provenance(wire)
         ids = fold.ids if fold and len(fold.ids) == len(found.messages) else [""]
         tools = {call.id: call.name for call in find_calls(self._messages)}
@@ -233,8 +191,8 @@ class _Originals:
         what, text = told[0]
         if len(told) > 1:
             what = f"{len(told)} messages"
-            text = "\n\n".join(f"[{said}, {_size(body)}]\n{body}" for said, body in told)
-        return _select(f"original {_short(ask.handle)}: {what}, {_size(text)}", text, ask)
+            text = "\n\n".join(f"[{said}, {say_size(body)}]\n{body}" for said, body in told)
+        return select(f"original {shorten_line(ask.handle)}: {what}, {say_size(text)}", text, ask)
 
     def _unknown(self, handle: str) -> str:
         tags = [f"#{id_.removeprefix(ID_PREFIX)[:HANDLE_CHARS]}" for id_ in self._folds]
@@ -242,7 +200,9 @@ class _Originals:
         known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
         near = get_close_matches(handle[:100], known, n=5, cutoff=0.5)
         hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(known[-5:])}"
-        return f"[there is no original {_short(handle)}; {hint if known else 'none is known'}]"
+        return (
+            f"[there is no original {shorten_line(handle)}; {hint if known else 'none is known'}]"
+        )
 
 
 def _spellings(handle: str) -> list[str]:
@@ -268,32 +228,5 @@ def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[
         "tool": " ".join(names),
     }
     text = "\n\n".join([*(part.text for part in found), *calls])
-    what = ", ".join(f"{name} {_short(value)}" for name, value in said.items() if value)
+    what = ", ".join(f"{name} {shorten_line(value)}" for name, value in said.items() if value)
     return what, text if found or calls else spell(wire)
-
-
-def _select(title: str, text: str, ask: _Ask) -> str:
-    """Return the lines or matches that were asked for, as much as fits into one answer."""
-    lines = text.split("\n")
-    last = min(ask.last or len(lines), len(lines))
-    if ask.first > 1 or last < len(lines):
-        title += f"; lines {ask.first}-{last}"
-        lines = lines[ask.first - 1 : last]
-    if not lines:
-        return f"[{title}: there are no such lines]"
-    text = "\n".join(lines)
-    if ask.search:
-        text, hits = search_lines(lines, ask.search, ask.first)
-        title += f"; {hits} lines contain {_short(ask.search)!r}"
-    shown = cut(text[ask.start :], ask.max_chars) or text[ask.start :][: ask.max_chars]
-    end = ask.start + len(shown)
-    more = f"\n[chars {ask.start}-{end} of {len(text)}; for more call again with start={end}]"
-    return f"[{title}]\n{shown}{more if end < len(text) else ''}"
-
-
-def _size(text: str) -> str:
-    return f"{text.count(chr(10)) + 1} lines, {len(text)} chars"
-
-
-def _short(text: str) -> str:
-    return cut(" ".join(text.split()), 100)

@@ -9,71 +9,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
+from refold.agent.marks import Marks
 from refold.agent.saved import read_state, write_state
+from refold.agent.session_report import SessionReport
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
-from refold.errors import BudgetError, ConfigError
+from refold.errors import BudgetError
 from refold.flow import plan_rest
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
 from refold.model.wire import clone
 from refold.options import Options
-from refold.result import BudgetReport, ModelReport
+from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
 from refold.stores.base import Store
 
 _MIN_TAIL_TOKENS = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
-    """When a session folds, and how far: high and low water, as shares of the token budget."""
-
-    trigger: float = 0.9
-    """Fold when the view has grown to this share of the budget."""
-    landing: float = 0.6
-    """Fold down to this share, so that the next fold is far off."""
-    min_gain: float = 0.1
-    """Do not fold for less than this share of the budget, unless it must be."""
-    growth: float = 0.5
-    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.landing <= self.trigger <= 1:
-            raise ConfigError(
-                "landing and trigger must satisfy 0 < landing <= trigger <= 1, "
-                f"got landing={self.landing!r}, trigger={self.trigger!r}"
-            )
-        for name in ("min_gain", "growth"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionReport:
-    """What the last view cost, and how much of it the provider has already cached."""
-
-    messages: int = 0
-    """Messages in the view."""
-    tokens: int = 0
-    """Tokens of the view."""
-    tokens_unfolded: int = 0
-    """What they would be without folding."""
-    first_changed: int = 0
-    """Index in the view of the first message that the view before did not have there."""
-    cached_share: float = 0.0
-    """Share of the view's tokens before that index."""
-    folds: int = 0
-    """How often the session has folded so far."""
-    budget: BudgetReport | None = None
-    """How the budget was kept the last time it had to be."""
-    model: ModelReport | None = None
-    """What a model was asked so far, and what that has cost; `None` without one."""
 
 
 class Session:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
-from refold.agent.policy import FoundText, ToolCall, ToolText, is_failure, is_failure_text
+from refold.agent.failure import is_failure, is_failure_text
+from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
 from refold.model.wire import Path, place_of, spell
 

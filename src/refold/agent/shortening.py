@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from refold.agent.candidates import Candidate, describe
+from refold.agent.deterministic import DeterministicShortener, pack
+from refold.agent.handles import entry_of, handle_of_text
+from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped
 from refold.agent.manager_report import By, Status
-from refold.agent.policy import handle_of_text, tool_key
 from refold.asking import Asker, Tally
 from refold.asking import describe as describe_error
-from refold.engine import Engine
 from refold.model.ask import Questions
-from refold.options import Options
 from refold.stores.base import Store
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
@@ -30,13 +29,6 @@ _OUTPUT_PRICE: Final = 4
 """What writing a token costs, compared with reading one."""
 _USELESS: Final = frozenset({"not_empty", "no_refusal", "shorter"})
 """The gates that say: this is no summary at all. Then the model is left alone for a while."""
-_JSON_SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*+")|\s++')
-_ALWAYS_KEPT: Final = re.compile(
-    r"https?://[^\s<>\"'`)\]]+|^[ \t]*+(?:async def|def|class|function|func|fn)\s[^\n]{1,120}", re.M
-)
-"""What the engine's summaries must not lose: addresses, and the names of what code defines."""
-_MOST_KEPT: Final = 500
-"""With more of them, a text is little else: then it stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +68,7 @@ class Shortener:
         self._expected_uses = expected_uses
         self._price_factor = price_factor
         self._hide = hide
-        self._engine = Engine(Options(recency_window=0, counter=count))
-        tight = Options(recency_window=0, counter=count, compression_depth="aggressive")
-        self._tight_engine = Engine(tight)
+        self._deterministic = DeterministicShortener(count)
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
@@ -103,12 +93,9 @@ class Shortener:
         return self._count(packed) <= min(most, candidate.target or most)
 
     def _pack(self, candidate: Candidate) -> str | None:
-        """Write JSON without the white space between its values: nothing is lost."""
-        text = candidate.found.text
-        if not is_json(text):
-            return None
-        packed = _JSON_SPACE.sub(lambda found: found[1] or "", text)
-        return packed if self._saves(candidate, packed) else None
+        """Write JSON without needless space, if that saves enough."""
+        packed = pack(candidate.found.text)
+        return packed if packed is not None and self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:
         now = candidate.shown_tokens
@@ -174,17 +161,9 @@ class Shortener:
     def _fold(self, candidate: Candidate) -> str | None:
         """Shorten with the engine's own means, and say how much is left out."""
         text = candidate.found.text
-        engine = self._engine if candidate.target is None else self._tight_engine
-        job = engine.begin([{"role": "tool", "content": text, "id": "text"}])
-        plan, _ = engine.plan(job.messages, job.analyses, engine.options)
-        short = next(iter(plan[0].texts.values()), None)
+        short = self._deterministic.shorten(text, is_tight=candidate.target is not None)
         if short is None:
             return None
-        facts = dict.fromkeys(found[0].strip() for found in _ALWAYS_KEPT.finditer(text))
-        if len(facts) > _MOST_KEPT:
-            return None
-        kept = [fact for fact in facts if fact not in short]
-        short += f"\n[kept: {'; '.join(kept)}]" if kept else ""
         return self._annotate(text, short, f"shortened from {candidate.tokens} tokens")
 
     def _annotate(self, text: str, short: str, note: str = "") -> str:
@@ -196,17 +175,9 @@ class Shortener:
             return short
         said = "; ".join(notes)
         if is_json(short):
-            return _into_json(short, said)
+            return note_in_json(short, said)
         return f"{short}{chr(10) if chr(10) in short else ' '}[{said}]"
 
     def _keep(self, text: str) -> None:
         if self._store is not None:
-            self._store.put({tool_key(handle_of_text(text)): {"role": "tool", "content": text}})
-
-
-def _into_json(short: str, note: str) -> str:
-    """Say *note* inside a JSON object or array, so that it stays one."""
-    body, end = short.rstrip()[:-1].rstrip(), short.rstrip()[-1]
-    comma = "" if body in ("{", "[") else ","
-    key = '"…":' if end == "}" else ""
-    return f'{body}{comma}{key}"[{note}]"{end}'
+            self._store.put(entry_of(text))

@@ -10,16 +10,21 @@ from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
 from refold.model.message import Message
+from refold.model.plan import Fold
 from refold.model.wire import clone, digest
+from refold.render import Rendering
 from refold.restore import Lookup, MappingLookup, StoreLookup
 from refold.stores.base import Store
+from refold.tokens.choose import CalibratedCounter
 from refold.window.outcome import explain, extended, find_obstacles, first_difference, ids_of
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
 from refold.window.pressure import Pressure
 from refold.window.reading import Wires, as_sent, unroll
 from refold.window.result import FitResult
-from refold.window.strategies import STRATEGIES, Fitting, Strategy, Task
+from refold.window.rewriting import keep_original
+from refold.window.strategies import STRATEGIES, Strategy
+from refold.window.task import Fitting, Task
 
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
@@ -27,6 +32,8 @@ Pin = str | Callable[[Mapping[str, Any]], bool]
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
 _TIGHTER: Final = 0.8
+_MAX_MADE: Final = 100
+"""How many passes over one conversation are remembered by their turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +50,10 @@ class Attempt:
     """What can be sent without a new pass, if anything can."""
     is_due: bool
     """Whether a pass is to be made."""
+    turn: int
+    """How often the model has spoken so far."""
+    earlier: Pass | None
+    """The last pass over the beginning of the list."""
 
     @property
     def settled(self) -> FitResult | None:
@@ -59,6 +70,8 @@ class Fitter:
     pressure: Pressure
     pins: tuple[Pin, ...]
     max_messages: int
+    keep_results: int | None
+    is_handover: bool
     strict: bool
     passes: Passes
     lookup: Lookup
@@ -76,7 +89,9 @@ class Fitter:
         job = self.engine.begin(as_sent(messages))
         total = total_of(job)
         digests = tuple(message.digest for message in job.messages)
-        current, is_due = self._look_back(job, total, available, soft=soft)
+        turn = _turn_of(job)
+        earlier = self.passes.find(digests)
+        current, is_due = self._look_back(job, total, available, earlier, soft=soft)
         if is_due and self.strategy in ("fold", "summarize"):
             unrolled = unroll(job.messages, self.lookup)
             job = job if unrolled is None else self.engine.begin(unrolled)
@@ -88,9 +103,18 @@ class Fitter:
             target=self.pressure.target(current.tokens_after if current else total, available),
             pinned=self._pinned(job.messages),
             max_messages=self.max_messages,
+            keep_results=self.keep_results,
+            is_handover=self.is_handover,
         )
         return Attempt(
-            job=job, task=task, digests=digests, total=total, current=current, is_due=is_due
+            job=job,
+            task=task,
+            digests=digests,
+            total=total,
+            current=current,
+            is_due=is_due,
+            turn=turn,
+            earlier=earlier,
         )
 
     def _pinned(self, messages: Sequence[Message]) -> dict[int, str]:
@@ -105,7 +129,13 @@ class Fitter:
         return {i: r for i, r in found.items() if r == "pinned" or not messages[i].chars}
 
     def _look_back(
-        self, job: Job, total: int, available: int, *, soft: bool
+        self,
+        job: Job,
+        total: int,
+        available: int,
+        earlier: Pass | None,
+        *,
+        soft: bool,
     ) -> tuple[FitResult | None, bool]:
         """Return what can be sent without a new pass, and whether a pass is due all the same."""
         digests = [message.digest for message in job.messages]
@@ -113,18 +143,31 @@ class Fitter:
         own = self.passes.made(digests)
         if total <= limit or (own and own.result.tokens_available == available):
             return _unchanged(job, total, available, own), False
-        earlier = self.passes.find(digests)
         if earlier is not None:
             tail = job.messages[len(earlier.given) :]
             tail_tokens = sum(map(job.analyses.tokens.message, tail))
-            view = extended(
-                earlier.result, tail, total=total, tail_tokens=tail_tokens, available=available
-            )
+            after = self._tokens_now(earlier) + tail_tokens
+            view = extended(earlier.result, tail, total=total, after=after, available=available)
             if view.fits:
                 enough = max(self.pressure.clear_at_least, _RETRY_SHARE * available)
-                is_calm = not tail or (earlier.is_stuck and tail_tokens < enough)
+                is_calm = (
+                    not tail
+                    or (earlier.is_stuck and tail_tokens < enough)
+                    or self.pressure.is_spent(earlier.made_at, _turn_of(job))
+                )
                 return view, view.tokens_after > limit and not is_calm
         return (_unchanged(job, total, available) if total <= available else None), True
+
+    def _tokens_now(self, earlier: Pass) -> int:
+        """Return what the outcome of a pass costs, counted anew if the counter has learned."""
+        if earlier.factor == self._factor:
+            return earlier.result.tokens_after
+        return total_of(self.engine.begin(earlier.result.messages))
+
+    @property
+    def _factor(self) -> float:
+        counter = self.engine.options.counter
+        return counter.factor if isinstance(counter, CalibratedCounter) else 1.0
 
     def flow(self, attempt: Attempt) -> Flow[Fitting]:
         """Make the plan; stops where it wants to ask something."""
@@ -140,11 +183,11 @@ class Fitter:
     def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current = attempt.task, attempt.current
-        after = sum(map(task.analyses.tokens.fold, fitting.plan))
+        after = task.cost(fitting.plan)
         if current is not None:
             gain = current.tokens_after - after
             if gain < max(1, self.pressure.clear_at_least):
-                self._remember(attempt.digests, current, is_stuck=True)
+                self._remember(attempt, current, is_stuck=True)
                 return current
         warnings = pair_warnings(task.messages)
         obstacles = () if after <= task.available else find_obstacles(task)
@@ -153,10 +196,7 @@ class Fitter:
             if self.strict:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
-        rendering = self.engine.render(fitting.plan)
-        for message in fitting.dropped:
-            rendering.keep(message)
-        self.engine.save(rendering)
+        rendering = self._render(fitting)
         result = FitResult(
             messages=rendering.messages,
             fits=after <= task.available,
@@ -165,7 +205,7 @@ class Fitter:
             tokens_available=task.available,
             dropped_ids=tuple(message.id for message in fitting.dropped),
             summarized_ids=ids_of(f for f in fitting.plan if len(f.sources) > 1),
-            compressed_ids=ids_of(f for f in fitting.plan if len(f.sources) == 1 and not f.is_kept),
+            compressed_ids=ids_of(f for f in fitting.plan if _is_shorter(f, fitting)),
             steps=fitting.steps,
             first_changed=first_difference(
                 attempt.digests, [digest(m) for m in rendering.messages]
@@ -175,22 +215,47 @@ class Fitter:
             verbatim=rendering.verbatim,
             model=attempt.job.tally.report() if self.engine.asker.is_there else None,
         )
-        self._remember(attempt.digests, result)
+        self._remember(attempt, result)
         return result
 
-    def _remember(
-        self, given: tuple[str, ...], result: FitResult, *, is_stuck: bool = False
-    ) -> None:
+    def _render(self, fitting: Fitting) -> Rendering:
+        """Write everything out that *fitting* needs to be sent, and to be undone."""
+        rendering = self.engine.render(fitting.plan)
+        for message in fitting.dropped:
+            rendering.keep(message)
+        for fold in fitting.plan:
+            for shown in fold.sources:
+                original = fitting.rewritten.get(shown.index)
+                if original is not None:
+                    keep_original(original, shown, rendering, self.engine.options.source_version)
+        self.engine.save(rendering)
+        return rendering
+
+    def _remember(self, attempt: Attempt, result: FitResult, *, is_stuck: bool = False) -> None:
         own = replace(
             result, messages=[clone(m) for m in result.messages], verbatim=dict(result.verbatim)
         )
-        shown = tuple(digest(message) for message in own.messages)
-        self.passes.remember(Pass(given=given, shown=shown, result=own, is_stuck=is_stuck))
+        before = () if attempt.earlier is None else attempt.earlier.made_at[-_MAX_MADE:]
+        self.passes.remember(
+            Pass(
+                given=attempt.digests,
+                shown=tuple(digest(message) for message in own.messages),
+                result=own,
+                is_stuck=is_stuck,
+                factor=self._factor,
+                made_at=before if is_stuck else (*before, attempt.turn),
+            )
+        )
 
 
 def total_of(job: Job) -> int:
     """Return the tokens of all messages of *job*."""
     return sum(map(job.analyses.tokens.message, job.messages))
+
+
+def _turn_of(job: Job) -> int:
+    """Return how often the model has spoken so far."""
+    return sum(message.role == "assistant" for message in job.messages)
 
 
 def _unchanged(job: Job, total: int, available: int, own: Pass | None = None) -> FitResult:
@@ -207,6 +272,12 @@ def _unchanged(job: Job, total: int, available: int, own: Pass | None = None) ->
         else own.result.warnings,
         obstacles=() if total <= available or not own else own.result.obstacles,
     )
+
+
+def _is_shorter(fold: Fold, fitting: Fitting) -> bool:
+    """Tell whether *fold* is one message that is not as it was."""
+    is_rewritten = fold.sources[0].index in fitting.rewritten
+    return len(fold.sources) == 1 and (is_rewritten or not fold.is_kept)
 
 
 def _is(message: Message, pin: Pin) -> bool:

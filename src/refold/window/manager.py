@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 from refold.asking import arun, run
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.options import Options
 from refold.stores.base import Store
-from refold.summarizers.generate import Generate, GenerateSummarizer
+from refold.summarizers.generate import (
+    DEFAULT_COMPRESSION_PROMPT,
+    Generate,
+    GenerateSummarizer,
+)
 from refold.tokens.base import TokenCounter
 from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.window.counting import remembering
 from refold.window.fitter import Attempt, Fitter, Pin, total_of
+from refold.window.handover import HANDOVER_PROMPT
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
 from refold.window.pressure import Pressure
@@ -22,6 +29,8 @@ from refold.window.reading import Wires, as_sent
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
 from refold.window.strategies import STRATEGIES, Strategy
+
+SummaryFormat = Literal["plain", "handover"]
 
 
 class ContextWindowManager:
@@ -38,39 +47,58 @@ class ContextWindowManager:
         *,
         model: str | None = None,
         context_limit: int | None = None,
+        default_context_limit: int | None = None,
         strategy: Strategy = "fold",
         reserve_output_tokens: int = 2_000,
         max_messages: int = 10,
+        keep_results: int | None = 3,
         llm: Generate | None = None,
         summarizer: object = None,
+        summary_format: SummaryFormat = "plain",
         tools: Sequence[Tool] = (),
         pins: Sequence[Pin] = (),
         trigger: float = 1.0,
         landing: float | None = None,
         prepare_at: float | None = None,
         clear_at_least: int = 0,
+        max_passes: tuple[int, int] | None = None,
         strict: bool = False,
         counter: TokenCounter | None = None,
         registry: WindowRegistry = DEFAULT_REGISTRY,
         store: Store | None = None,
         options: Options | None = None,
     ) -> None:
+        """Take choices by name.
+
+        *context_limit* is the window where no table need be asked, *default_context_limit* the one
+        for a *model* that no table knows, with a warning. *keep_results* are the newest results
+        that are never cleared (`None`: none ever is). With `summary_format="handover"` summaries
+        have the sections of `refold.window.handover`. *max_passes* such as `(1, 5)` allows one
+        change in five turns, except where it would not fit otherwise.
+        """
         _check(strategy, max_messages, pins, llm, summarizer)
+        _check_choices(keep_results, summary_format)
         self.strategy: Strategy = strategy
-        self._context_tokens, self._max_input = _window(model, context_limit, registry)
+        self._context_tokens, self._max_input = _window(
+            model, context_limit, default_context_limit, registry
+        )
         self._reserve = reserve_output_tokens
         self._tools = tuple(tools)
         self._counter = remembering(counter or counter_for(model))
         chosen = combine(options, {"counter": self._counter})
-        asked = GenerateSummarizer(llm) if llm is not None else summarizer
+        is_handover = summary_format == "handover"
+        prompt = HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT
+        asked = GenerateSummarizer(llm, prompt) if llm is not None else summarizer
         self._engine = Engine(chosen, store=store, summarizer=asked)
         self._fitter = Fitter.of(
             self._engine,
             store,
             strategy=strategy,
-            pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least),
+            pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least, max_passes),
             pins=tuple(pins),
             max_messages=max_messages,
+            keep_results=keep_results,
+            is_handover=is_handover and summarizer is None,  # a summarizer has its own words
             strict=strict,
         )
         self.available()  # says at once if nothing is left for messages
@@ -157,13 +185,23 @@ class ContextWindowManager:
             result = await self._arun(self._fitter.tighter(attempt))
         return _smaller(result, overflow)
 
+    def observe(
+        self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
+    ) -> None:
+        """Learn from the usage that a provider reports for *messages* as they were sent.
+
+        Later estimates come closer to what it counts; where tokens are counted exactly, or by a
+        counter of the caller's, there is nothing to learn.
+        """
+        if isinstance(self._counter, CalibratedCounter):
+            total = total_of(self._engine.begin(as_sent(messages))) + self.available(tools).tools
+            plain = round(total / self._counter.factor)
+            self._counter.observe(estimated=plain, reported=prompt_tokens)
+
     def _learn(self, messages: Wires, overflow: Overflow) -> None:
         if overflow.limit is not None:
             self._context_tokens = min(self._context_tokens, overflow.limit)
-        reported = overflow.prompt or overflow.requested
-        if reported is not None and isinstance(self._counter, CalibratedCounter):
-            total = total_of(self._engine.begin(as_sent(messages)))
-            self._counter.observe(estimated=round(total / self._counter.factor), reported=reported)
+        self.observe(messages, overflow.prompt or overflow.requested or 0)
         self._fitter.passes.forget()  # their figures are those of another window
 
     def _begin(
@@ -209,15 +247,35 @@ def _check(
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
 
 
+def _check_choices(keep_results: object, summary_format: object) -> None:
+    is_count = isinstance(keep_results, int) and not isinstance(keep_results, bool)
+    if keep_results is not None and not (is_count and keep_results >= 0):  # type: ignore[operator]
+        raise ConfigError(
+            f"keep_results must be a whole number, 0 or more, or None; got {keep_results!r}"
+        )
+    if summary_format not in get_args(SummaryFormat):
+        names = ", ".join(get_args(SummaryFormat))
+        raise ConfigError(f"summary_format must be one of {names}; got {summary_format!r}")
+
+
 def _window(
-    model: str | None, limit: int | None, registry: WindowRegistry
+    model: str | None, limit: int | None, default: int | None, registry: WindowRegistry
 ) -> tuple[int, int | None]:
     """Return the window to work with, and the longest prompt if that is less."""
+    for name, value in (("context_limit", limit), ("default_context_limit", default)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise ConfigError(f"{name} must be a whole number above 0, got {value!r}")
     if limit is not None:
-        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            raise ConfigError(f"context_limit must be a whole number above 0, got {limit!r}")
         return limit, None
     if model is None:
         raise ConfigError("give model=… or context_limit=…: a window is never guessed")
+    if default is not None and model not in registry:
+        # Once, when the manager is made: whoever gave the default knows what it is for.
+        warnings.warn(
+            f"the context window of model {model!r} is not known; "
+            f"default_context_limit={default} is used",
+            stacklevel=3,
+        )
+        return default, None
     window = registry.window_of(model)
     return window.context_tokens, window.max_input_tokens

@@ -11,8 +11,8 @@ Written on 2026-11-15 from two public tables (both MIT) and completed by hand:
 
 They stand in `windows.txt`: `## date source`, then its rows; a later group overrules an earlier
 one. A row is `name window longest-answer longest-prompt`; `-` or nothing means not known. Spelling
-does not matter (see `models._key`); a row without a size stands for each size of the family, a row
-without a date for each date. `provider/name` is a row for one provider only.
+does not matter (see `model_names.key_of`); a row without a size stands for each size of the family,
+a row without a date for each date. `provider/name` is a row for one provider only.
 """
 
 from __future__ import annotations

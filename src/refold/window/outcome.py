@@ -11,7 +11,7 @@ from refold.model.plan import Fold
 from refold.model.wire import clone
 from refold.result import Obstacle
 from refold.window.result import FitResult
-from refold.window.strategies import Task
+from refold.window.task import Task
 
 _MAX_OBSTACLES: Final = 10
 
@@ -56,11 +56,10 @@ def extended(
     tail: Sequence[Message],
     *,
     total: int,
-    tail_tokens: int,
+    after: int,
     available: int,
 ) -> FitResult:
-    """Return an earlier result with *tail* behind it; nothing is shared with it."""
-    after = result.tokens_after + tail_tokens
+    """Return an earlier result with *tail* behind it, *after* tokens in all; shares nothing."""
     return replace(
         result,
         messages=[clone(dict(wire)) for wire in (*result.messages, *(m.wire for m in tail))],

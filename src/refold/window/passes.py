@@ -29,6 +29,10 @@ class Pass:
     """Ours alone: who hands it out copies the messages."""
     is_stuck: bool = False
     """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+    factor: float = 1.0
+    """What counts were multiplied with at the time: an estimate may have learned since."""
+    made_at: tuple[int, ...] = ()
+    """The turns at which this conversation was changed, this pass included."""
 
 
 class Passes:

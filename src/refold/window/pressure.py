@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from refold.errors import ConfigError
@@ -22,10 +23,17 @@ class Pressure:
     """Prepare in the background from this share on."""
     clear_at_least: int = 0
     """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
+    max_passes: tuple[int, int] | None = None
+    """So many passes in so many turns at most, `(1, 5)` one in five, unless it must fit."""
 
     @classmethod
     def of(
-        cls, trigger: object, landing: object, prepare_at: object, clear_at_least: object
+        cls,
+        trigger: object,
+        landing: object,
+        prepare_at: object,
+        clear_at_least: object,
+        max_passes: object = None,
     ) -> Pressure:
         """Check the shares; those that are `None` follow from the others."""
         high = _share("trigger", trigger)
@@ -40,15 +48,33 @@ class Pressure:
             raise ConfigError(
                 f"clear_at_least must be a whole number, 0 or more; got {clear_at_least!r}"
             )
-        return cls(trigger=high, landing=low, prepare_at=soft, clear_at_least=clear_at_least)
+        return cls(
+            trigger=high,
+            landing=low,
+            prepare_at=soft,
+            clear_at_least=clear_at_least,
+            max_passes=_rate(max_passes),
+        )
 
     def target(self, total: int, available: int) -> int:
         """Return the tokens to aim at when *total* do not fit or are too close to it."""
         return max(1, min(int(self.landing * available), total - self.clear_at_least))
 
-    def is_over(self, tokens: int, available: int) -> bool:
-        """Tell whether *tokens* are beyond the trigger."""
-        return tokens > self.trigger * available
+    def is_spent(self, made_at: Iterable[int], turn: int) -> bool:
+        """Tell whether no more passes may be made at *turn*, after those at the turns *made_at*."""
+        if self.max_passes is None:
+            return False
+        most, turns = self.max_passes
+        return sum(turn - made < turns for made in made_at) >= most
+
+
+def _rate(value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    match value:
+        case (int(most), int(turns)) if most >= 1 and turns >= 1:
+            return most, turns
+    raise ConfigError(f"max_passes must be two whole numbers above 0, (1, 5); got {value!r}")
 
 
 def _share(name: str, value: object) -> float:

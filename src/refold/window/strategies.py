@@ -6,16 +6,16 @@ Whatever the strategy, tool calls and results go together, and what is pinned st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from refold.budget import fit_budget
 from refold.budget.blocks import find_blocks
-from refold.budget.guard import find_untouchable
 from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
-from refold.options import Options
-from refold.stages import Analyses
+from refold.model.plan import Fold, kept_fold
+from refold.window.handover import as_handover
+from refold.window.rungs import RUNGS, rewrite_old
+from refold.window.task import Fitting, Task
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
 
@@ -23,46 +23,22 @@ USER_SHARE: Final = 0.2
 """Share of the window within which the user's own words stay outside of summaries."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A conversation that does not fit, and what is to be done about it."""
-
-    messages: Sequence[Message]
-    options: Options
-    analyses: Analyses
-    available: int
-    """Tokens that it may have."""
-    target: int
-    """Tokens to aim at, so that the next turns fit too."""
-    pinned: Mapping[int, str]
-    """Index of every message that must stay → reason."""
-    max_messages: int
-
-    @property
-    def stays(self) -> dict[int, str]:
-        """Index of every message that must survive word for word → reason."""
-        return {**find_untouchable(self.messages, self.options), **self.pinned}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitting:
-    """A plan, what was dropped for it, and the steps that led there."""
-
-    plan: Plan
-    dropped: tuple[Message, ...] = ()
-    steps: tuple[str, ...] = ()
-
-
 def fold(task: Task) -> Fitting:
-    """Climb the ladder: shorten, tighten, truncate, roll up.
+    """Climb the ladder: write old messages shorter, then summarize, truncate, roll up.
 
-    Where there is not even room for a line about each stretch, the oldest blocks are dropped.
+    What was cleared is not summarized: the upper rungs work from the results themselves. Where
+    there is not even room for a line about each stretch, the oldest blocks are dropped.
     """
-    fitting = _climb(task, only_rolls=False)
-    if _cost(task, fitting.plan) <= task.available:
+    _, rewritten = rewrite_old(task)
+    if task.cost(rewritten.plan) <= task.target:
+        return rewritten
+    shorter, begun = rewrite_old(task, [rung for rung in RUNGS if not rung.is_of_results])
+    climbed = _climb(shorter, only_rolls=False)
+    fitting = replace(climbed, rewritten=begun.rewritten, steps=(*begun.steps, *climbed.steps))
+    if task.cost(fitting.plan) <= task.available:
         return fitting
     dropped = truncate(task)
-    return dropped if _cost(task, dropped.plan) <= task.available else fitting
+    return dropped if task.cost(dropped.plan) <= task.available else fitting
 
 
 def summarize(task: Task) -> Fitting:
@@ -72,7 +48,7 @@ def summarize(task: Task) -> Fitting:
     """
     for pinned in ({**_user_words(task), **task.pinned}, task.pinned):
         fitting = _climb(replace(task, pinned=pinned), only_rolls=True)
-        if _cost(task, fitting.plan) <= task.available:
+        if task.cost(fitting.plan) <= task.available:
             return fitting
     return fold(task)
 
@@ -115,6 +91,8 @@ def _climb(task: Task, *, only_rolls: bool) -> Fitting:
         pinned=task.pinned,
         only_rolls=only_rolls,
     )
+    if task.is_handover:
+        plan = tuple(as_handover(fold_, task.analyses) for fold_ in plan)
     return Fitting(plan=plan, steps=report.rungs)
 
 
@@ -175,10 +153,6 @@ def _shorten_rest(
 
 def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
     return replace(fold_, sources=tuple(kept[source.index] for source in fold_.sources))
-
-
-def _cost(task: Task, plan: Plan) -> int:
-    return sum(map(task.analyses.tokens.fold, plan))
 
 
 STRATEGIES: Final[Mapping[Strategy, Callable[[Task], Fitting]]] = {

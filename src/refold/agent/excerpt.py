@@ -1,0 +1,104 @@
+"""What a model asks of an original: all of it, some lines, or where a word occurs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.text.truncate import cut
+
+_LINES: Final = re.compile(r"[\sL]*(\d{1,9})\s*(?:(-|–|:|,|\.\.|to)[\sL]*(\d{1,9})?)?\s*", re.I)
+_AROUND_CHARS: Final = 200
+"""How much of a long line is shown on either side of what was searched for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One call: which original, and which part of it."""
+
+    handle: str
+    first: int = 1
+    last: int | None = None
+    search: str = ""
+    start: int = 0
+    max_chars: int
+
+
+def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
+    """Read what a model sent; a text that is not a JSON object is taken for a handle."""
+    given: Any = arguments
+    if isinstance(given, str):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    given = given if isinstance(given, Mapping) else {"handle": arguments}
+    handle = given.get("handle")
+    if not isinstance(handle, str) or not handle.strip():
+        raise MessageError("which original? Give its handle, e.g. #k3f9a2")
+    lines = str(given.get("lines") or "1-")
+    span = _LINES.fullmatch(lines)
+    if span is None:
+        raise MessageError(f'lines must be a range such as "120-180", got {lines[:50]!r}')
+    first, to, last = span.groups()
+    return Ask(
+        handle=handle.strip(),
+        first=max(int(first), 1),
+        last=int(last) if last else (None if to else int(first)),
+        search=str(given.get("search") or ""),
+        start=_number(given.get("start"), 0),
+        max_chars=min(max(_number(given.get("max_chars"), max_chars), 1), max_chars),
+    )
+
+
+def _number(value: object, default: int) -> int:
+    text = str(value)
+    return int(text) if text.isdecimal() and len(text) < 10 else default
+
+
+def select(title: str, text: str, ask: Ask) -> str:
+    """Return the lines or matches that were asked for, as much as fits into one answer."""
+    lines = text.split("\n")
+    last = min(ask.last or len(lines), len(lines))
+    if ask.first > 1 or last < len(lines):
+        title += f"; lines {ask.first}-{last}"
+        lines = lines[ask.first - 1 : last]
+    if not lines:
+        return f"[{title}: there are no such lines]"
+    text = "\n".join(lines)
+    if ask.search:
+        text, hits = search_lines(lines, ask.search, ask.first)
+        title += f"; {hits} lines contain {shorten_line(ask.search)!r}"
+    shown = cut(text[ask.start :], ask.max_chars) or text[ask.start :][: ask.max_chars]
+    end = ask.start + len(shown)
+    more = f"\n[chars {ask.start}-{end} of {len(text)}; for more call again with start={end}]"
+    return f"[{title}]\n{shown}{more if end < len(text) else ''}"
+
+
+def search_lines(lines: Sequence[str], wanted: str, first: int) -> tuple[str, int]:
+    """Return the lines with *wanted* and their neighbours as `grep -n` does, and how many hit."""
+    pattern = re.compile(re.escape(wanted), re.IGNORECASE)
+    hits = {place: hit for place, line in enumerate(lines) if (hit := pattern.search(line))}
+    near = {place + step for place in hits for step in (-1, 0, 1)}
+    shown: list[str] = []
+    for place in sorted(near & set(range(len(lines)))):
+        if shown and place - 1 not in near:
+            shown.append("--")
+        start, end = hits[place].span() if place in hits else (0, 0)
+        left, right = max(start - _AROUND_CHARS, 0), end + _AROUND_CHARS
+        text = lines[place][left:right] + ("…" if right < len(lines[place]) else "")
+        shown.append(f"{first + place}{':' if place in hits else '-'} {'…' if left else ''}{text}")
+    return "\n".join(shown), len(hits)
+
+
+def say_size(text: str) -> str:
+    """Say how long *text* is."""
+    return f"{text.count(chr(10)) + 1} lines, {len(text)} chars"
+
+
+def shorten_line(text: str) -> str:
+    """Write *text* on one line that is not long."""
+    return cut(" ".join(text.split()), 100)

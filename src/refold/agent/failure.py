@@ -1,0 +1,77 @@
+"""Whether a tool has failed: told by the fields of its result, or by how its text reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+_FAILED_FLAGS: Final = ("is_error", "isError", "tool_call_error")
+_SUCCESS_FLAGS: Final = ("success", "ok")
+_FAILED_STATUS: Final = frozenset({"error", "failed", "failure"})
+_EXIT_CODES: Final = ("exit_code", "exitCode", "returncode", "return_code")
+_MORE: Final = ("metadata", "outcome")
+"""Where some tools keep their exit code."""
+_LOOKED_AT_CHARS: Final = 400
+
+_FAILED_START: Final = re.compile(
+    r"""\s{0,20}(?:
+        <(?:tool_use_)?error>
+      | Traceback\ \(most\ recent\ call\ last\) | npm\ ERR! | panic: | fatal:
+      | (?:fatal\ |internal\ |unexpected\ |tool\ |unhandled\ )?(?:error|exception)
+        (?: \ (?:executing|calling|running|invoking|reading|writing|in|while|during|from)\b
+              [^:\n]{0,120}
+          | \ ?[\[(][^\])\n]{0,60}[\])] )?\ ?:
+      | [\w.]{1,80}(?:Error|Exception)\ ?[:(]
+      | (?:command|tool|execution|request)\b[^\n]{0,60}\bfailed\b
+      | failed\ to\ \w
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_EXIT_LINE: Final = re.compile(
+    r"^\W{0,3}(?:(?:process |command |shell )?(?:exited|finished|failed|completed) with "
+    r"(?:exit )?(?:code|status)|exit[ _]?(?:code|status)|return[ _]?code)\W{1,3}(-?\d{1,10})\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _get(value: object, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def is_failure(value: object, get: Callable[[object, str], Any] = _get) -> bool:
+    """Tell whether a result says by its fields that the tool failed; *get* reads a field."""
+    if any(get(value, name) is True for name in _FAILED_FLAGS):
+        return True
+    if any(get(value, name) is False for name in _SUCCESS_FLAGS):
+        return True
+    error, status, kind = (get(value, name) for name in ("error", "status", "type"))
+    if isinstance(error, str | Mapping) and error:
+        return True
+    if isinstance(status, str) and status.lower() in _FAILED_STATUS:
+        return True
+    if isinstance(kind, str) and kind in ("error", "error-text", "error-json"):
+        return True
+    holders = (value, *(get(value, name) for name in _MORE))
+    codes = (get(holder, name) for holder in holders for name in _EXIT_CODES)
+    return any(isinstance(code, int) and code != 0 for code in codes)
+
+
+def is_failure_text(text: str) -> bool:
+    """Tell whether *text* reads like the message of a failed tool.
+
+    Looks at how it begins, at lines with an exit code at its ends, and at the fields of a JSON
+    object; a text that only speaks of errors further down is a result like any other.
+    """
+    head, tail = text[:_LOOKED_AT_CHARS], text[-_LOOKED_AT_CHARS:]
+    if _FAILED_START.match(head):
+        return True
+    if any(int(found[1]) for end in (head, tail) for found in _EXIT_LINE.finditer(end)):
+        return True
+    if not head.lstrip().startswith("{"):
+        return False
+    try:
+        return is_failure(json.loads(text))
+    except (ValueError, RecursionError):
+        return False

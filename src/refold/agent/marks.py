@@ -1,0 +1,31 @@
+"""When a session folds, and how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refold.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """When a session folds, and how far: high and low water, as shares of the token budget."""
+
+    trigger: float = 0.9
+    """Fold when the view has grown to this share of the budget."""
+    landing: float = 0.6
+    """Fold down to this share, so that the next fold is far off."""
+    min_gain: float = 0.1
+    """Do not fold for less than this share of the budget, unless it must be."""
+    growth: float = 0.5
+    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.landing <= self.trigger <= 1:
+            raise ConfigError(
+                "landing and trigger must satisfy 0 < landing <= trigger <= 1, "
+                f"got landing={self.landing!r}, trigger={self.trigger!r}"
+            )
+        for name in ("min_gain", "growth"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")

@@ -1,0 +1,52 @@
+"""What a strategy works on, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from refold.budget.guard import find_untouchable
+from refold.model.message import Message
+from refold.model.plan import Plan
+from refold.options import Options
+from refold.stages import Analyses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A conversation that does not fit, and what is to be done about it."""
+
+    messages: Sequence[Message]
+    options: Options
+    analyses: Analyses
+    available: int
+    """Tokens that it may have."""
+    target: int
+    """Tokens to aim at, so that the next turns fit too."""
+    pinned: Mapping[int, str]
+    """Index of every message that must stay → reason."""
+    max_messages: int
+    keep_results: int | None
+    """How many of the newest tool results are never cleared; `None` clears none at all."""
+    is_handover: bool = False
+    """Whether summaries of stretches are to be hand-overs."""
+
+    @property
+    def stays(self) -> dict[int, str]:
+        """Index of every message that must survive word for word → reason."""
+        return {**find_untouchable(self.messages, self.options), **self.pinned}
+
+    def cost(self, plan: Plan) -> int:
+        """Return the tokens of what *plan* becomes."""
+        return sum(map(self.analyses.tokens.fold, plan))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """A plan, what was dropped or rewritten for it, and the steps that led there."""
+
+    plan: Plan
+    dropped: tuple[Message, ...] = ()
+    rewritten: Mapping[int, Message] = field(default_factory=dict[int, Message])
+    """Index of every message that was written shorter before the plan was made → as it was."""
+    steps: tuple[str, ...] = ()

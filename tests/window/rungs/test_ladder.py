@@ -1,0 +1,363 @@
+"""W6 and C23: the rungs below the summaries, one by one and together."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from anthropic.types import MessageParam
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import TypeAdapter
+
+from refold import MemoryStore, retrieve_tool, uncompress
+from refold.errors import ConfigError
+from refold.window import ContextWindowManager, FitResult
+from refold.window.rungs import RUNGS
+from tests.budget.promise import tokens_of
+from tests.conversations import Conversation, spelled
+from tests.properties.test_invariants import assert_valid
+from tests.window.histories import talk, tool_turn, violations, words
+
+_OPENAI: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])
+_ANTHROPIC: TypeAdapter[Any] = TypeAdapter(list[MessageParam])
+PIXELS = "data:image/png;base64," + "iVBO" * 300
+
+
+def fit(messages: Conversation, limit: int, **choices: Any) -> FitResult:
+    choices = {"reserve_output_tokens": 0, "counter": words, "landing": 1.0, **choices}
+    return ContextWindowManager(context_limit=limit, **choices).fit(messages)
+
+
+def cost(messages: Conversation) -> int:
+    return tokens_of(messages, counter=words)
+
+
+def rows(number: int, count: int = 400) -> str:
+    return " ".join(f"row{number}-{n}" for n in range(count))
+
+
+def loop(turns: int, **choices: Any) -> Conversation:
+    """A conversation in which a tool is called so many times."""
+    messages = talk(1)
+    for number in range(turns):
+        messages += tool_turn(number, rows(number), **choices)
+    return [*messages, {"role": "assistant", "content": "That is all."}, *talk(1)[1:]]
+
+
+def results(messages: Conversation) -> list[str]:
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def restored(result: FitResult) -> Conversation:
+    return uncompress(result.messages, result.verbatim).messages
+
+
+def test_w06_the_order_of_the_rungs() -> None:
+    assert [rung.name for rung in RUNGS] == [
+        "lossless",
+        "evict_media",
+        "clear_results",
+        "clip_arguments",
+    ]
+
+
+# Lossless
+
+
+def test_w06_json_is_packed_before_anything_is_lost() -> None:
+    data = {"items": [{"id": n, "note": f"crate {n} of the ship"} for n in range(40)], "n": 1e3}
+    messages = [*talk(1), *tool_turn(1, json.dumps(data, indent=8)), *loop(3)[2:]]
+    result = fit(messages, cost(messages) - 40)
+    assert result.fits
+    assert result.steps == ("lossless",)
+    packed = json.loads(results(result.messages)[0])
+    note = packed.pop("…")
+    assert packed == data
+    assert re.fullmatch(r"\[cce:packed \| #\w+\]", note)
+    assert restored(result) == messages
+
+
+def test_w06_only_results_of_tools_are_packed() -> None:
+    said = {"role": "assistant", "content": json.dumps([{"a": n} for n in range(200)], indent=4)}
+    messages = [*talk(1), said, *loop(4)[2:]]
+    assert "lossless" not in fit(messages, cost(messages) - 40).steps
+
+
+# Clearing
+
+
+def test_w06_the_oldest_results_are_cleared_until_it_fits_and_can_be_fetched() -> None:
+    store = MemoryStore()
+    messages = loop(8)
+    result = fit(messages, cost(messages) - 600, store=store)
+    assert result.fits
+    assert result.steps == ("clear_results",)
+    shown = results(result.messages)
+    cleared = [text.startswith(f"[cce:cleared — {len(rows(0))} chars: row") for text in shown]
+    assert cleared == [True, True] + [False] * 6
+    assert "row0-0 row0-1" in shown[0]
+    handle = shown[0].rpartition("#")[2].strip("]")
+    tool = retrieve_tool(store, messages=result.messages)
+    assert rows(0) in tool.call({"handle": handle})
+    assert restored(result) == uncompress(result.messages, store).messages == messages
+    assert len(result.compressed_ids) == 2
+    assert result.first_changed == 3
+
+
+def test_w06_the_newest_results_are_kept() -> None:
+    messages = loop(8)
+    for keep in (5, 7):
+        result = fit(messages, cost(messages) - 300, keep_results=keep)
+        raw = [not text.startswith("[cce:") for text in results(result.messages)]
+        assert raw[-keep:] == [True] * keep
+    kept = fit(messages, cost(messages) - 300, keep_results=8)
+    never = fit(messages, cost(messages) - 300, keep_results=None)
+    assert "clear_results" not in (*kept.steps, *never.steps)
+    assert kept.fits
+    assert never.fits
+
+
+def test_w06_what_the_model_has_not_seen_is_never_cleared() -> None:
+    calls = [tool_turn(n, rows(n, 200)) for n in range(6)]
+    asked = {**calls[0][0], "tool_calls": [c[0]["tool_calls"][0] for c in calls]}
+    fresh = [call[1] for call in calls]
+    messages = [*talk(1), asked, *fresh]
+    result = fit(messages, cost(messages) - 300, keep_results=0)
+    assert result.fits
+    assert "clear_results" not in result.steps
+    seen = [*messages, {"role": "assistant", "content": "I see."}, *loop(1)[1:]]
+    assert fit(seen, cost(seen) - 300, keep_results=0).steps == ("clear_results",)
+
+
+def test_w06_failures_short_results_and_pins_are_not_cleared() -> None:
+    failed = tool_turn(91, "Error: the crane is out of order. " + rows(1))
+    short = tool_turn(92, "ok")
+    pinned = tool_turn(93, rows(93))
+    pinned[1]["id"] = "list"
+    messages = [*talk(1), *failed, *short, *pinned, *loop(6)[2:]]
+    result = fit(messages, cost(messages) - 300, pins=["list"])
+    assert result.steps == ("clear_results",)
+    assert results(result.messages)[:3] == results(messages)[:3]
+
+
+def test_w06_a_summary_is_made_of_results_and_not_of_what_stands_for_them() -> None:
+    told: list[str] = []
+
+    def summarizer(text: str) -> str:
+        told.append(text)
+        return text[: len(text) // 4]
+
+    messages = loop(12)
+    result = fit(messages, 1_400, summarizer=summarizer)
+    assert result.fits
+    assert told
+    assert not any("[cce:" in text for text in told)
+    assert "clear_results" not in result.steps
+    assert restored(result) == messages
+
+
+# Arguments
+
+LONG = {"path": "src/app.py", "text": "x = 1\n" * 200, "lines": [3, 9.50], "flag": True, "no": None}
+
+
+def types_of(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: types_of(inner) for key, inner in value.items()}
+    return [types_of(inner) for inner in value] if isinstance(value, list) else type(value)
+
+
+def test_w06_long_arguments_of_old_calls_are_clipped_to_valid_json() -> None:
+    messages = loop(6, arguments=json.dumps(LONG))
+    result = fit(messages, cost(messages) - 500, keep_results=None)
+    assert result.steps == ("clip_arguments",)
+    calls = [
+        m["tool_calls"][0]["function"]["arguments"] for m in result.messages if "tool_calls" in m
+    ]
+    first = json.loads(calls[0])
+    assert types_of(first) == types_of(LONG)
+    assert {**first, "text": ""} == {**LONG, "text": ""}
+    assert re.fullmatch(r"\[truncated — 1200 chars: x = 1\n.* \| #\w+\]", first["text"], re.DOTALL)
+    assert calls[-1] == json.dumps(LONG)
+    assert restored(result) == messages
+    assert_valid(_OPENAI, result.messages)
+
+
+def test_w06_only_what_can_be_undone_and_read_is_clipped() -> None:
+    for arguments in ("word " * 500, '{"broken": "' + "word " * 500, json.dumps(["a b"] * 500)):
+        messages = loop(6, arguments=arguments)
+        assert "clip_arguments" not in fit(messages, cost(messages) - 300, keep_results=None).steps
+
+
+def test_w06_keys_are_never_clipped() -> None:
+    messages = loop(6, arguments=json.dumps({"key " * 300: "value " * 300}))
+    result = fit(messages, cost(messages) - 290, keep_results=None)
+    assert result.steps == ("clip_arguments",)
+    first = json.loads(result.messages[2]["tool_calls"][0]["function"]["arguments"])
+    assert list(first) == ["key " * 300]
+
+
+def anthropic_loop(turns: int, **extra: Any) -> Conversation:
+    messages: Conversation = [{"role": "user", "content": "Unload the ship."}]
+    for n in range(turns):
+        call = {"type": "tool_use", "id": f"t{n}", "name": "write", "input": {**LONG, **extra}}
+        done: list[dict[str, Any]] = [
+            {"type": "text", "text": rows(n, 150)},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A"}},
+        ]
+        answer = {"type": "tool_result", "tool_use_id": f"t{n}", "content": done}
+        messages += [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [answer]},
+        ]
+    return [*messages, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "?"}]
+
+
+def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
+    messages = anthropic_loop(6)
+    landed = fit(messages, cost(messages) - 3 * 1_100 - 3 * 120 - 500)
+    assert landed.fits
+    assert landed.steps == ("evict_media", "clear_results", "clip_arguments")
+    first = landed.messages[1]["content"][0]["input"]
+    assert types_of(first) == types_of(LONG)
+    assert first["text"].startswith("[truncated — 1200 chars: ")
+    assert restored(landed) == messages
+    assert_valid(_ANTHROPIC, landed.messages)
+
+
+def test_w06_input_that_json_does_not_have_stays() -> None:
+    messages = anthropic_loop(6, when=(1, 2))
+    assert "clip_arguments" not in fit(messages, cost(messages) - 3 * 1_100 - 3 * 120 - 500).steps
+
+
+# C23 media
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "image_url", "image_url": {"url": PIXELS}}, "image/png, 900 bytes"),
+        (
+            {"type": "image_url", "image_url": {"url": "https://x.test/a.png", "detail": "low"}},
+            "low, https://x.test/a.png",
+        ),
+        (
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": "image/gif", "data": "AAAA" * 100},
+            },
+            "image/gif, 300 bytes",
+        ),
+        ({"type": "image", "source": {"type": "file", "file_id": "f9"}}, "f9"),
+    ],
+)
+def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said: str) -> None:
+    seen = {"role": "user", "content": [{"type": "text", "text": "Look at this."}, part]}
+    newest = {"role": "user", "content": [part]}
+    messages = [*talk(1), seen, *loop(3)[2:], newest]
+    result = fit(messages, cost(messages) - 500)
+    assert result.steps == ("evict_media",)
+    text, stub = result.messages[2]["content"]
+    assert text == seen["content"][0]
+    assert stub["type"] == "text"
+    assert re.fullmatch(rf"\[cce:image — {re.escape(said)} \| #\w+\]", stub["text"])
+    assert result.messages[-1] == newest
+    assert restored(result) == messages
+
+
+def test_c23_pictures_stay_as_long_as_there_is_room() -> None:
+    part = {"type": "image_url", "image_url": {"url": PIXELS}}
+    messages = [*talk(1), {"role": "user", "content": [part]}, *loop(3)[2:]]
+    assert fit(messages, cost(messages)).messages == messages
+
+
+def test_messages_with_ids_carry_where_they_come_from() -> None:
+    part = {"type": "image_url", "image_url": {"url": PIXELS}}
+    messages = [
+        *talk(1),
+        {"role": "user", "content": [part]},
+        *loop(6, arguments=json.dumps(LONG))[2:],
+    ]
+    messages = [{"id": f"m{n}", **message} for n, message in enumerate(messages)]
+    result = fit(messages, cost(messages) - 1_100 - 3 * 350 - 300)
+    assert result.fits
+    assert {"evict_media", "clear_results", "clip_arguments"} <= set(result.steps)
+    assert "#" not in result.messages[2]["content"][0]["text"]
+    assert restored(result) == messages
+
+
+@pytest.mark.parametrize("keep", [-1, 1.5, True, "3"])
+def test_w06_how_many_are_kept_is_checked(keep: Any) -> None:
+    with pytest.raises(ConfigError, match="keep_results"):
+        fit([], 100, keep_results=keep)
+
+
+# Together
+
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text('a "\\\né', max_size=30)
+    | st.integers(100, 200).map(lambda n: 'word " \\ é ' * n),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('kö"', max_size=3), inner),
+    max_leaves=6,
+)
+
+
+@st.composite
+def busy_loops(draw: Any) -> Conversation:
+    """Loops with long arguments, long results, results in JSON, and pictures."""
+    messages = talk(draw(st.integers(1, 3)))
+    for number in range(draw(st.integers(1, 9))):
+        arguments = draw(st.dictionaries(st.text("ab", max_size=2), _VALUES, max_size=3))
+        data = draw(st.sampled_from((rows(number), "ok", json.dumps(arguments, indent=3))))
+        turn = tool_turn(number, data, arguments=json.dumps(arguments))
+        if draw(st.booleans()):
+            turn[0]["content"] = draw(st.sampled_from(("", "I look.")))
+        messages += turn
+        if draw(st.integers(0, 3)) == 0:
+            part = {"type": "image_url", "image_url": {"url": PIXELS}}
+            messages.append({"role": "user", "content": [part]})
+    return messages
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(messages=busy_loops(), share=st.floats(0.1, 0.99), keep=st.none() | st.integers(0, 4))
+def test_w06_whatever_the_rungs_do_holds_and_can_be_undone(
+    messages: Conversation, share: float, keep: int | None
+) -> None:
+    before = spelled(messages)
+    limit = max(60, int(share * cost(messages)))
+    manager = ContextWindowManager(
+        context_limit=limit, reserve_output_tokens=0, counter=words, keep_results=keep
+    )
+    result = manager.fit(messages)
+    assert list(violations(messages, result, cost)) == []
+    assert spelled(messages) == before
+    assert spelled(manager.fit(result.messages).messages) == spelled(result.messages)
+    if not result.dropped_ids:
+        assert spelled(restored(result)) == before
+    for message in result.messages:
+        for call in message.get("tool_calls", ()):
+            json.loads(call["function"]["arguments"])
+    assert_valid(_OPENAI, result.messages)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(messages=busy_loops(), shares=st.lists(st.floats(0.3, 0.95), min_size=2, max_size=3))
+def test_w06_what_is_fitted_again_and_again_comes_back(
+    messages: Conversation, shares: list[float]
+) -> None:
+    store = MemoryStore()
+    view = messages
+    for share in shares:
+        result = fit(view, max(60, int(share * cost(view))), store=store)
+        if result.dropped_ids:
+            return
+        view = result.messages
+    assert spelled(uncompress(view, store).messages) == spelled(messages)

@@ -4,6 +4,8 @@ examples:
   python bench/adversarial.py
   python bench/adversarial.py --size-kb 50 --only "tiny" --only "quotes"
   python bench/adversarial.py --unprotected --json > speed.json
+  python bench/adversarial.py --profile agent --budget-share 0.5
+  python bench/adversarial.py --max-growth 2.2 --seconds-per-mb 0.3
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -22,7 +24,6 @@ from refold import compress, uncompress
 from table import draw
 
 _DOUBLINGS: Final = (1, 2, 4)
-_MAX_GROWTH: Final = 2.5
 _NOISE_MS: Final = 20.0
 """Below this a growth factor says more about the machine than about the code."""
 _PATIENCE_S: Final = 20.0
@@ -50,8 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not chosen:
         print(f"no input is called {', '.join(map(repr, arguments.only))}", file=sys.stderr)
         return 2
-    if arguments.unprotected:
-        chosen = [replace(h, options={**h.options, "observation_threshold": 0}) for h in chosen]
+    common: dict[str, Any] = {"observation_threshold": 0} if arguments.unprotected else {}
+    if arguments.profile:
+        common["profile"] = arguments.profile
+    chosen = [replace(h, options={**h.options, **common}) for h in chosen]
     timings = list(_measure_all(chosen, arguments))
     if arguments.json:
         print(json.dumps([asdict(timing) for timing in timings], indent=2))
@@ -69,12 +72,25 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--size-kb", type=int, default=250, help="smallest of three sizes (250)")
     parser.add_argument("--seconds-per-mb", type=float, default=2.0, help="slower is flagged (2.0)")
+    parser.add_argument("--max-growth", type=float, default=2.5, help="more is flagged (2.5)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each size, best counts (3)")
     parser.add_argument(
         "--unprotected",
         action="store_true",
         help="take the protection of structure away (observation_threshold=0), so that every text "
         "reaches the summarizer",
+    )
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="tell CPU time instead of wall time: steadier where other programs run, too",
+    )
+    parser.add_argument("--profile", metavar="NAME", help="passed on to compress(profile=NAME)")
+    parser.add_argument(
+        "--budget-share",
+        type=float,
+        metavar="SHARE",
+        help="fold into this share of the tokens, such as 0.5",
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="TEXT", help="inputs whose name has TEXT"
@@ -87,18 +103,21 @@ def _measure_all(chosen: Sequence[Hostile], arguments: argparse.Namespace) -> It
     for number, hostile in enumerate(chosen, 1):
         if sys.stderr.isatty():
             print(f"\r\033[K{number}/{len(chosen)} {hostile.name}", end="", file=sys.stderr)
-        yield _measure(hostile, arguments.size_kb, arguments.repeat, arguments.seconds_per_mb)
+        yield _measure(hostile, arguments)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
 
-def _measure(hostile: Hostile, size_kb: int, repeat: int, limit: float) -> Timing:
-    inputs = [hostile.make(size_kb * factor) for factor in _DOUBLINGS]
+def _measure(hostile: Hostile, arguments: argparse.Namespace) -> Timing:
+    inputs = [hostile.make(arguments.size_kb * factor) for factor in _DOUBLINGS]
+    clock = time.process_time if arguments.cpu else time.perf_counter
+    budgets = [_budget(messages, arguments.budget_share) for messages in inputs]
     best = [float("inf")] * len(inputs)
     restored = True
-    for attempt in range(repeat):
+    for attempt in range(arguments.repeat):
         for place, messages in enumerate(inputs):
-            seconds, came_back = _time(messages, hostile.options, check=attempt == 0)
+            options = {**hostile.options, **budgets[place]}
+            seconds, came_back = _time(messages, options, clock, check=attempt == 0)
             best[place] = min(best[place], seconds)
             restored = restored and came_back
             if seconds > _PATIENCE_S:
@@ -109,9 +128,9 @@ def _measure(hostile: Hostile, size_kb: int, repeat: int, limit: float) -> Timin
     growth = max((b / a for a, b in pairwise(best) if 1000 * b > _NOISE_MS), default=0.0)
     per_mb = best[-1] / (_wire_chars(inputs[-1]) / 1e6)
     flags = []
-    if growth > _MAX_GROWTH:
+    if growth > arguments.max_growth:
         flags.append("growth")
-    if per_mb > limit:
+    if per_mb > arguments.seconds_per_mb:
         flags.append("slow")
     if not restored:
         flags.append("not restored")
@@ -125,10 +144,20 @@ def _measure(hostile: Hostile, size_kb: int, repeat: int, limit: float) -> Timin
     )
 
 
-def _time(messages: Messages, options: Any, *, check: bool) -> tuple[float, bool]:
-    began = time.perf_counter()
+def _budget(messages: Messages, share: float | None) -> dict[str, int]:
+    """Return the option for a budget of that share of what the conversation costs."""
+    if share is None:
+        return {}
+    tokens = compress(messages, compression_threshold=sys.maxsize).tokens_before
+    return {"token_budget": max(1, int(share * tokens))}
+
+
+def _time(
+    messages: Messages, options: Any, clock: Callable[[], float], *, check: bool
+) -> tuple[float, bool]:
+    began = clock()
     result = compress(messages, recency_window=0, **options)
-    seconds = time.perf_counter() - began
+    seconds = clock() - began
     if not check:
         return seconds, True
     return seconds, uncompress(result.messages, result.verbatim).messages == messages

@@ -12,18 +12,24 @@ import base64
 import gzip
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import quantiles
 
 from refold import classify
 from refold.text.json_text import is_json
+from refold.text.scan import pair_codes
 from refold.tokens import estimate
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ENCODINGS, ExactCounter
 
 MIN_TOKENS = 20
+PAIRS = [16 * a + b for a in range(1, 15) for b in range(1, 15)]
+SCRIPT_RANGES = {n: (a, b) for n, (a, b, _) in enumerate(estimate.SCRIPT_WEIGHTS, start=1)}
+SCRIPT_NUMBERS = bytes(
+    next((n for n, (a, b) in SCRIPT_RANGES.items() if a <= byte <= b), 0) for byte in range(256)
+)
 PER_SOURCE = 700
 MAX_CHARS = 20_000
 
@@ -90,17 +96,11 @@ def kind_of(text: str) -> str:
 
 
 def features(text: str) -> list[int]:
-    """Count what the estimate counts, in the order of its weights."""
+    """Count what the estimate weighs: pairs of classes, then units of each script."""
     data = text.encode("utf-8", "surrogatepass")
-    classes, cases = data.translate(estimate.CLASSES), data.translate(estimate.CASES)
-    scripts = text.encode("utf-16-le", "surrogatepass")[1::2].translate(estimate.SCRIPTS)
-    return [
-        len(data) - len(data.translate(None, estimate.VOWELS)),
-        *(classes.count(pattern) for pattern in estimate.CLASS_WEIGHTS),
-        *(cases.count(pattern) for pattern in estimate.CASE_WEIGHTS),
-        *(classes.count(pattern) for pattern in estimate.WIDE_WEIGHTS),
-        *(scripts.count(pattern) for pattern in estimate.SCRIPT_WEIGHTS),
-    ]
+    pairs = Counter(pair_codes(data.translate(estimate.CLASSES), estimate.FIRST)[: len(data)])
+    units = Counter(text.encode("utf-16-le", "surrogatepass")[1::2].translate(SCRIPT_NUMBERS))
+    return [*(pairs[pair] for pair in PAIRS), *(units[number] for number in SCRIPT_RANGES)]
 
 
 def fit(texts: list[tuple[str, str]], counts: list[int]) -> None:
@@ -109,23 +109,21 @@ def fit(texts: list[tuple[str, str]], counts: list[int]) -> None:
 
     rows = np.array([features(text) for _, text in texts], float)
     wanted = np.array(counts, float)
-    scale = 1 / np.maximum(wanted, 8)
+    scale = 1 / np.maximum(wanted, MIN_TOKENS)
     a, b = rows * scale[:, None], wanted * scale
-    gram, target = a.T @ a + 1e-3 * np.eye(a.shape[1]), a.T @ b
+    gram, target = a.T @ a + 1e-2 * np.eye(a.shape[1]), a.T @ b
     weights = np.zeros(a.shape[1])
     for _ in range(3000):
         for j in range(len(weights)):
             step = (target[j] - gram[j] @ weights) / gram[j, j]
             weights[j] = max(weights[j] + step, 0)
-    groups = (
-        estimate.CLASS_WEIGHTS,
-        estimate.CASE_WEIGHTS,
-        estimate.WIDE_WEIGHTS,
-        estimate.SCRIPT_WEIGHTS,
-    )
-    names = ["vowel", *(pattern.decode() for group in groups for pattern in group)]
-    for name, weight in zip(names, weights, strict=True):
-        print(f"{name:>6} {round(1000 * weight):6d}")
+    units = [min(255, round(estimate.UNIT * weight)) for weight in weights]
+    names = estimate.CLASS_NAMES[1:]
+    for place, name in enumerate(names):
+        row = units[place * len(names) : (place + 1) * len(names)]
+        print(name, " ".join(f"{unit:3d}" for unit in row))
+    for (first, last), unit in zip(SCRIPT_RANGES.values(), units[len(PAIRS) :], strict=True):
+        print(f"0x{first:02X}, 0x{last:02X}, {unit}")
 
 
 def main() -> None:

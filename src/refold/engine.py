@@ -11,12 +11,13 @@ from refold.budget import fit_budget
 from refold.classifiers import as_classifier
 from refold.errors import BudgetError, ConfigError
 from refold.events import Listener
-from refold.flow import Flow, ask_until_known, keep_all, plan_fold
+from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
 from refold.options import Options
+from refold.planner import plan_profile, plan_shorter
 from refold.quality.report import measure
 from refold.render import Rendering, render
 from refold.restore import looks_folded
@@ -142,9 +143,31 @@ class Engine:
             plan = keep_all(messages, "below_threshold")
             return plan, None if options.token_budget is None else report
         if options.token_budget is None:
+            aim = None
+        else:
+            aim = self.aim(options.token_budget) if target is None else target
+        if options.profile != "balanced":
+            return plan_profile(messages, options, analyses, aim)
+        if aim is None:
             return plan_fold(messages, options, analyses), None
-        aim = self.aim(options.token_budget) if target is None else target
         return fit_budget(messages, options, analyses, aim)
+
+    def plan_rest(
+        self,
+        messages: Sequence[Message],
+        analyses: Analyses,
+        *,
+        start: int,
+        hidden: frozenset[int],
+        pinned: Mapping[int, str],
+    ) -> Plan:
+        """Decide what happens to the messages from *start* on; see `flow.plan_rest`."""
+        if self.options.profile == "balanced":
+            return plan_rest(
+                messages, self.options, analyses, start=start, hidden=hidden, pinned=pinned
+            )
+        plan = plan_shorter(messages, self.options, analyses, pinned=pinned, hidden=hidden)
+        return tuple(fold for fold in plan if fold.sources[0].index >= start)
 
     def aim(self, budget: int) -> int:
         """Aim lower where tokens are only estimated, so that the real ones fit too."""

@@ -14,6 +14,7 @@ KeepDuplicate = Literal["latest", "first"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
+Profile = Literal["balanced", "agent", "lossless"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 
 
@@ -54,6 +55,9 @@ class PreservePattern:
 class Options:
     """All choices for one compression; immutable, so safe to share between threads and calls."""
 
+    profile: Profile = "balanced"
+    """`balanced` follows the rules for chats; `agent` is for work with tools: it says everything
+    shorter and spends a budget on what later turns will need; `lossless` only says it shorter."""
     preserve: tuple[str, ...] = ("system",)
     """Roles that are never touched; `system` also covers its newer name `developer`."""
     recency_window: int = 4
@@ -153,6 +157,7 @@ class Options:
 
 
 _CHOICES = {
+    "profile": ("balanced", "agent", "lossless"),
     "keep_duplicate": ("latest", "first"),
     "compression_depth": ("gentle", "moderate", "aggressive", "auto"),
     "budget_strategy": ("binary-search", "tiered"),

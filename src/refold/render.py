@@ -16,7 +16,7 @@ from refold.model.provenance import (
     link_key,
     make_summary_id,
 )
-from refold.model.wire import clone, clone_with, digest
+from refold.model.wire import clone_message, clone_with, digest
 from refold.stages.originals import original_key
 
 
@@ -32,7 +32,7 @@ class Rendering:
 
     def keep(self, source: Message) -> str:
         """Keep an original; return the key under which the caller finds it."""
-        original = clone(dict(source.wire))
+        original = clone_message(source.wire)
         key = original_key(source)
         self.verbatim[key] = self.entries[source.digest] = original
         return key
@@ -43,7 +43,7 @@ def render(plan: Sequence[Fold], *, version: int) -> Rendering:
     rendering = Rendering()
     for fold in plan:
         if fold.is_kept:
-            rendering.messages.append(clone(dict(fold.sources[0].wire)))
+            rendering.messages.append(clone_message(fold.sources[0].wire))
         else:
             rendering.messages.append(_render_fold(fold, rendering, version))
     return rendering

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from refold.model.provenance import TAG_PREFIXES, Provenance, link_key, read_provenance
-from refold.model.wire import clone, digest, spell
+from refold.model.wire import clone_message, digest, spell
 from refold.result import UncompressResult
+
+_TAG: Final = re.compile("|".join(map(re.escape, TAG_PREFIXES)))
 
 
 class Lookup(Protocol):
@@ -55,7 +58,7 @@ def restore(
         if not recursive or count.expanded == before:
             break
     return UncompressResult(
-        messages=[clone(dict(item.wire)) for item in items],
+        messages=[clone_message(item.wire) for item in items],
         messages_expanded=count.expanded,
         messages_passthrough=sum(not item.above for item in items),
         missing_ids=list(count.missing),
@@ -102,7 +105,7 @@ def looks_folded(wire: Mapping[str, Any]) -> bool:
     """Tell cheaply whether *wire* may hold one of our tags."""
     content = wire.get("content")
     text = content if isinstance(content, str) else spell(wire)
-    return any(prefix in text for prefix in TAG_PREFIXES)
+    return _TAG.search(text) is not None
 
 
 def _originals_of(
@@ -152,7 +155,7 @@ class MappingLookup:
 
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
         """Return originals by id."""
-        ids = dict.fromkeys(id_ for provenance in wanted for id_ in provenance.ids)
+        ids = dict.fromkeys([id_ for provenance in wanted for id_ in provenance.ids])
         return {id_: wire for id_ in ids if (wire := self._get(id_)) is not None}
 
     def key_of(self, provenance: Provenance, place: int) -> str:
@@ -173,7 +176,7 @@ class StoreLookup:
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
         """Return originals by digest."""
         return self._get(
-            dict.fromkeys(digest_ for provenance in wanted for digest_ in provenance.digests)
+            dict.fromkeys([digest_ for provenance in wanted for digest_ in provenance.digests])
         )
 
     def key_of(self, provenance: Provenance, place: int) -> str:

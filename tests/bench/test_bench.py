@@ -157,7 +157,54 @@ def test_corpus_needs_data(tmp_path: Path) -> None:
     assert run("corpus.py", str(tmp_path)).returncode == 2
 
 
-@pytest.mark.parametrize("script", ["vectors.py", "adversarial.py", "corpus.py"])
+def test_adversarial_takes_a_budget_and_a_growth() -> None:
+    arguments = ("--size-kb", "2", "--only", "short prose", "--repeat", "1", "--json")
+    done = run("adversarial.py", *arguments, "--budget-share", "0.5", "--max-growth", "0")
+    (timing,) = json.loads(done.stdout)
+    assert timing["restored"]
+
+
+def test_the_generated_conversation_is_always_the_same_and_has_everything() -> None:
+    done = run("generate.py", "--megabytes", "0.1")
+    assert done.stdout == run("generate.py", "--megabytes", "0.1").stdout
+    assert done.stdout != run("generate.py", "--megabytes", "0.1", "--seed", "8").stdout
+    text = "\n".join(message["content"] or "" for message in json.loads(done.stdout))
+    assert len(text.encode()) >= 100_000
+    for kind in ("```python", "\n    return ", '"status": "open"', " WARN worker-", "。", ".py:"):
+        assert kind in text
+    assert len(json.loads(run("generate.py", "--messages", "30").stdout)) == 30
+
+
+def test_speed_measures_everything_beside_a_peer(tmp_path: Path) -> None:
+    peer = tmp_path / "peer.py"
+    peer.write_text("import sys; sys.stdout.write(sys.stdin.read())")
+    write_lines(tmp_path / "chat.own.jsonl.gz", [{"messages": COPIES}, {"messages": COPIES}])
+    done = run(
+        *("speed.py", "--megabytes", "0.02", "--runs", "2", "--json", "--cpu"),
+        *("--data", str(tmp_path), "--peer", f"{sys.executable} {peer}"),
+        *("--compiled", sys.executable, "--session-messages", "50"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {row["corpus"] for row in rows} == {"generated", "recorded", ""}
+    names = {row["name"] for row in rows}
+    for name in ("plain", "fuzzy", "budget", "uncompress", "one more turn", "peak memory"):
+        assert name in names
+    assert {"import refold", "times as fast as peer", "budget ÷ plain"} <= names
+    assert all(row["least"] <= row["median"] <= row["most"] for row in rows)
+
+
+def test_speed_fails_on_a_broken_promise_only_when_asked(tmp_path: Path) -> None:
+    small = ("--megabytes", "0.01", "--runs", "1", "--session-messages", "50")
+    arguments = ("speed.py", *small, "--data", str(tmp_path))
+    done = run(*arguments, "--check")
+    assert ("NO" in done.stdout) == (done.returncode == 1)
+    assert run(*arguments).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "script", ["vectors.py", "adversarial.py", "corpus.py", "generate.py", "speed.py"]
+)
 def test_help_shows_examples(script: str) -> None:
     done = run(script, "--help")
     assert done.returncode == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import refold as library
+from refold import render
 from refold.cli import COMMANDS
 from refold.cli.demo import SESSION
 from tests.cli.conftest import Refold
@@ -27,7 +28,8 @@ def file(tmp_path: Path) -> Path:
 def test_version_and_module() -> None:
     run = [sys.executable, "-m", "refold", "--version"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout == f"refold, version {library.__version__}\n"
+    form = "interpreted" if str(render.__file__).endswith(".py") else "compiled"
+    assert done.stdout == f"refold {library.__version__} ({form})\n"
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

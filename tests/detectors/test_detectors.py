@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refold.detectors
-from refold.detectors import DETECTORS, detect, soft_texts
-from refold.detectors.base import Detector
+from refold.detectors import DETECTORS, detect, detect_hard, soft_texts, view_of
+from refold.detectors._vocabulary import VOCABULARY
+from refold.detectors.base import Detector, needs_word
 from refold.text.view import TextView
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -81,6 +82,26 @@ PIECES = st.sampled_from(
             "”",
         ),
         *("a" * 41, "http://", "@b.co", "1.2", "555-123-4567", "v1.", "sk-", "SELECT ", "/", "İ"),
+        *(
+            "thus ",
+            "as a result ",
+            "Proof:",
+            "where ",
+            "GROUP BY ",
+            "order by ",
+            "not null ",
+            "from t ",
+        ),
+        *(
+            "xhttp/1.1 500 ",
+            "HTTP/2.0 404",
+            "may not ",
+            "permission denied",
+            "version 3",
+            "5 km",
+            "ſ",
+        ),
+        *("AKIA" + "A1B2" * 4, "SG." + "aB3" * 7 + "." + "xY9" * 7, "ab_" + "c4D" * 8, "\nLe", "?"),
         *("thus ", "1. ", "∀", "≤", "≠", "[", "{", "at a(", "status: 404", "shall", " ", "\ud800"),
     )
 )
@@ -93,6 +114,39 @@ def test_spans_are_ordered_and_inside_the_text(text: str) -> None:
         spans = list(detector.find(TextView(text)))
         assert spans == sorted(spans)
         assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+@pytest.mark.parametrize(("detector", "expected", "text"), all_cases())
+def test_a_gate_lets_every_finding_through(detector: Detector, expected: bool, text: str) -> None:
+    for variant in (text, text.upper(), text.lower(), f"é {text}", f"x{text}y"):
+        if list(detector.find(TextView(variant))):
+            assert detector.gate(TextView(variant))
+
+
+@given(TEXTS)
+def test_no_gate_rules_a_finding_out(text: str) -> None:
+    for detector in DETECTORS:
+        if list(detector.find(TextView(text))):
+            assert detector.gate(TextView(text)), detector.reason
+
+
+def test_gates_rule_plain_prose_out() -> None:
+    view = TextView("We walked along the river and came home late in the evening.")
+    closed = {detector.reason for detector in DETECTORS if not detector.gate(view)}
+    assert len(closed) >= 20
+
+
+def test_a_gate_asks_for_words_of_the_common_vocabulary_only() -> None:
+    with pytest.raises(AssertionError):
+        needs_word(frozenset((b"wheelbarrow",)))
+    assert b"wheelbarrow" not in VOCABULARY.words
+
+
+@given(TEXTS)
+def test_hard_reasons_alone_are_the_same(text: str) -> None:
+    hard = detect_hard(TextView(text))
+    assert hard.hard == detect(TextView(text)).hard
+    assert list(soft_texts(view_of(text, hard))) == list(soft_texts(TextView(text)))
 
 
 @given(TEXTS)

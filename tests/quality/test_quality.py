@@ -100,3 +100,16 @@ def test_deeper_folding_scores_no_better() -> None:
     assert len(kept) == 3
     assert kept == sorted(kept, reverse=True)
     assert kept[-1] < 1
+
+
+_LINES = ("{", "[", "{}", " [", "```", "   ```py", "    ```", "|a|b|", "|", "x|", "|x", "", "said")
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=9))
+def test_structures_are_counted_by_their_lines(lines: list[str]) -> None:
+    fences = sum(line in ("```", "   ```py") for line in lines)
+    brackets = lines.count("{") + lines.count("[")
+    has_table = lines.count("|a|b|") >= 2
+    count = int(fences / 2 + brackets + has_table)
+    quality = measure(["\n".join(lines)], ["{"])
+    assert quality.structural_integrity == (round(1 / count, 3) if count else 1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import random
 from typing import Any
 
 import pytest
@@ -9,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
+from refold.text.scan import loop_pairs, sum_pairs
+from refold.tokens import estimate
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD, CountedTexts
 from refold.tokens.estimate import estimate_tokens
+from refold.tokens.exact import ExactCounter
 from tests.conversations import SENTENCES, texts
 
 quick = settings(max_examples=150, deadline=None)
@@ -55,6 +60,37 @@ def test_a_longer_text_of_the_same_kind_costs_more(sentence: str) -> None:
     sizes = [estimate_tokens(sentence * n) for n in range(1, 6)]
     assert sizes == sorted(sizes)
     assert sizes[4] > 4 * sizes[0]
+
+
+@quick
+@given(st.one_of(texts(), st.text(max_size=80)))
+def test_the_loop_says_the_same(text: str) -> None:
+    data = text.encode("utf-8", "surrogatepass")
+    tables = (estimate.CLASSES, estimate.PAIRS, estimate.FIRST)
+    assert loop_pairs(data, *tables) == sum_pairs(data, *tables)
+
+
+def noise(size: int) -> bytes:
+    return random.Random(size).randbytes(size)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        pytest.param(" " * 8_000, 0.05, id="spaces"),
+        pytest.param("\t" * 3_000, 0.05, id="tabs"),
+        pytest.param("\n" * 3_000, 0.05, id="line feeds"),
+        pytest.param(base64.b64encode(noise(3_000)).decode(), 0.1, id="base64"),
+        pytest.param(noise(3_000).hex(), 0.1, id="hex"),
+        pytest.param("a" * 1_000, 0.1, id="one letter"),
+        pytest.param(" ".join(map(str, range(100_000, 100_400))), 0.15, id="numbers"),
+        pytest.param("今天天气很好，我们去公园散步吧。" * 30, 0.3, id="Chinese"),
+        pytest.param(" ".join(SENTENCES), 0.25, id="sentences"),
+    ],
+)
+def test_it_is_near_the_exact_count(text: str, error: float) -> None:
+    exact = ExactCounter("o200k_base")(text)
+    assert abs(estimate_tokens(text) - exact) <= error * exact
 
 
 # all of a message

@@ -19,7 +19,6 @@ from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
 from refold.errors import BudgetError
-from refold.flow import plan_rest
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
@@ -169,9 +168,8 @@ class Session:
             for message in fold.sources
         )
         rest = self._engine.settle(
-            lambda: plan_rest(
+            lambda: self._engine.plan_rest(
                 self._messages,
-                self.options,
                 self._analyses,
                 start=self._settled,
                 hidden=hidden,

@@ -13,6 +13,7 @@ from typing import Final
 
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_untouchable
+from refold.budget.report import report_budget
 from refold.budget.rollup import roll_up, smallest_roll
 from refold.budget.unit import SPOKEN, Level, Unit, make_units
 from refold.model.decision import Keep
@@ -21,7 +22,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.segment import Segment
 from refold.options import Options
-from refold.result import BudgetReport, Obstacle
+from refold.result import BudgetReport
 from refold.stages import STAGES, Analyses, Setting
 from refold.stages.replace import Folder
 
@@ -87,7 +88,10 @@ class _Ladder:
                 if units and not self._fits():
                     rolled = self._climb_part(units, rolled)
         plan = tuple(self._write(rolled))
-        return plan, self._report(plan)
+        report = report_budget(
+            plan, self._messages, self._untouchable, self._options, self._tokens, self._rungs
+        )
+        return plan, report
 
     def _climb_part(self, units: list[Unit], rolled: list[list[Unit]]) -> list[list[Unit]]:
         """Climb with the older or with the recent part of the conversation."""
@@ -181,30 +185,6 @@ class _Ladder:
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
                 yield roll_up(sources, stub + share, self._analyses)
 
-    def _report(self, plan: Plan) -> BudgetReport:
-        budget = self._options.token_budget or 0
-        count = sum(map(self._tokens.fold, plan))
-        return BudgetReport(
-            token_budget=budget,
-            token_count=count,
-            rungs=tuple(self._rungs),
-            recency_window=_untouched_tail(plan),
-            obstacles=tuple(self._obstacles()) if count > budget else (),
-        )
-
-    def _obstacles(self) -> list[Obstacle]:
-        found = [
-            Obstacle(
-                message_id=self._messages[index].id,
-                message_index=index,
-                tokens=self._tokens.message(self._messages[index]),
-                reason=reason,
-            )
-            for index, reason in self._untouchable.items()
-        ]
-        return sorted(found, key=lambda obstacle: -obstacle.tokens)
-
-
 def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
     """Yield the user's last words, if they stand beside tool results, which may be shortened."""
     for message in reversed(messages):
@@ -217,13 +197,3 @@ def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
 
 def _sources(stretch: Sequence[Unit]) -> list[Message]:
     return [message for unit in stretch for message in unit.run]
-
-
-def _untouched_tail(plan: Plan) -> int:
-    """Count the messages at the end that are as they were."""
-    count = 0
-    for fold in reversed(plan):
-        if not fold.is_kept:
-            break
-        count += len(fold.sources)
-    return count

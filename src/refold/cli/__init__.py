@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -63,10 +64,19 @@ class _Commands(click.Group):
         return command
 
 
+def _form() -> str:
+    """Tell which form of the package runs; its modules are compiled all together or not at all."""
+    found = importlib.util.find_spec("refold.render")
+    is_source = found is None or (found.origin or "").endswith(".py")
+    return "interpreted" if is_source else "compiled"
+
+
 @click.command(
     cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(refold.__version__, prog_name="refold")
+@click.version_option(
+    refold.__version__, prog_name="refold", message=f"%(prog)s %(version)s ({_form()})"
+)
 def cli() -> None:
     """Fold long LLM conversations small, and unfold them again byte for byte."""
 

@@ -38,6 +38,7 @@ from refold.detectors import (
     version_number,
     yaml_structure,
 )
+from refold.detectors._vocabulary import VOCABULARY
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -72,6 +73,8 @@ DETECTORS: Final[tuple[Detector, ...]] = (
 )
 """In the order in which reasons are reported."""
 
+_HARD: Final = tuple(detector for detector in DETECTORS if detector.hard)
+_SOFT: Final = tuple(detector for detector in DETECTORS if not detector.hard)
 _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
@@ -82,15 +85,31 @@ class Findings:
 
     reasons: tuple[str, ...]
     hard: tuple[str, ...]
+    seen: frozenset[bytes] | None = None
+    """The words of the common vocabulary in the text, to spare another look for them."""
 
 
 def detect(view: TextView) -> Findings:
     """Name every reason to treat the text as more than prose."""
-    seen = tuple(detector for detector in DETECTORS if detector.sees(view))
+    seen = [detector for detector in DETECTORS if detector.sees(view)]
     return Findings(
         reasons=tuple(detector.reason for detector in seen),
         hard=tuple(detector.reason for detector in seen if detector.hard),
     )
+
+
+def detect_hard(view: TextView) -> Findings:
+    """Name the hard reasons only: they alone decide."""
+    hard = tuple([detector.reason for detector in _HARD if detector.sees(view)])
+    return Findings(reasons=hard, hard=hard, seen=view.seen(VOCABULARY))
+
+
+def view_of(text: str, findings: Findings | None) -> TextView:
+    """Make the view of a text about which something may be known already."""
+    view = TextView(text)
+    if findings is not None and findings.seen is not None:
+        view.tell_seen(VOCABULARY, findings.seen)
+    return view
 
 
 def soft_texts(view: TextView) -> Iterator[str]:
@@ -100,12 +119,12 @@ def soft_texts(view: TextView) -> Iterator[str]:
     """
     told: set[str] = set()
     taken: list[Span] = []
-    for detector in DETECTORS:
-        if detector.hard:
+    for detector in _SOFT:
+        if not detector.gate(view):
             continue
         # The path in an address or the number in a version is no finding of its own to a reader.
         spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
-        taken = list(merge(taken, spans))
+        taken = list(merge(taken, spans)) if taken else spans
         for start, end in spans:
             shown = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
             if shown and shown not in told:

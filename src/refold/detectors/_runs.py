@@ -1,28 +1,14 @@
-"""Whether a text has a long run of certain characters: shared by the detectors of long words."""
+"""Long unbroken runs: asked for by the detectors of encoded data, keys and hashes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import string
+from typing import Final
 
+from refold.text.scan import RunTest
 
-@dataclass(frozen=True, slots=True)
-class RunTest:
-    """A test for runs that is ten times faster than a pattern that finds nothing.
-
-    The text is mapped byte by byte to "one of the characters" or "another one"; then a run is a
-    plain substring. The characters must be ASCII.
-    """
-
-    table: bytes
-    run: bytes
-
-    def holds(self, text: str) -> bool:
-        """Tell whether *text* has such a run."""
-        return self.run in text.encode("utf-8", "surrogatepass").translate(self.table)
-
-
-def run_test(characters: str, length: int) -> RunTest:
-    """Make the test for *length* or more of *characters* in a row."""
-    members = characters.encode("ascii")
-    table = bytes(1 if byte in members else 0 for byte in range(256))
-    return RunTest(table=table, run=b"\x01" * length)
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
+DATA_RUN: Final = RunTest(_ALPHANUMERIC + "+/", 40)
+"""Forty characters of base64: the least that counts as encoded data. A hash is such a run too."""
+KEY_RUN: Final = RunTest(_ALPHANUMERIC + "_-", 20)
+"""Twenty characters that a credential is made of: the least that any of them has."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import groupby
 from typing import Final
 
 from refold.detectors._entropy import churn
+from refold.detectors._runs import KEY_RUN
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -30,9 +31,8 @@ _KNOWN: Final = tuple(
         ("sbp_", r"sbp_[0-9a-f]{32,}+\b"),
     )
 )
-_LONG_TAIL: Final = re.compile(r"[-_][A-Za-z0-9_-]{20}")
 _TOKEN: Final = re.compile(
-    r"(?<![A-Za-z0-9_-])(?P<prefix>[A-Za-z][A-Za-z0-9]{1,14}+)[-_](?P<body>[A-Za-z0-9_-]{20,}+)"
+    r"(?P<prefix>[A-Za-z][A-Za-z0-9]{1,14}+)[-_](?P<body>[A-Za-z0-9_-]{20,}+)"
 )
 _KEBAB: Final = re.compile(r"(?<![a-z])[a-z]{2,}+-[a-z]{2,}+-")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
@@ -42,8 +42,10 @@ _MIN_CHURN: Final = 0.3
 
 def _find(view: TextView) -> Iterator[Span]:
     text = view.text
-    known = (_known(pattern, text) for needle, pattern in _KNOWN if needle in text)
-    for span, _ in groupby(merge(*known, _generic(text))):
+    runs = list(KEY_RUN.spans(view.plain))
+    near = "\n".join(text[max(0, start - 3) : end] for start, end in runs)
+    known = (_known(pattern, text) for needle, pattern in _KNOWN if needle in near)
+    for span, _ in groupby(merge(*known, _generic(text, runs))):
         yield span
 
 
@@ -63,11 +65,10 @@ def _is_name(token: str) -> bool:
     return token.islower() and token.count("-") > 2 and not any(map(str.isdigit, token))
 
 
-def _generic(text: str) -> Iterator[Span]:
-    if _LONG_TAIL.search(text) is None:
-        return
-    for token in _TOKEN.finditer(text):
-        if _has_service_prefix(token["prefix"]) and _is_secret(token["body"]):
+def _generic(text: str, runs: Iterable[Span]) -> Iterator[Span]:
+    for start, end in runs:
+        token = _TOKEN.match(text, start, end)
+        if token and _has_service_prefix(token["prefix"]) and _is_secret(token["body"]):
             yield token.span()
 
 
@@ -87,4 +88,8 @@ def _is_secret(body: str) -> bool:
     return mixed or churn(body) >= _MIN_CHURN
 
 
-DETECTOR: Final = Detector(reason="api_key", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return KEY_RUN.holds(view.plain)
+
+
+DETECTOR: Final = Detector(reason="api_key", hard=True, find=_find, gate=_may_see)

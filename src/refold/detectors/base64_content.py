@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors._entropy import churn
-from refold.detectors._runs import run_test
+from refold.detectors._runs import DATA_RUN
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
 _MIN_CHARS: Final = 40
-_LONG_RUN: Final = run_test(string.ascii_letters + string.digits + "+/", _MIN_CHARS)
 _RUN: Final = re.compile(
     rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
 )
@@ -22,8 +20,6 @@ _HASH: Final = re.compile(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64}
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if not _LONG_RUN.holds(view.text):
-        return
     for run in _RUN.finditer(view.text):
         if _is_data(run[0]):
             yield run.span()
@@ -43,4 +39,8 @@ def _has_unbroken(run: str) -> bool:
     return any(len(piece.rstrip("=")) >= _MIN_CHARS for piece in pieces)
 
 
-DETECTOR: Final = Detector(reason="base64_content", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return DATA_RUN.holds(view.plain)
+
+
+DETECTOR: Final = Detector(reason="base64_content", hard=True, find=_find, gate=_may_see)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 # Backticks after the opening run would be inline code. More than five tildes underline a heading.
@@ -17,8 +17,6 @@ _FENCE_LINE: Final = re.compile(
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if "```" not in view.text and "~~~" not in view.text:
-        return
     opening: re.Match[str] | None = None
     for line in _FENCE_LINE.finditer(view.text):
         if opening is None:
@@ -42,4 +40,4 @@ def _parts(line: re.Match[str]) -> tuple[str, str]:
     return (ticks, line["info"]) if ticks is not None else (line["tildes"], line["name"])
 
 
-DETECTOR: Final = Detector(reason="code_fence", hard=True, find=_find)
+DETECTOR: Final = Detector(reason="code_fence", hard=True, find=_find, gate=needs_any("```", "~~~"))

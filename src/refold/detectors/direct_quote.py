@@ -19,12 +19,14 @@ _MIN_CHARS: Final = 12
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if '"' not in view.text and view.text.isascii():
-        return
     for found in _QUOTE.finditer(view.text):
         start, end = found.span()
         if end - start >= _MIN_CHARS:
             yield start, end
 
 
-DETECTOR: Final = Detector(reason="direct_quote", hard=False, find=_find)
+def _may_see(view: TextView) -> bool:
+    return '"' in view.text or not view.text.isascii()
+
+
+DETECTOR: Final = Detector(reason="direct_quote", hard=False, find=_find, gate=_may_see)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
@@ -26,4 +26,4 @@ def _find(view: TextView) -> Iterator[Span]:
             yield at - len(local), found.end()
 
 
-DETECTOR: Final = Detector(reason="email", hard=False, find=_find)
+DETECTOR: Final = Detector(reason="email", hard=False, find=_find, gate=needs_any("@"))

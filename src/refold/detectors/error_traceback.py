@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors._vocabulary import TRACEBACK
+from refold.detectors.base import Detector, Span, needs_any, needs_word
+from refold.text.view import TextView
 
 _NEEDLES: Final = (
     "Traceback (most recent call last)",
@@ -21,6 +24,15 @@ _HEAD_OR_FRAME: Final = re.compile(
     re.MULTILINE,
 )
 
+_has_needle: Final = needs_any(*_NEEDLES)
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    if _has_needle(view):
+        for found in _HEAD_OR_FRAME.finditer(view.text):
+            yield found.span()
+
+
 DETECTOR: Final = Detector(
-    reason="error_traceback", hard=True, find=pattern_finder(_HEAD_OR_FRAME, *_NEEDLES)
+    reason="error_traceback", hard=True, find=_find, gate=needs_word(TRACEBACK)
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors._vocabulary import FAILURE
+from refold.detectors.base import Detector, needs_word, pattern_finder
 
 _PHRASES: Final = (
     "execution failed",
@@ -21,5 +22,5 @@ _PHRASES: Final = (
 _PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.IGNORECASE)
 
 DETECTOR: Final = Detector(
-    reason="failure_signature", hard=True, find=pattern_finder(_PATTERN, *_PHRASES, lower=True)
+    reason="failure_signature", hard=True, find=pattern_finder(_PATTERN), gate=needs_word(FAILURE)
 )

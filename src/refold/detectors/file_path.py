@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 # Searching for the first slash and reading back from it keeps long words without one free.
@@ -28,4 +28,4 @@ def _sentence_end(steps: str) -> int:
     return len(steps) - len(steps.rstrip(".")) if not steps.endswith("/..") else 0
 
 
-DETECTOR: Final = Detector(reason="file_path", hard=False, find=_find)
+DETECTOR: Final = Detector(reason="file_path", hard=False, find=_find, gate=needs_any("/"))

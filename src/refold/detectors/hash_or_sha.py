@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors._runs import run_test
+from refold.detectors._runs import DATA_RUN
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
 _MIN_DIGITS: Final = 40
-_LONG_RUN: Final = run_test(string.hexdigits, _MIN_DIGITS)
 # A run can only be entered at its start, so each is read once. Longer runs than the 64 digits of
 # SHA-256 count too (SHA-512 has 128), and are given whole: half a hash is no hash.
 _HASH: Final = re.compile(rf"[0-9a-fA-F](?<![0-9a-fA-F].)[0-9a-fA-F]{{{_MIN_DIGITS - 1},}}+")
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if not _LONG_RUN.holds(view.text):
-        return
     for found in _HASH.finditer(view.text):
         yield found.span()
 
 
-DETECTOR: Final = Detector(reason="hash_or_sha", hard=False, find=_find)
+def _may_see(view: TextView) -> bool:
+    return DATA_RUN.holds(view.plain)
+
+
+DETECTOR: Final = Detector(reason="hash_or_sha", hard=False, find=_find, gate=_may_see)

@@ -15,15 +15,17 @@ _MAX_VARIATION: Final = 1.2
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    # Counting first spares one-paragraph texts the split.
-    if view.text.count("\n") < _MIN_LINES - 1:
-        return
-    lengths = [len(line) for line in view.lines]
-    total = sum(lengths)
+    lengths = list(map(len, view.lines))
+    total = len(view.text) - len(lengths) + 1
     squares = sum(map(mul, lengths, lengths))
     # deviation > limit × mean, both sides squared and multiplied by the number of lines, squared.
-    if len(lengths) * squares - total * total > _MAX_VARIATION**2 * total * total:
+    spread = len(lengths) * squares - total * total
+    if len(lengths) >= _MIN_LINES and spread > _MAX_VARIATION**2 * total * total:
         yield 0, len(view.text)
 
 
-DETECTOR: Final = Detector(reason="high_line_length_variance", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return view.text.count("\n") >= _MIN_LINES - 1
+
+
+DETECTOR: Final = Detector(reason="high_line_length_variance", hard=True, find=_find, gate=_may_see)

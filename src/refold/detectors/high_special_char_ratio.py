@@ -13,11 +13,9 @@ _MAX_SHARE: Final = 0.15
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    # The signs are ASCII, so they can be counted in UTF-8, where deleting them is one fast pass.
-    data = view.text.encode("utf-8", "surrogatepass")
-    special = len(data) - len(data.translate(None, _SPECIAL))
-    if special > _MAX_SHARE * len(view.text):
-        yield 0, len(view.text)
+    plain = view.plain
+    if len(plain) - len(plain.translate(None, _SPECIAL)) > _MAX_SHARE * len(plain):
+        yield 0, len(plain)
 
 
 DETECTOR: Final = Detector(reason="high_special_char_ratio", hard=True, find=_find)

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Final
 
+from refold.detectors._vocabulary import STATUS, VOCABULARY
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
-# Both read lower-cased text.
+# The two patterns of findings read lower-cased text.
 _PROTOCOL: Final = re.compile(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")
+_VERSION_AND_CODE: Final = re.compile(r"/[0-9]\.[0-9]\s{1,4}+[45]")
 _STATUS: Final = re.compile(
     r"status(?<!\wstatus)(?:(?P<code>\scode)(?:\sis\b)?)?(?P<gap>[\s:=]{1,4}+)[45][0-9]{2}(?!\w)"
 )
@@ -24,8 +26,6 @@ _COUNTS: Final = re.compile(
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if "status" not in view.lower and "http/" not in view.lower:
-        return
     yield from merge(_protocol(view.lower), _status(view.lower))
 
 
@@ -41,4 +41,11 @@ def _status(lower: str) -> Iterator[Span]:
             yield found.span()
 
 
-DETECTOR: Final = Detector(reason="http_error", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return (
+        not STATUS.isdisjoint(view.seen(VOCABULARY))
+        or _VERSION_AND_CODE.search(view.text) is not None
+    )
+
+
+DETECTOR: Final = Detector(reason="http_error", hard=True, find=_find, gate=_may_see)

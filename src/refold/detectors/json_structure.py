@@ -32,4 +32,9 @@ def _find(view: TextView) -> Iterator[Span]:
         yield 0, len(view.text)
 
 
-DETECTOR: Final = Detector(reason="json_structure", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    first = view.text[:1]
+    return first in "{[" or first.isspace()
+
+
+DETECTOR: Final = Detector(reason="json_structure", hard=True, find=_find, gate=_may_see)

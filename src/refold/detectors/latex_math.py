@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 # The inline form keeps to the rule of Markdown tools: no blank inside the signs, and no letter or
@@ -23,10 +23,7 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 
 def _find(view: TextView) -> Iterator[Span]:
     text = view.text
-    first = text.find("$")
-    if first < 0:
-        return
-    found = _DOLLARS.search(text, first)
+    found = _DOLLARS.search(text)
     while found is not None:
         if _is_formula(found["display"] or found["inline"]):
             yield found.span()
@@ -43,4 +40,4 @@ def _is_formula(inside: str) -> bool:
     return _LETTER.search(inside) is not None and _WORD.search(inside) is None
 
 
-DETECTOR: Final = Detector(reason="latex_math", hard=True, find=_find)
+DETECTOR: Final = Detector(reason="latex_math", hard=True, find=_find, gate=needs_any("$"))

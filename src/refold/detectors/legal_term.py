@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors._vocabulary import LEGAL
+from refold.detectors.base import Detector, needs_word, pattern_finder
 
 _TERMS: Final = ("shall", "may not", "notwithstanding", "whereas", "hereby")
 _PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_TERMS)})\b", re.IGNORECASE)
 
 DETECTOR: Final = Detector(
-    reason="legal_term", hard=False, find=pattern_finder(_PATTERN, *_TERMS, lower=True)
+    reason="legal_term", hard=False, find=pattern_finder(_PATTERN), gate=needs_word(LEGAL)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors.base import Detector, needs_outline, pattern_finder
 
 # The boundary is checked after the first digit, so that `re` can skip to the next digit fast.
 _MEASURE: Final = re.compile(
@@ -14,4 +14,9 @@ _MEASURE: Final = re.compile(
     re.ASCII,
 )
 
-DETECTOR: Final = Detector(reason="numeric_with_units", hard=False, find=pattern_finder(_MEASURE))
+DETECTOR: Final = Detector(
+    reason="numeric_with_units",
+    hard=False,
+    find=pattern_finder(_MEASURE),
+    gate=needs_outline(b"0u", b"0 u", b"0?", b"0 ?"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors.base import Detector, needs_outline, pattern_finder
 
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.
@@ -16,4 +16,6 @@ _PHONE: Final = re.compile(
     re.ASCII,
 )
 
-DETECTOR: Final = Detector(reason="phone", hard=False, find=pattern_finder(_PHONE))
+DETECTOR: Final = Detector(
+    reason="phone", hard=False, find=pattern_finder(_PHONE), gate=needs_outline(b"0000")
+)

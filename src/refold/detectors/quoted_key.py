@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 _KEY: Final = re.compile(r'"([^"\n]{3,200}+)"(?=\s{0,16}+[,:])')
@@ -17,4 +17,4 @@ def _find(view: TextView) -> Iterator[Span]:
         yield found.span(1)
 
 
-DETECTOR: Final = Detector(reason="quoted_key", hard=False, find=_find)
+DETECTOR: Final = Detector(reason="quoted_key", hard=False, find=_find, gate=needs_any('"'))

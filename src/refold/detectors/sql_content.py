@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors._vocabulary import SQL_OTHER, SQL_STRONG, SQL_WEAK, VOCABULARY
+from refold.detectors.base import Detector, Span, needs_word
 from refold.text.view import TextView
 
 # One strong keyword is enough; of the others it takes three, a weak one among them.
@@ -55,6 +56,8 @@ _UNMISTAKABLE: Final = tuple(
     )
 )
 """What no one writes in plain English, whatever the case."""
+_UNMISTAKABLE_WORDS: Final = frozenset((b"varchar", b"key", b"recursive", b"join"))
+_COUNTED: Final = SQL_WEAK | SQL_OTHER
 
 _NAME: Final = r"[\w.\"`\[\]]{1,128}+"
 _VERBS: Final = ("select", "insert", "update", "delete", "create", "alter", "drop", "merge")
@@ -97,8 +100,23 @@ _SHAPES: Final = tuple(
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if _in_capitals(view.text) or _is_unmistakable(view.lower) or _has_shape(view):
+    seen = view.seen(VOCABULARY)
+    if not _may_be_enough(seen):
+        return
+    capitals = frozenset(word for word in seen if word.upper() in view.plain)
+    if (
+        (_may_be_enough(capitals) and _in_capitals(view.text))
+        or (not _UNMISTAKABLE_WORDS.isdisjoint(seen) and _is_unmistakable(view.lower))
+        or _has_shape(view)
+    ):
         yield 0, len(view.text)
+
+
+def _may_be_enough(seen: frozenset[bytes]) -> bool:
+    """Tell whether texts with these words can have the keywords that it takes."""
+    if not SQL_STRONG.isdisjoint(seen):
+        return True
+    return not SQL_WEAK.isdisjoint(seen) and len(seen & _COUNTED) >= _MIN_KEYWORDS
 
 
 def _in_capitals(text: str) -> bool:
@@ -138,4 +156,6 @@ def _is_enough(seen: set[str]) -> bool:
     )
 
 
-DETECTOR: Final = Detector(reason="sql_content", hard=True, find=_find)
+DETECTOR: Final = Detector(
+    reason="sql_content", hard=True, find=_find, gate=needs_word(SQL_STRONG | SQL_WEAK)
+)

@@ -22,8 +22,6 @@ _NEAR: Final = 40
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if view.text.isascii() or _SIGN.search(view.text) is None:
-        return
     yield from merge(_strong(view.text), _weak_pairs(view.text))
 
 
@@ -44,4 +42,8 @@ def _weak_pairs(text: str) -> Iterator[Span]:
         before = sign
 
 
-DETECTOR: Final = Detector(reason="unicode_math", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return not view.text.isascii() and _SIGN.search(view.text) is not None
+
+
+DETECTOR: Final = Detector(reason="unicode_math", hard=True, find=_find, gate=_may_see)

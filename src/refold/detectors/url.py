@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
 # Chinese, Japanese and Korean are written without a blank after an address, so they end it.
@@ -19,8 +19,6 @@ _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if "://" not in view.text:
-        return
     for found in _URL.finditer(view.text):
         yield found.start(), found.end() - _tail(found[0])
 
@@ -39,4 +37,4 @@ def _tail(url: str) -> int:
     return len(url) - end
 
 
-DETECTOR: Final = Detector(reason="url", hard=False, find=_find)
+DETECTOR: Final = Detector(reason="url", hard=False, find=_find, gate=needs_any("://"))

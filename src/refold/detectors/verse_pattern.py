@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from refold.detectors.base import Detector, pattern_finder
+from refold.text.view import TextView
 
 # Four words a line, at least one of them in lower case: items of an agenda are short or titles.
 _LINE: Final = (
@@ -14,4 +15,14 @@ _LINE: Final = (
 )
 _STANZA: Final = re.compile(rf"^{_LINE}(?:\n{_LINE}(?=\n|\Z)){{2,}}+", re.MULTILINE)
 
-DETECTOR: Final = Detector(reason="verse_pattern", hard=True, find=pattern_finder(_STANZA, "\n"))
+# The second and the third line of a stanza, as far as can be told quickly.
+_TWO_LINES: Final = re.compile(r"\n[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ][^\n.!?。！？]*+\n[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ]")
+
+
+def _may_see(view: TextView) -> bool:
+    return _TWO_LINES.search(view.text) is not None
+
+
+DETECTOR: Final = Detector(
+    reason="verse_pattern", hard=True, find=pattern_finder(_STANZA), gate=_may_see
+)

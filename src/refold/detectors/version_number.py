@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors.base import Detector, pattern_finder
+from refold.detectors._vocabulary import VERSION
+from refold.detectors.base import Detector, needs_outline, needs_word, pattern_finder
+from refold.text.view import TextView
 
 # The boundary is checked after the first letter, so that `re` can skip to the next "v" fast.
 _VERSION: Final = re.compile(
@@ -14,4 +16,14 @@ _VERSION: Final = re.compile(
     re.ASCII,
 )
 
-DETECTOR: Final = Detector(reason="version_number", hard=False, find=pattern_finder(_VERSION))
+_has_number: Final = needs_outline(b"v0")
+_has_word: Final = needs_word(VERSION)
+
+
+def _may_see(view: TextView) -> bool:
+    return _has_number(view) or _has_word(view)
+
+
+DETECTOR: Final = Detector(
+    reason="version_number", hard=False, find=pattern_finder(_VERSION), gate=_may_see
+)

@@ -23,8 +23,6 @@ _ENOUGH: Final = 3
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    if _LATER_KEY.search(view.text) is None:
-        return
     for run in _RUN.finditer(view.text):
         if _is_mapping(run[0]):
             yield run.span()
@@ -45,4 +43,8 @@ def _is_mapping(run: str) -> bool:
     return False
 
 
-DETECTOR: Final = Detector(reason="yaml_structure", hard=True, find=_find)
+def _may_see(view: TextView) -> bool:
+    return ":" in view.text and _LATER_KEY.search(view.text) is not None
+
+
+DETECTOR: Final = Detector(reason="yaml_structure", hard=True, find=_find, gate=_may_see)

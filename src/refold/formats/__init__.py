@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError
 from refold.formats import anthropic, claude_code, codex, openai_chat, plain
-from refold.formats.base import Format, Reading
+from refold.formats.base import Format, is_mapping
 from refold.model.message import Message
 from refold.model.provenance import METADATA_KEY, read_provenance
 from refold.model.wire import digest
@@ -41,7 +40,8 @@ def find_format(name: str) -> Format:
 def recognize(messages: Sequence[object]) -> Format:
     """Return the first format that some message can only belong to; plain if none does."""
     for format_ in FORMATS:
-        if any(isinstance(message, Mapping) and format_.marks(message) for message in messages):
+        marks = format_.marks
+        if any(is_mapping(message) and marks(message) for message in messages):
             return format_
     return plain.FORMAT
 
@@ -83,7 +83,7 @@ class Loader:
     def load(self, raw: object, index: int) -> Message:
         """Read the message that stands at *index*."""
         place = f"messages[{index}]"
-        message = _check_message(raw, place)
+        message = _check_message(raw, index)
         format_ = self._format or recognize([message])
         reading = format_.read(message, place)
         if format_.is_file:
@@ -96,8 +96,22 @@ class Loader:
         name = _digest(message, place)
         id_ = reading.id or f"m{index}-{name[:8]}"
         self._claim(id_, index)
-        made = _make_message(message, reading, index, id_, name)
-        return replace(made, format=format_.name)
+        return Message(
+            index=index,
+            id=id_,
+            role=reading.role,
+            wire=message,
+            digest=name,
+            format=format_.name,
+            parts=tuple(reading.parts),
+            opaque=tuple(reading.opaque),
+            images=reading.images,
+            calls=tuple(reading.calls),
+            provenance=read_provenance(message),
+            has_envelope="id" in message or METADATA_KEY in message,
+            binds_next=reading.binds_next,
+            is_turn=reading.is_turn,
+        )
 
     def _claim(self, id_: str, index: int) -> None:
         earlier = self._place_of_id.setdefault(id_, index)
@@ -122,35 +136,16 @@ def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
             f"messages must be a list of messages, got {type(messages).__name__}", "messages"
         )
     for index, message in enumerate(messages):
-        _check_message(message, f"messages[{index}]")
+        _check_message(message, index)
     return messages
 
 
-def _check_message(message: object, place: str) -> Mapping[str, Any]:
-    if not isinstance(message, Mapping):
-        raise MessageError(
-            f"must be a mapping with a role and content, got {type(message).__name__}", place
-        )
-    return message
-
-
-def _make_message(
-    raw: Mapping[str, Any], reading: Reading, index: int, id_: str, name: str
-) -> Message:
-    return Message(
-        index=index,
-        id=id_,
-        role=reading.role,
-        wire=raw,
-        digest=name,
-        parts=tuple(reading.parts),
-        opaque=tuple(reading.opaque),
-        images=reading.images,
-        calls=tuple(reading.calls),
-        provenance=read_provenance(raw),
-        has_envelope="id" in raw or METADATA_KEY in raw,
-        binds_next=reading.binds_next,
-        is_turn=reading.is_turn,
+def _check_message(message: object, index: int) -> Mapping[str, Any]:
+    if is_mapping(message):
+        return message
+    raise MessageError(
+        f"must be a mapping with a role and content, got {type(message).__name__}",
+        f"messages[{index}]",
     )
 
 

@@ -28,7 +28,7 @@ def _has_blocks(content: object) -> bool:
     return isinstance(content, list) and any(has_type(block, _BLOCK_TYPES) for block in content)
 
 
-FORMAT: Final = Format(
+FORMAT: Final[Format] = Format(
     name="anthropic",
     marks=lambda message: _has_blocks(message.get("content")),
     read=read_turn,

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 from refold.errors import MessageError
 from refold.model.message import Part
 from refold.model.wire import Path
 
 
-@dataclass(slots=True, kw_only=True)
 class Reading:
     """What was read from one message; filled while its content is walked."""
 
-    role: str
-    id: str | None = None
-    parts: list[Part] = field(default_factory=list)
-    opaque: list[str] = field(default_factory=list)
-    images: int = 0
-    calls: list[str] = field(default_factory=list)
-    binds_next: bool = False
-    is_turn: bool = True
-    """False for records of a session file that are never sent to a model."""
+    __slots__ = ("binds_next", "calls", "id", "images", "is_turn", "opaque", "parts", "role")
+
+    def __init__(self, role: str, id: str | None = None, *, is_turn: bool = True) -> None:
+        self.role = role
+        self.id = id
+        self.parts: list[Part] = []
+        self.opaque: list[str] = []
+        self.images = 0
+        self.calls: list[str] = []
+        self.binds_next = False
+        self.is_turn = is_turn
+        """False for records of a session file that are never sent to a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,14 @@ def read_id(message: Mapping[str, Any], place: str) -> str | None:
     return value
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Tell whether *value* is a mapping; a dict, which it mostly is, is found out fastest."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
 def has_type(value: object, types: Collection[str]) -> bool:
     """Tell whether *value* is a mapping whose `type` is one of *types*."""
-    kind = value.get("type") if isinstance(value, Mapping) else None
+    kind = value.get("type") if is_mapping(value) else None
     return isinstance(kind, str) and kind in types
 
 
@@ -80,4 +87,4 @@ def add_text(
     """Add a replaceable text, or say that it is not one."""
     if not isinstance(text, str):
         raise MessageError(f"must be a string, got {type(text).__name__}", spot(place, path))
-    reading.parts.append(Part(path=path, text=text, call_id=call_id))
+    reading.parts.append(Part(path, text, call_id))

@@ -14,6 +14,8 @@ _NOTES: Final = frozenset({"summary", "file-history-snapshot"})
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
+    if "type" not in record:
+        return False
     if has_type(record, _NOTES) and ("leafUuid" in record or "messageId" in record):
         return True
     turn = record.get("message")
@@ -34,4 +36,4 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-FORMAT: Final = Format(name="claude-code", marks=_marks, read=_read, is_file=True)
+FORMAT: Final[Format] = Format(name="claude-code", marks=_marks, read=_read, is_file=True)

@@ -25,6 +25,8 @@ def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
+    if "type" not in record:
+        return False
     return (
         has_type(record, ("response_item", "session_meta"))
         and isinstance(record.get("payload"), Mapping)
@@ -41,13 +43,19 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     if has_type(item, _CALLS):
         arguments = item.get("arguments", item.get("input", item.get("action", "")))
         opaque = f"{item.get('name', kind)} {dump(arguments)}"
-        return Reading(role="assistant", opaque=[opaque], calls=[call_id])
+        reading = Reading(role="assistant")
+        reading.opaque.append(opaque)
+        reading.calls.append(call_id)
+        return reading
     if has_type(item, _RESULTS):
         reading = Reading(role="tool")
         _read_output(reading, item.get("output"), (*path, "output"), place, call_id)
         return reading
     if kind == "reasoning":
-        return Reading(role="assistant", opaque=[dump(item.get("summary") or "")], binds_next=True)
+        reading = Reading(role="assistant")
+        reading.opaque.append(dump(item.get("summary") or ""))
+        reading.binds_next = True
+        return reading
     reading = Reading(role=read_role(item, place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
@@ -74,4 +82,4 @@ def _write(record: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**head, "payload": item}
 
 
-FORMAT: Final = Format(name="codex", marks=_marks, read=_read, write=_write, is_file=True)
+FORMAT: Final[Format] = Format(name="codex", marks=_marks, read=_read, write=_write, is_file=True)

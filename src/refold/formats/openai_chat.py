@@ -18,4 +18,4 @@ def _marks(message: Mapping[str, Any]) -> bool:
     return isinstance(content, list) and any(has_type(part, _PART_TYPES) for part in content)
 
 
-FORMAT: Final = Format(name="openai-chat", marks=_marks, read=read_turn, write=write_turn)
+FORMAT: Final[Format] = Format(name="openai-chat", marks=_marks, read=read_turn, write=write_turn)

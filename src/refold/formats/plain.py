@@ -7,4 +7,6 @@ from typing import Final
 from refold.formats.base import Format
 from refold.formats.turn import read_turn, write_turn
 
-FORMAT: Final = Format(name="plain", marks=lambda _: False, read=read_turn, write=write_turn)
+FORMAT: Final[Format] = Format(
+    name="plain", marks=lambda _: False, read=read_turn, write=write_turn
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,7 @@ class Summarize:
 Action = Keep | Refer | Supersede | SplitCode | Summarize
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """What is to happen to one segment, and why."""
 
     action: Action

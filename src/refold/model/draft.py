@@ -17,30 +17,39 @@ class Draft:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
-        self.segments: tuple[Segment, ...] = tuple(
-            Segment(number=number, message=message, part=part)
-            for number, (message, part) in enumerate(
-                (message, part) for message in messages for part in message.parts
-            )
-        )
-        self._by_message: dict[int, list[Segment]] = {}
-        for segment in self.segments:
-            self._by_message.setdefault(segment.message.index, []).append(segment)
-        self._decisions: list[Decision | None] = [None] * len(self.segments)
+        self._first: dict[int, int] = {}
+        """The number of the first segment of each message, by the index of the message."""
+        segments: list[Segment] = []
+        for message in messages:
+            self._first[message.index] = len(segments)
+            for part in message.parts:
+                segments.append(Segment(len(segments), message, part))
+        self.segments: tuple[Segment, ...] = tuple(segments)
+        self._decisions: list[Decision | None] = [None] * len(segments)
+        self._kept: dict[str, Decision] = {}
+        """Decisions to keep, by reason: a few serve all messages."""
 
     def decide(self, verdicts: Iterable[Verdict]) -> None:
         """Record verdicts; a segment that already has a decision keeps it."""
+        decisions = self._decisions
         for segment, action, reason in verdicts:
-            if self._decisions[segment.number] is None:
-                self._decisions[segment.number] = Decision(action=action, reason=reason)
+            if decisions[segment.number] is None:
+                decisions[segment.number] = self._decision(action, reason)
+
+    def _decision(self, action: Action, reason: str) -> Decision:
+        if type(action) is not Keep:
+            return Decision(action, reason)
+        known = self._kept.get(reason)
+        if known is None:
+            known = self._kept[reason] = Decision(action, reason)
+        return known
 
     def pin(self, reasons: Mapping[int, str]) -> None:
         """Keep whole messages, by index, each for the reason given."""
-        self.decide(
-            (segment, Keep(), reason)
-            for index, reason in reasons.items()
-            for segment in self._by_message.get(index, ())
-        )
+        for message in self.messages:
+            reason = reasons.get(message.index)
+            if reason is not None:
+                self.decide([(s, Keep(), reason) for s in self.segments_of(message)])
 
     def decision(self, segment: Segment) -> Decision | None:
         """Return the decision on *segment*, if there is one yet."""
@@ -48,11 +57,14 @@ class Draft:
 
     def segments_of(self, message: Message) -> Sequence[Segment]:
         """Return the segments of one message."""
-        return self._by_message.get(message.index, ())
+        first = self._first.get(message.index)
+        return () if first is None else self.segments[first : first + len(message.parts)]
 
     def undecided(self) -> Iterator[Segment]:
         """Yield the segments that no stage has claimed yet, in reading order."""
-        return (s for s in self.segments if self._decisions[s.number] is None)
+        for segment in self.segments:
+            if self._decisions[segment.number] is None:
+                yield segment
 
     def is_open(self, segment: Segment) -> bool:
         """Tell whether nothing has been decided on *segment* yet."""

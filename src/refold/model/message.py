@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from refold.model.provenance import Provenance
 from refold.model.wire import Path, Wire
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """A piece of text inside a message that may be replaced by a shorter one."""
 
     path: Path

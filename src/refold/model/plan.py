@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from refold.model.message import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What finally happened to one segment; the trace is made of these."""
 
     action: str
     reason: str
     input_chars: int
     output_chars: int
+
+
+NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
+"""What replaces nothing: one for all the messages that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class Fold:
     """
 
     sources: tuple[Message, ...]
-    texts: Mapping[int, str] = field(default_factory=dict[int, str])
+    texts: Mapping[int, str] = field(default_factory=lambda: NO_TEXTS)
     """Part number of the first source → its new text."""
     outcomes: tuple[tuple[Outcome, ...], ...] = ()
     """One row per source, one outcome per part (a message without text has one)."""

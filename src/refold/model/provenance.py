@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 METADATA_KEY = "metadata"
 PROVENANCE_KEY = "_cce_original"
 """The key under `metadata` that carries provenance (shared with other tools of this family)."""
 
 LINK_PREFIX = "refold:link:"
-TAG_PREFIXES = ("[summary", "[cce:", "[truncated")
+TAG_PREFIXES = ("[summary", "[cce:", "[truncated", "[excerpt", "[digest", "[recoded")
 """How every text of a stand-in can begin: a cheap test before any look-up."""
 
 ID_PREFIX = "cce_sum_"
-_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-_ID_DIGITS = 12
+_BASE36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_PAIRS: Final = tuple(low + high for high in _BASE36 for low in _BASE36)
+"""Two digits at once, the lower one first."""
+_ID_PAIRS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +80,14 @@ def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
 
 
 def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
-    """Derive the id of a stand-in from what it stands for: 60 bits, spelled in base 36."""
+    """Derive the id of a stand-in from what it stands for: 12 digits in base 36."""
     seed = "\0".join((*ids, *digests)).encode("utf-8", "surrogatepass")
     number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
-    letters = []
-    for _ in range(_ID_DIGITS):
-        number, digit = divmod(number, 36)
-        letters.append(_BASE36[digit])
-    return ID_PREFIX + "".join(letters)
+    made = ID_PREFIX
+    for _ in range(_ID_PAIRS):
+        number, pair = divmod(number, len(_PAIRS))
+        made += _PAIRS[pair]
+    return made
 
 
 def link_key(stand_in_digest: str) -> str:

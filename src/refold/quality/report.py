@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from refold.model.plan import Fold, Plan
+from refold.model.plan import Outcome, Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
 from refold.result import Compression, TraceEntry
@@ -17,6 +17,9 @@ _COUNTERS = {
     "compressed": "messages_compressed",
     "code_split": "messages_compressed",
     "truncated": "messages_compressed",
+    "excerpted": "messages_compressed",
+    "digested": "messages_compressed",
+    "recoded": "messages_compressed",
     "deduped": "messages_deduped",
     "fuzzy_deduped": "messages_fuzzy_deduped",
     "contradicted": "messages_contradicted",
@@ -29,42 +32,64 @@ def measure(
     plan: Plan, options: Options, tokens: CountedTexts, names: Callable[[str], Iterable[str]]
 ) -> Compression:
     """Work out all figures from the finished plan, so that they are true by construction."""
-    chars_before = sum(message.chars for fold in plan for message in fold.sources)
-    chars_after = sum(_chars_after(fold) for fold in plan)
-    tokens_before = sum(tokens.message(message) for fold in plan for message in fold.sources)
-    tokens_after = sum(tokens.fold(fold) for fold in plan)
-    counts = _count_messages(plan)
+    sizes = _sizes(plan, tokens)
     figures = Compression(
         original_version=options.source_version,
-        ratio=chars_before / chars_after if chars_after else 1.0,
-        token_ratio=tokens_before / tokens_after if tokens_after else 1.0,
-        tokens_before=tokens_before,
-        tokens_after=tokens_after,
+        ratio=sizes.chars_before / sizes.chars_after if sizes.chars_after else 1.0,
+        token_ratio=sizes.tokens_before / sizes.tokens_after if sizes.tokens_after else 1.0,
+        tokens_before=sizes.tokens_before,
+        tokens_after=sizes.tokens_after,
         counter_failures=tokens.failures,
         decisions=tuple(_trace(plan)) if options.trace else (),
-        **counts,
+        **_count_messages(plan),
     )
     if all(fold.is_kept for fold in plan):
         return figures
     return replace(figures, **_quality(plan, names))
 
 
-def _chars_after(fold: Fold) -> int:
-    return sum(map(len, fold.texts_after))
+@dataclass(slots=True)
+class _Sizes:
+    """Characters and tokens of a conversation before and after."""
+
+    chars_before: int = 0
+    chars_after: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
+    sizes = _Sizes()
+    for fold in plan:
+        chars = cost = 0
+        for message in fold.sources:
+            chars += message.chars
+            cost += tokens.message(message)
+        sizes.chars_before += chars
+        sizes.tokens_before += cost
+        sizes.chars_after += chars if fold.is_kept else sum(map(len, fold.texts_after))
+        sizes.tokens_after += cost if fold.is_kept else tokens.fold(fold)
+    return sizes
 
 
 def _count_messages(plan: Plan) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for fold in plan:
         for row in fold.outcomes:
-            actions = {outcome.action for outcome in row}
-            counts[next(name for action, name in _COUNTERS.items() if action in actions)] += 1
+            counts[_counter_of(row)] += 1
             counts["messages_pattern_preserved"] += _has_reason(row, "pattern:")
             counts["messages_importance_preserved"] += _has_reason(row, "importance:")
     return dict(counts)
 
 
-def _has_reason(row: tuple[Any, ...], prefix: str) -> bool:
+def _counter_of(row: tuple[Outcome, ...]) -> str:
+    if len(row) == 1:
+        return _COUNTERS[row[0].action]
+    actions = {outcome.action for outcome in row}
+    return next(name for action, name in _COUNTERS.items() if action in actions)
+
+
+def _has_reason(row: tuple[Outcome, ...], prefix: str) -> bool:
     return any(outcome.reason.startswith(prefix) for outcome in row)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Final
 
-from refold.detectors import Findings, detect, soft_texts
+from refold.detectors import Findings, detect_hard, soft_texts, view_of
 from refold.model.ask import Answers, Judgement, Questions
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
+from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Unit, make_units
 from refold.strategies.tokens import ClassifyTokens, join_kept
-from refold.text.entities import iter_entities
+from refold.text.entities import NameFinder
 from refold.text.view import TextView
 from refold.tokens.base import CountedTexts
 
@@ -44,6 +44,8 @@ class Analyses:
         """How often a caller's hook failed or gave nonsense; our own means were used instead."""
         self.may_judge = may_judge
         self._may_write = may_write
+        self._finder = NameFinder()
+        self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
         self._units: dict[str, list[Unit]] = {}
         self._names: dict[str, dict[str, None]] = {}
@@ -58,14 +60,14 @@ class Analyses:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
-            known = self._findings[text] = detect(TextView(text))
+            known = self._findings[text] = detect_hard(TextView(text))
         return known
 
     def units(self, text: str) -> list[Unit]:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
-            known = self._units[text] = self._rescored(make_units(text))
+            known = self._units[text] = self._rescored(make_units(text, self._scorer))
         return known
 
     def _rescored(self, units: list[Unit]) -> list[Unit]:
@@ -80,7 +82,7 @@ class Analyses:
         if scores is None:
             self.hook_failures += 1
             return units
-        return [replace(unit, score=score) for unit, score in zip(units, scores, strict=True)]
+        return [unit._replace(score=score) for unit, score in zip(units, scores, strict=True)]
 
     def kept_tokens(self, text: str) -> str | None:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""
@@ -104,14 +106,16 @@ class Analyses:
         """Return the people, identifiers, quantities and places that *text* names, each once."""
         known = self._names.get(text)
         if known is None:
-            known = self._names[text] = dict.fromkeys(iter_entities(text))
+            known = self._names[text] = self._finder.find(text)
         return known
 
     def entities(self, text: str) -> tuple[str, ...]:
         """Return what of *text* is worth listing beside its summary, each once."""
         known = self._entities.get(text)
         if known is None:
-            found = dict.fromkeys((*self.names(text), *soft_texts(TextView(text))))
+            found = dict.fromkeys(
+                (*self.names(text), *soft_texts(view_of(text, self._findings.get(text))))
+            )
             known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
             self._entities[text] = known
         return known

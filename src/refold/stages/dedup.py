@@ -38,8 +38,10 @@ def choose_target(group: Sequence[Segment], setting: Setting) -> Segment | None:
     """
     if setting.options.keep_duplicate == "first":
         return group[0] if is_kept_by_content(group[0], setting) else None
-    recent = (segment for segment in group if setting.is_recent(segment.message))
-    return next(recent, group[-1])
+    for segment in group:
+        if setting.is_recent(segment.message):
+            return segment
+    return group[-1]
 
 
 def refer_all(

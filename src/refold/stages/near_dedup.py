@@ -20,10 +20,22 @@ _MAX_CANDIDATES: Final = 16
 """How many earlier families a text is compared with: keeps the work linear on any input."""
 
 
-@dataclass(slots=True)
 class _Text:
-    segment: Segment
-    bag: Counter[str]
+    """A text as lines; only a text that has a rival is counted out."""
+
+    __slots__ = ("_bag", "lines", "segment")
+
+    def __init__(self, segment: Segment, lines: list[str]) -> None:
+        self.segment = segment
+        self.lines = lines
+        self._bag: Counter[str] | None = None
+
+    @property
+    def bag(self) -> Counter[str]:
+        """How often each line occurs."""
+        if self._bag is None:
+            self._bag = bag_of(self.lines)
+        return self._bag
 
 
 @dataclass(slots=True)
@@ -39,7 +51,7 @@ def near_dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     if not setting.options.fuzzy_dedup:
         return
     texts = [
-        _Text(segment, bag_of(lines))
+        _Text(segment, lines)
         for segment in draft.segments
         if len(segment.text) >= MIN_CHARS
         and setting.may_refer(segment.message)
@@ -76,11 +88,11 @@ def _families(texts: list[_Text], threshold: float, *, looks_ahead: bool) -> lis
     """
     frequency: Counter[str] = Counter()
     for text in texts if looks_ahead else ():
-        frequency.update(text.bag.keys())
+        frequency.update(set(text.lines))
     index: dict[str, list[_Family]] = defaultdict(list)
     families: list[_Family] = []
     for text in texts:
-        rare = _rarest(text.bag, frequency, threshold)
+        rare = _rarest(text, frequency, threshold)
         family = _find_family(text, rare, index, threshold)
         if family is None:
             family = _Family(text)
@@ -91,16 +103,23 @@ def _families(texts: list[_Text], threshold: float, *, looks_ahead: bool) -> lis
     return [family for family in families if len(family.members) > 1]
 
 
-def _rarest(bag: Counter[str], frequency: Counter[str], threshold: float) -> list[str]:
-    """Return the lines of which a near copy must share at least one."""
-    ordered = sorted(bag, key=lambda line: (frequency[line], text_digest(line)))
-    may_lack = int((1 - threshold) * bag.total()) + 1
+def _rarest(text: _Text, frequency: Counter[str], threshold: float) -> list[str]:
+    """Return the lines of which a near copy must share at least one.
+
+    Lines that no other text has come first but bring nobody together, so they are only counted:
+    in most texts they are all that may be lacking, and nothing needs to be ordered.
+    """
+    lonely = sum(1 for line in text.lines if frequency.get(line, 0) == 1)
+    may_lack = int((1 - threshold) * len(text.lines)) + 1 - lonely
+    if may_lack <= 0:
+        return []
+    shared = [line for line in text.bag if frequency.get(line, 0) != 1]
     prefix: list[str] = []
-    for line in ordered:
+    for line in sorted(shared, key=lambda line: (frequency.get(line, 0), text_digest(line))):
         if may_lack <= 0:
             break
         prefix.append(line)
-        may_lack -= bag[line]
+        may_lack -= text.bag[line]
     return prefix
 
 

@@ -8,7 +8,7 @@ from refold.model.decision import Summarize
 from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
-from refold.model.plan import Fold, Outcome, Plan
+from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan
 from refold.model.segment import Segment
 from refold.stages.base import Setting
 from refold.stages.protect import protection
@@ -41,12 +41,13 @@ class Folder:
         """
         run: list[Message] = []
         for message in self.draft.messages:
-            goes_on = self._can_merge(message) and message.index != border
+            merges = self._can_merge(message)
+            goes_on = merges and message.index != border
             if run and not (goes_on and _same_speaker(run[0], message)):
                 yield tuple(run)
                 run = []
             run.append(message)
-            if not self._can_merge(message):
+            if not merges:
                 yield tuple(run)
                 run = []
         if run:
@@ -58,13 +59,15 @@ class Folder:
         if merged is not None:
             yield merged
         else:
-            yield from (self.fold_one(message, depth) for message in run)
+            for message in run:
+                yield self.fold_one(message, depth)
 
     def _can_merge(self, message: Message) -> bool:
-        if message.sole_part is None:
+        if len(message.parts) != 1:
             return False
         decision = self.draft.decision(self.draft.segments_of(message)[0])
-        return decision is not None and isinstance(decision.action, Summarize)
+        is_summarized = decision is not None and isinstance(decision.action, Summarize)
+        return is_summarized and message.sole_part is not None
 
     def _merge(self, run: Sequence[Message], depth: Depth) -> Fold | None:
         """Fold a run into one summary that speaks for each of its messages, if that is shorter."""
@@ -80,11 +83,12 @@ class Folder:
 
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
-        texts: dict[int, str] = {}
+        texts: dict[int, str] | None = None
         outcomes: list[Outcome] = []
         for number, segment in enumerate(self.draft.segments_of(message)):
             made = self.stand_ins.for_segment(segment, depth)
             if made.text is not None:
+                texts = {} if texts is None else texts
                 texts[number] = made.text
             length = len(segment.text)
             after = length if made.text is None else len(made.text)
@@ -92,7 +96,7 @@ class Folder:
         if not outcomes:
             reason = protection(message, 0, self._setting) or "short_content"
             outcomes.append(Outcome("preserved", reason, 0, 0))
-        return Fold(sources=(message,), texts=texts, outcomes=(tuple(outcomes),))
+        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(outcomes),))
 
 
 def _same_speaker(a: Message, b: Message) -> bool:

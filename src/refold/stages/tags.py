@@ -46,5 +46,24 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
     return f"[truncated — {chars} chars: {beginning}{_end(handle)}"
 
 
+def excerpt_tag(body: str, percent: int, handle: str = "") -> str:
+    """Spell a text of which only parts are shown, with how much that is."""
+    return f"{_head(f'excerpt {percent}%', handle)}\n{body}"
+
+
+def digest_tag(body: str, percent: int, handle: str = "") -> str:
+    """Spell a stretch of messages of which only parts are shown, with how much that is."""
+    return f"{_head(f'digest {percent}%', handle)}\n{body}"
+
+
+def recoded_tag(body: str, handle: str = "") -> str:
+    """Spell a text that says the same in fewer tokens."""
+    return f"{_head('recoded', handle)}\n{body}"
+
+
+def _head(words: str, handle: str) -> str:
+    return f"[{words} #{handle}]" if handle else f"[{words}]"
+
+
 def _end(handle: str) -> str:
     return f" | #{handle}]" if handle else "]"

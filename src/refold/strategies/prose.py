@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from refold.model.depth import Depth
-from refold.scoring.sentence import score_spans
+from refold.scoring.sentence import SentenceScorer
 from refold.text.sentences import Sentence, find_sentences
 from refold.text.truncate import cut_words
 
@@ -36,8 +35,7 @@ def round_half_up(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A sentence that may be chosen, with what it is worth."""
 
     place: int
@@ -75,21 +73,24 @@ def renumber(groups: Iterable[Sequence[Unit]]) -> list[list[Unit]]:
     return numbered
 
 
-def make_units(text: str) -> list[Unit]:
+def make_units(text: str, scorer: SentenceScorer | None = None) -> list[Unit]:
     """Score the sentences of *text*, each distinct one once."""
-    sentences = {text[s.start : s.end]: s for s in reversed(find_sentences(text))}
-    ordered = sorted(sentences.values(), key=lambda sentence: sentence.start)
-    scores = score_spans(text, [(s.start, s.end) for s in ordered])
+    first: dict[str, Sentence] = {}
+    for sentence in find_sentences(text):
+        first.setdefault(text[sentence[0] : sentence[1]], sentence)
+    starts = [start for start, _, _ in first.values()]
+    scores = (scorer or SentenceScorer()).score(text, first.keys(), starts)
     return [
-        Unit(place, _one_line(text, sentence), score, sentence.paragraph)
-        for place, (sentence, score) in enumerate(zip(ordered, scores, strict=True))
+        Unit(place, _one_line(said), score, sentence[2])
+        for place, (said, sentence, score) in enumerate(
+            zip(first.keys(), first.values(), scores, strict=True)
+        )
     ]
 
 
-def _one_line(text: str, sentence: Sentence) -> str:
+def _one_line(sentence: str) -> str:
     """Return the sentence with wrapped lines joined."""
-    raw = text[sentence.start : sentence.end]
-    return " ".join(raw.split()) if "\n" in raw else raw
+    return " ".join(sentence.split()) if "\n" in sentence else sentence
 
 
 def pack_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
-# The look-behind lets a run of marks be tried once, from its first one only: linear, always.
+# Starting with a character set lets `re` skip all other text fast. The look-behind lets a run of
+# marks be tried once, from its first one only: linear, always.
 _END: Final = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’)\]»*_]*+(?=\s|$)"  # needs white space: 3.5, config.prod.json
-    r"|[。！？｡﹒︒]++[」』”’）》]*+"  # Chinese and Japanese are written without spaces
-    r"|[।॥۔؟։።]++[\"'”’)\]»]*+"  # Hindi, Urdu, Arabic, Armenian, Amharic
+    r"[.!?…。！？｡﹒︒।॥۔؟։።](?:"
+    r"(?<=[.!?…])(?<![.!?…].)[.!?…]*+[\"'”’)\]»*_]*+(?=\s|$)"  # white space: 3.5, config.prod.json
+    r"|(?<=[。！？｡﹒︒])[。！？｡﹒︒]*+[」』”’）》]*+"  # Chinese, Japanese: no spaces
+    r"|(?<=[।॥۔؟։።])[।॥۔؟։።]*+[\"'”’)\]»]*+"  # Hindi, Urdu, Arabic, Armenian, Amharic
+    r")"
 )
+_ASCII_END: Final = re.compile(r"[.!?](?<![.!?].)[.!?]*+[\"')\]*_]*+(?=\s|$)")
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|Eq|approx|resp|[A-Z])\.$"
 )
 _LONGEST_ABBREVIATION: Final = 8
+_ENDS_OF_ABBREVIATIONS: Final = frozenset(".g .e cf vs Dr Mr rs Ms of ig Eq ox sp No".split())
 _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
@@ -26,8 +30,7 @@ _WRAPPED_FROM: Final = 60
 """A line at least this long that does not end a sentence was probably wrapped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence, or a line that stands for one, with its place in the text."""
 
     start: int
@@ -37,18 +40,37 @@ class Sentence:
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of *text* in reading order; list items and headings count as one."""
-    return [text[s.start : s.end] for s in find_sentences(text)]
+    return [text[start:end] for start, end, _ in find_sentences(text)]
 
 
 def find_sentences(text: str) -> list[Sentence]:
     """Find the sentences of *text*. Nothing but white space lies outside them."""
     found: list[Sentence] = []
+    marks = (_ASCII_END if text.isascii() else _END).finditer(text)
+    mark = next(marks, None)
     for number, (start, end) in enumerate(_paragraphs(text)):
         for first, last in _blocks(text, start, end):
-            found.extend(
-                Sentence(a, b, number) for a, b in _sentences_of(text, first, last) if b > a
-            )
+            sentence = first
+            while mark is not None:
+                at, stop = mark.span()
+                if at >= last:
+                    break
+                if at - sentence >= 2 and not _goes_on(text, sentence, at, stop, last):
+                    _add(found, text, sentence, stop, number)
+                    sentence = stop
+                mark = next(marks, None)
+            _add(found, text, sentence, last, number)
     return found
+
+
+def _add(found: list[Sentence], text: str, start: int, end: int, paragraph: int) -> None:
+    """Add the sentence without the white space around it, if anything is left."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        found.append(Sentence(start, end, paragraph))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
@@ -64,14 +86,13 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut a paragraph at the line breaks that mean something; join lines that were only wrapped."""
     first = line = start
-    while line < end:
-        feed = text.find("\n", line, end)
-        if feed < 0:
-            break
+    feed = text.find("\n", line, end)
+    while feed >= 0:
         if not _is_wrapped(text, line, feed, end):
             yield first, feed
             first = feed + 1
         line = feed + 1
+        feed = text.find("\n", line, end)
     yield first, end
 
 
@@ -80,40 +101,24 @@ def _is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
     after = feed + 1
     while after < end and after - feed < 8 and text[after] in " \t":
         after += 1
-    if after >= end or _LIST_LINE.match(text, feed + 1, end):
+    if after >= end:
         return False
     if text[after].islower():
         return True
-    is_long = feed - start >= _WRAPPED_FROM
-    return is_long and text[after].isalnum() and not _LIST_LINE.match(text, start, feed)
-
-
-def _sentences_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    first = start
-    for mark in _END.finditer(text, start, end):
-        if mark.start() - first < 2 or _goes_on(text, first, mark, end):
-            continue
-        yield _trim(text, first, mark.end())
-        first = mark.end()
-    yield _trim(text, first, end)
-
-
-def _goes_on(text: str, first: int, mark: re.Match[str], end: int) -> bool:
-    """Tell whether a full stop belongs to an abbreviation or a list label, not to a sentence."""
-    if mark[0] != ".":
+    if feed - start < _WRAPPED_FROM or not text[after].isalnum():
         return False
-    stop = mark.end()
-    tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
-    if _ABBREVIATION.search(tail):
-        return True
-    if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
-        return stop < end
+    return not _LIST_LINE.match(text, feed + 1, end) and not _LIST_LINE.match(text, start, feed)
+
+
+def _goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
+    """Tell whether a full stop belongs to an abbreviation or a list label, not to a sentence."""
+    if stop - mark > 1 or text[mark] != ".":
+        return False
+    before = text[mark - 2 : mark]
+    if before in _ENDS_OF_ABBREVIATIONS or "A" <= before[1] <= "Z":
+        tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
+        if _ABBREVIATION.search(tail):
+            return True
+        if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
+            return stop < end
     return stop - first <= 6 and _LIST_LABEL.match(text[first:stop]) is not None
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -48,14 +48,19 @@ class CountedTexts:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
         if not message.is_turn:  # a record that no model ever sees
             return 0
-        texts = sum(self(part.text) for part in message.parts)
-        opaque = sum(self(text) for text in message.opaque)
-        return texts + opaque + IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
+        total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
+        for part in message.parts:
+            total += self(part.text)
+        for text in message.opaque:
+            total += self(text)
+        return total
 
     def fold(self, fold: Fold) -> int:
         """Return the tokens of the message that *fold* becomes."""
+        first = fold.sources[0]
+        if fold.is_kept:
+            return self.message(first)
         texts = sum(map(self, fold.texts_after))
         if fold.is_rolled:
             return texts + MESSAGE_OVERHEAD
-        first = fold.sources[0]
         return self.message(first) - sum(self(part.text) for part in first.parts) + texts

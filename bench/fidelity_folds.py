@@ -1,0 +1,188 @@
+"""The ways to fold that are measured: ours, each result checked, and those of the kit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from math import log
+from pathlib import Path
+from time import process_time
+from typing import Any, Final
+
+from fidelity_kit import Conversation, FoldFunction
+from refold import Result, compress, uncompress
+from refold.formats import load
+from refold.options import Options
+from refold.planner.items import Shape
+from refold.planner.plan import plan_profile
+from refold.planner.worth import GRADES, Points
+from refold.render import render
+from refold.stages import Analyses
+from refold.tokens.base import CountedTexts, TokenCounter
+
+AGENT: Final = "refold"
+LOSSLESS: Final = "refold lossless"
+UNSEEN: Final = "refold unseen"
+"""With weights that never saw the source at hand."""
+HAND_VALUES: Final = "hand-set values"
+HAND_BOTH: Final = "hand-set both"
+OURS: Final = (AGENT, LOSSLESS, UNSEEN, HAND_VALUES, HAND_BOTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What came out of one fold."""
+
+    messages: Conversation
+    seconds: float
+    """Of processor time, so that whatever else the machine does counts less."""
+    budget: int | None
+    is_changed: bool
+    faults: tuple[str, ...] = ()
+
+
+Way = Callable[[Conversation, int | None], Folded]
+
+
+class Once:
+    """A way to fold as the kit calls it: folds the same only once, and keeps what came out.
+
+    Made anew for every record, whose folds differ in length and budget alone.
+    """
+
+    def __init__(self, way: Way) -> None:
+        self._way = way
+        self._known: dict[tuple[int, int | None], Folded] = {}
+        self.calls: list[tuple[Conversation, Folded]] = []
+        """What went in and what came out, call by call."""
+        self.last_time: float | None = None
+        """Read by the kit in place of its own clock."""
+
+    def __call__(self, messages: Conversation, budget: int | None) -> Conversation:
+        """Fold, or remember how it went."""
+        key = (len(messages), budget)
+        if key not in self._known:
+            self._known[key] = self._way(messages, budget)
+        folded = self._known[key]
+        self.calls.append((messages, folded))
+        self.last_time = folded.seconds
+        return folded.messages
+
+
+def kit_way(fold: FoldFunction) -> Way:
+    """Measure a method of the kit."""
+
+    def way(messages: Conversation, budget: int | None) -> Folded:
+        before = deepcopy(messages)
+        start = process_time()
+        after = fold(messages, budget)
+        seconds = process_time() - start
+        return Folded(after, seconds, budget, is_changed=after != before)
+
+    return way
+
+
+def public_way(profile: str, counter: TokenCounter) -> Way:
+    """Measure a profile through the public interface, and check all it promises."""
+
+    def way(messages: Conversation, budget: int | None) -> Folded:
+        before = deepcopy(messages)
+        start = process_time()
+        result = compress(messages, profile=profile, token_budget=budget, counter=counter)
+        seconds = process_time() - start
+        faults = tuple(find_faults(before, messages, result))
+        after = list(result.messages)
+        return Folded(after, seconds, budget, after != before, faults)
+
+    return way
+
+
+def weighted_way(points: Points, counter: TokenCounter) -> Way:
+    """Measure profile `agent` with other weights than those that ship."""
+
+    def way(messages: Conversation, budget: int | None) -> Folded:
+        assert budget is not None
+        start = process_time()
+        options = Options(profile="agent", token_budget=budget, counter=counter)
+        analyses = Analyses(CountedTexts(counter, counter))
+        plan, _ = plan_profile(load(messages), options, analyses, budget, points=points)
+        after = list(render(plan, version=0).messages)
+        return Folded(after, process_time() - start, budget, after != messages)
+
+    return way
+
+
+def find_faults(before: Conversation, now: Conversation, result: Result) -> Iterable[str]:
+    """Yield what is wrong with a result: each should be valid, and come back as it was."""
+    if now != before:
+        yield "changed the caller's messages"
+    if list(uncompress(result.messages, result.verbatim).messages) != before:
+        yield "does not come back as it was"
+    error = provider_error(result.messages)
+    if error is not None and provider_error(before) is None:
+        yield f"not valid for the provider: {error}"
+
+
+def provider_error(messages: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return what the provider's own types have against *messages*; None if nothing."""
+    from pydantic import ValidationError
+
+    try:
+        _read_all(_provider_types().validate_python(list(messages)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return None
+
+
+@cache
+def _provider_types() -> Any:
+    from openai.types.chat import ChatCompletionMessageParam
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[ChatCompletionMessageParam])
+
+
+def _read_all(value: object) -> None:
+    """Read everything: pydantic checks the items of an `Iterable` only when they are asked for."""
+    if isinstance(value, dict):
+        for item in value.values():
+            _read_all(item)
+    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        for item in value:
+            _read_all(item)
+
+
+def points_without(source: str, folder: Path) -> Points:
+    """Read the points that `learn_weights.py --folds` fitted without *source*."""
+    path = folder / f"{source.replace('/', '_')}.json"
+    points: Points = json.loads(path.read_text("utf-8"))["points"]
+    wrong = [trait for trait, grades in GRADES.items() if len(points.get(trait, ())) != grades]
+    if wrong:
+        raise ValueError(f"{path} has points of other traits ({', '.join(wrong)})")
+    return points
+
+
+def hand_points(*, with_words: bool) -> Points:
+    """Return weights set by hand as in the kit's `hybrid`: recent, rare and the user's first.
+
+    Points add up to log-odds; that far below even they multiply chances. So each is the logarithm
+    of a factor: 1 + 3·place², 1 ÷ (1 + 0.15·(times - 1)), and 2 or 1.2 for user and assistant.
+    """
+    points = {trait: [0.0] * grades for trait, grades in GRADES.items()}
+    points["bias"] = [-3.0]
+    points["place"] = [log(1 + 3 * ((grade + 0.5) / 10) ** 2) for grade in range(GRADES["place"])]
+    least = [max(1, 2**grade - 1) for grade in range(GRADES["times"] + 1)]
+    points["times"] = [
+        -log(1 + 0.15 * ((low + max(low, high - 1)) / 2 - 1)) for low, high in pairwise(least)
+    ]
+    points["teller"] = [log(2.0), log(1.2), 0.0]
+    if not with_words:
+        points["shape_teller"] = [
+            -30.0 if grade // 3 >= Shape.WORD else 0.0 for grade in range(GRADES["shape_teller"])
+        ]
+    return points

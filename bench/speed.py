@@ -1,0 +1,287 @@
+"""Measure how fast conversations are folded and unfolded, and what that costs in memory.
+
+Runs over a generated conversation of prose, code, JSON, logs, search hits and Chinese, and over
+recorded ones where there are any. Everything that is compared alternates within one run; the table
+shows the median, the least and the most, so that it tells its own noise. MB are megabytes of text.
+
+examples:
+  python bench/speed.py
+  python bench/speed.py --compiled build/compiled/bin/python --check
+  python bench/speed.py --megabytes 1 --runs 5 --data DIR --peer "node other-compressor.js"
+
+A peer is any command that reads a JSON list of messages from standard input and writes JSON. Its
+time is that of the whole process, less what it takes for an empty list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from generate import Messages, generate
+from speed_runners import Form, Peer, time_imports
+from table import draw
+
+_DATA: Final = Path(__file__).parents[2] / "shared" / "data"
+_SPEEDS: Final = ("plain", "fuzzy", "budget", "uncompress")
+"""The jobs of a worker that are told in MB/s."""
+_MIN_SPEED: Final = {"compiled": 40.0, "interpreted": 5.0}
+_MAX_TIMES_PLAIN: Final = {"fuzzy": 1.6, "budget": 3.0}
+_MAX_TURN_MS: Final = 1.0
+_MAX_IMPORT_MS: Final = 60.0
+_MAX_MEMORY: Final = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure, measured several times, and what was promised of its median."""
+
+    corpus: str
+    form: str
+    name: str
+    unit: str
+    median: float
+    least: float
+    most: float
+    promise: str = ""
+    is_kept: bool = True
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure everything and print the table; with --check, 1 if a promise is not kept."""
+    arguments = _parse(argv)
+    pythons = [sys.executable, *arguments.compiled]
+    rows: list[Row] = []
+    forms = ["interpreted", "compiled"]
+    for corpus, conversations in _corpora(arguments):
+        rows += _measure(corpus, conversations, pythons, arguments)
+        forms = list(dict.fromkeys(row.form for row in rows))
+    rows += _import_rows(pythons, forms, arguments)
+    print(json.dumps([asdict(row) for row in rows], indent=2) if arguments.json else _table(rows))
+    return int(arguments.check and not all(row.is_kept for row in rows))
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    summary, _, rest = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--megabytes", type=float, default=5.0, help="of generated text (5)")
+    parser.add_argument("--seed", type=int, default=7, help="for another conversation (7)")
+    parser.add_argument("--runs", type=int, default=5, help="of everything (5)")
+    parser.add_argument(
+        "--session-messages",
+        type=int,
+        default=4_000,
+        help="of a session before the turns that are timed (4000)",
+    )
+    parser.add_argument(
+        "--data", type=Path, default=_DATA, help="recorded *.jsonl.gz (../shared/data, if there)"
+    )
+    parser.add_argument("--data-megabytes", type=float, default=5.0, help="of those at most (5)")
+    parser.add_argument(
+        "--compiled",
+        action="append",
+        default=[],
+        metavar="PYTHON",
+        help="another Python with the package, such as its compiled form, side by side",
+    )
+    parser.add_argument("--peer", metavar="COMMAND", help="another compressor, in the same run")
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="tell CPU time instead of wall time: steadier where other programs run, too",
+    )
+    parser.add_argument("--check", action="store_true", help="return 1 if a promise is not kept")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return parser.parse_args(argv)
+
+
+def _corpora(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Messages]]]:
+    if arguments.megabytes:
+        yield "generated", [generate(arguments.megabytes, arguments.seed)]
+    recorded = list(_recorded(arguments.data, arguments.data_megabytes))
+    if recorded:
+        yield "recorded", recorded
+
+
+def _recorded(directory: Path, megabytes: float) -> Iterator[Messages]:
+    """Yield conversations of every file in turn, so that none is missing from a small sample."""
+    with ExitStack() as stack:
+        found = sorted(directory.glob("*.jsonl.gz"))
+        files = [stack.enter_context(gzip.open(file, "rt", encoding="utf-8")) for file in found]
+        size = 0
+        for line in chain.from_iterable(zip_longest(*files, fillvalue="{}")):
+            messages = json.loads(line).get("messages")
+            if messages:
+                size += text_bytes(messages)
+                yield messages
+            if size >= megabytes * 1e6:
+                return
+
+
+def text_bytes(messages: Messages) -> int:
+    """Return the bytes of all text in *messages*: contents and arguments, but no framing."""
+    size = 0
+    todo: list[Any] = [
+        (message.get("content"), [call.get("function") for call in message.get("tool_calls") or ()])
+        for message in messages
+    ]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            size += len(value.encode("utf-8", "surrogatepass"))
+        elif isinstance(value, list | tuple):
+            todo += value
+        elif isinstance(value, dict):
+            todo += value.values()
+    return size
+
+
+def _measure(
+    corpus: str,
+    conversations: list[Messages],
+    pythons: Sequence[str],
+    arguments: argparse.Namespace,
+) -> Iterator[Row]:
+    size = sum(map(text_bytes, conversations))
+    count = sum(map(len, conversations))
+    _say(f"{corpus}: {count:,} messages, {size / 1e6:.1f} MB, {size / count:,.0f} bytes each")
+    is_long = corpus == "generated"
+    with ExitStack() as stack:
+        file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "corpus.json"
+        file.write_text(json.dumps(conversations), encoding="utf-8")
+        options = ["--session-messages", str(arguments.session_messages)]
+        options += ["--cpu"] if arguments.cpu else []
+        forms = [stack.enter_context(Form(python, file, *options)) for python in pythons]
+        for number, form in enumerate(forms[1:], 2):
+            if form.form in [other.form for other in forms[: number - 1]]:
+                form.name = f"{form.form} {number}"
+        cpu = arguments.cpu
+        peer = Peer(arguments.peer, conversations, cpu=cpu) if arguments.peer else None
+        for run in range(arguments.runs):
+            _say(f"{corpus}: run {run + 1} of {arguments.runs}")
+            for job in (*_SPEEDS, *(["turn"] if is_long else [])):
+                for form in forms:
+                    form.run(job)
+            if peer is not None:
+                peer.run()
+        for form in forms:
+            form.run("memory")
+    for form in forms:
+        yield from _speed_rows(form, corpus, size)
+        if is_long:
+            yield _row(
+                corpus,
+                form.name,
+                "one more turn",
+                "ms",
+                form.milliseconds("turn"),
+                at_most=_MAX_TURN_MS,
+            )
+        longest = max(map(text_bytes, conversations))
+        yield _row(
+            corpus,
+            form.name,
+            "peak memory",
+            "× input",
+            [form.seconds["memory"][0] / longest],
+            at_most=_MAX_MEMORY,
+        )
+    if peer is not None:
+        yield from _peer_rows(peer, forms, corpus, size)
+
+
+def _speed_rows(form: Form, corpus: str, size: int) -> Iterator[Row]:
+    for job in _SPEEDS:
+        speeds = [size / 1e6 / seconds for seconds in form.seconds[job]]
+        is_promised = job == "plain" and corpus == "generated"
+        limit = _MIN_SPEED[form.form] if is_promised else None
+        yield _row(corpus, form.name, job, "MB/s", speeds, at_least=limit)
+    for job, most in _MAX_TIMES_PLAIN.items():
+        ratios = [a / b for a, b in zip(form.seconds[job], form.seconds["plain"], strict=True)]
+        yield _row(corpus, form.name, f"{job} ÷ plain", "×", ratios, at_most=most)
+
+
+def _peer_rows(peer: Peer, forms: Sequence[Form], corpus: str, size: int) -> Iterator[Row]:
+    yield _row(corpus, "peer", "plain", "MB/s", [size / 1e6 / seconds for seconds in peer.seconds])
+    for form in forms:
+        ratios = [a / b for a, b in zip(peer.seconds, form.seconds["plain"], strict=True)]
+        yield _row(corpus, form.name, "times as fast as peer", "×", ratios)
+
+
+def _import_rows(
+    pythons: Sequence[str], forms: Sequence[str], arguments: argparse.Namespace
+) -> Iterator[Row]:
+    _say("importing")
+    for form, python in zip(forms, pythons, strict=False):
+        for name, times in time_imports(python, arguments.runs, cpu=arguments.cpu).items():
+            yield _row("", form, name, "ms", times, at_most=_MAX_IMPORT_MS)
+
+
+def _row(
+    corpus: str,
+    form: str,
+    name: str,
+    unit: str,
+    values: Sequence[float],
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Row:
+    middle = median(values)
+    promise, is_kept = "", True
+    if at_least is not None:
+        promise, is_kept = f"≥ {at_least:g}", middle >= at_least
+    if at_most is not None:
+        promise, is_kept = f"≤ {at_most:g}", middle <= at_most
+    return Row(
+        corpus=corpus,
+        form=form,
+        name=name,
+        unit=unit,
+        median=middle,
+        least=min(values),
+        most=max(values),
+        promise=promise,
+        is_kept=is_kept,
+    )
+
+
+def _table(rows: Sequence[Row]) -> str:
+    header = ["corpus", "form", "what", "median", "least", "most", "unit", "promised", "kept"]
+    return draw(
+        header,
+        [
+            [
+                row.corpus,
+                row.form,
+                row.name,
+                row.median,
+                row.least,
+                row.most,
+                row.unit,
+                row.promise,
+                ("yes" if row.is_kept else "NO") if row.promise else "",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

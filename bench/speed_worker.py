@@ -1,0 +1,136 @@
+"""The measured side of `bench/speed.py`: one process per form of the package.
+
+Reads a file of conversations, then one job a line from standard input, and answers each with one
+line of JSON. Nothing but the call in question is inside the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import refold
+from generate import Messages, generate_messages
+from refold import render
+
+_TURNS_A_RUN: Final = 40
+_MAX_RUNS: Final = 20
+
+
+class Worker:
+    """Runs jobs on one set of conversations."""
+
+    def __init__(
+        self, conversations: list[Messages], clock: Callable[[], float], session_messages: int
+    ) -> None:
+        self._conversations = conversations
+        self._clock = clock
+        self._session_messages = session_messages
+        self._session: refold.Session | None = None
+        self._coming: list[dict[str, Any]] = []
+        self.jobs: Mapping[str, Callable[[], float]] = {
+            "plain": self._plain,
+            "fuzzy": self._fuzzy,
+            "budget": self._budget,
+            "uncompress": self._uncompress,
+            "turn": self._turn,
+            "memory": self._memory,
+        }
+        self._halves: list[int] = []
+        self._folded: list[refold.Result] = []
+
+    def warm_up(self) -> None:
+        """Load everything, and learn what the jobs need to know."""
+        self._folded = [refold.compress(messages) for messages in self._conversations]
+        self._halves = [max(1, result.tokens_before // 2) for result in self._folded]
+
+    def _plain(self) -> float:
+        return self._time(lambda place: refold.compress(self._conversations[place]))
+
+    def _fuzzy(self) -> float:
+        return self._time(
+            lambda place: refold.compress(self._conversations[place], fuzzy_dedup=True)
+        )
+
+    def _budget(self) -> float:
+        return self._time(
+            lambda place: refold.compress(
+                self._conversations[place], token_budget=self._halves[place]
+            )
+        )
+
+    def _uncompress(self) -> float:
+        folded = self._folded
+        return self._time(
+            lambda place: refold.uncompress(folded[place].messages, folded[place].verbatim)
+        )
+
+    def _time(self, call: Callable[[int], object]) -> float:
+        gc.collect()
+        began = self._clock()
+        for place in range(len(self._conversations)):
+            call(place)
+        return self._clock() - began
+
+    def _turn(self) -> float:
+        """Return the median seconds of one more message and the view after it."""
+        if self._session is None:
+            count = self._session_messages
+            messages = generate_messages(count + _TURNS_A_RUN * _MAX_RUNS)
+            self._session, self._coming = refold.Session(), messages[count:]
+            self._session.extend(messages[:count])
+            self._session.view()
+        times = []
+        for message in self._coming[:_TURNS_A_RUN]:
+            began = self._clock()
+            self._session.append(message)
+            self._session.view()
+            times.append(self._clock() - began)
+        del self._coming[:_TURNS_A_RUN]
+        return statistics.median(times)
+
+    def _memory(self) -> float:
+        """Return the most bytes that were in use at once, beyond the conversation itself."""
+        gc.collect()
+        tracemalloc.start()
+        most = 0
+        for messages in self._conversations:
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            result = refold.compress(messages)
+            most = max(most, tracemalloc.get_traced_memory()[1] - before)
+            del result
+        tracemalloc.stop()
+        return float(most)
+
+
+def main() -> int:
+    """Answer jobs until there are no more."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path, help="a JSON list of conversations")
+    parser.add_argument("--cpu", action="store_true", help="tell CPU time")
+    parser.add_argument("--session-messages", type=int, default=4_000)
+    arguments = parser.parse_args()
+    worker = Worker(
+        json.loads(arguments.corpus.read_text(encoding="utf-8")),
+        time.process_time if arguments.cpu else time.perf_counter,
+        arguments.session_messages,
+    )
+    worker.warm_up()
+    form = "interpreted" if str(render.__file__).endswith(".py") else "compiled"
+    print(json.dumps({"form": form}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps({"seconds": worker.jobs[line.strip()]()}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""What became of a budget: the figures, the rungs taken, and what was in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from refold.model.message import Message
+from refold.model.plan import Plan
+from refold.options import Options
+from refold.result import BudgetReport, Obstacle
+from refold.tokens.base import CountedTexts
+
+
+def report_budget(
+    plan: Plan,
+    messages: Sequence[Message],
+    untouchable: Mapping[int, str],
+    options: Options,
+    tokens: CountedTexts,
+    rungs: Sequence[str],
+) -> BudgetReport:
+    """Measure the finished *plan*; *untouchable* says which messages could not give way, and why."""
+    budget = options.token_budget or 0
+    count = sum(map(tokens.fold, plan))
+    obstacles = [
+        Obstacle(
+            message_id=messages[index].id,
+            message_index=index,
+            tokens=tokens.message(messages[index]),
+            reason=reason,
+        )
+        for index, reason in untouchable.items()
+    ]
+    return BudgetReport(
+        token_budget=budget,
+        token_count=count,
+        rungs=tuple(rungs),
+        recency_window=_untouched_tail(plan),
+        obstacles=tuple(sorted(obstacles, key=lambda o: -o.tokens)) if count > budget else (),
+    )
+
+
+def _untouched_tail(plan: Plan) -> int:
+    """Count the messages at the end that are as they were."""
+    count = 0
+    for fold in reversed(plan):
+        if not fold.is_kept:
+            break
+        count += len(fold.sources)
+    return count

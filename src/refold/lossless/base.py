@@ -1,0 +1,44 @@
+"""What a codec is, and the few things that several codecs share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from refold.errors import FormatError
+
+_WORD: Final = re.compile(r"[^\W\d_]{2,}|\d+")
+
+
+def _same(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """One way to say the same in fewer tokens.
+
+    `encode` returns `None` where it has nothing to do. `decode` undoes `encode` up to `normal`,
+    which spells what counts as the same data; it raises `FormatError` for a text that `encode`
+    could not have written. Whoever uses a codec compares `decode(encode(text))` with
+    `normal(text)` every time, so that a text that looks like an encoded one is simply left alone.
+    """
+
+    name: str
+    sees: Callable[[str], bool]
+    """A cheap first test: may `encode` find anything?"""
+    encode: Callable[[str], str | None]
+    decode: Callable[[str], str]
+    normal: Callable[[str], str] = _same
+
+
+def count_words(text: str) -> int:
+    """Count the words and numbers of *text*: what a reader finds a value by."""
+    return len(_WORD.findall(text))
+
+
+def unreadable(codec: str, line: str) -> FormatError:
+    """Return the error for a line that the codec of that name did not write."""
+    return FormatError(f"{codec}: cannot decode {line[:80]!r}; was the text edited?")

@@ -1,0 +1,120 @@
+"""The words and values of a text, and the shape of each: what a later turn may come back to."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import Final
+
+# Connectors and word characters are disjoint, so there is one way to match: linear.
+_ITEM: Final = re.compile(r"[#$@~./]*\w++(?:[./@+-]++\w++)*+")
+_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_KANA: Final = re.compile(r"[\u3041-\u309f]")
+# In Japanese the script tells where a word ends; hiragana is mostly grammar.
+_JAPANESE: Final = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff々]{2,}")
+_CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_MAX_CHARS: Final = 120
+_STOP: Final = frozenset(
+    "a an the and or but if then else of to in on at by for with from into as is are was were be "
+    "been being it its this that these those i you he she we they me him her us them my your his "
+    "our their what which who whom how when where why do does did done have has had having will "
+    "would can could should may might must not no yes so than too very just also about over under "
+    "again more most some any all each other only own same don now here there up down out off get "
+    "got go going like well okay yeah let".split()
+)
+
+
+class Shape(IntEnum):
+    """What an item looks like; everything before `WORD` is a value."""
+
+    PATH = 0
+    EMAIL = 1
+    ID = 2
+    NUMBER = 3
+    LONG_NUMBER = 4
+    SMALL_NUMBER = 5
+    DATE = 6
+    DOTTED = 7
+    SNAKE = 8
+    CAMEL = 9
+    MIXED = 10
+    SHORT_MIXED = 11
+    WORD = 12
+    NAME = 13
+    UPPER = 14
+    CJK = 15
+    NONE = 16
+    """Too common or too short to mean anything."""
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it looks like something to be copied: an id, a number, a path, an identifier."""
+        return self < Shape.WORD
+
+
+def find_items(text: str, start: int = 0, end: int | None = None) -> list[str]:
+    """Return the items of a stretch of *text* in reading order.
+
+    Chinese and Korean, written without spaces between words, become pairs of characters; Japanese
+    becomes runs of one script.
+    """
+    found = _ITEM.findall(text, start, len(text) if end is None else end)
+    if text.isascii():
+        return found
+    items: list[str] = []
+    for item in found:
+        if item.isascii() or not _CJK.search(item):
+            items.append(item)
+        else:
+            items.extend(_CJK.sub(" ", item).split())
+            for run in _CJK.findall(item):
+                if _KANA.search(run):
+                    items.extend(_JAPANESE.findall(run))
+                else:
+                    items.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    return items
+
+
+def shape_of(item: str) -> Shape:
+    """Tell what *item* looks like."""
+    if len(item) > _MAX_CHARS:
+        return Shape.NONE
+    if not item.isascii() and _CJK.match(item):
+        return Shape.CJK if len(item) > 1 else Shape.NONE
+    if "@" in item and "." in item:
+        return Shape.EMAIL
+    has_digit = _DIGIT.search(item) is not None
+    has_letter = _LETTER.search(item) is not None
+    if "/" in item:
+        return Shape.PATH if has_letter else Shape.NUMBER if has_digit else Shape.NONE
+    if item[0] in "#$":
+        return Shape.NONE if not has_digit else Shape.ID if item[0] == "#" else Shape.NUMBER
+    if not has_letter:
+        return _shape_of_number(item) if has_digit else Shape.NONE
+    if "_" in item:
+        return Shape.SNAKE
+    if "." in item.lstrip("."):
+        return Shape.DOTTED
+    if has_digit:
+        return Shape.MIXED if len(item) > 4 else Shape.SHORT_MIXED
+    return _shape_of_word(item)
+
+
+def _shape_of_number(item: str) -> Shape:
+    if "-" in item and len(item) >= 8:
+        return Shape.DATE
+    if "." in item or 3 <= len(item) < 6:
+        return Shape.NUMBER
+    return Shape.LONG_NUMBER if len(item) >= 6 else Shape.SMALL_NUMBER
+
+
+def _shape_of_word(item: str) -> Shape:
+    if _CAMEL.search(item):
+        return Shape.CAMEL
+    if len(item) < 3 or item.lower() in _STOP:
+        return Shape.NONE
+    if item[0].isupper():
+        return Shape.UPPER if item.isupper() else Shape.NAME
+    return Shape.WORD

@@ -1,0 +1,117 @@
+"""Where each message stands: whole, in its place as an excerpt, or in a digest with its neighbours.
+
+Structure costs tokens too: the framing of every message, the arguments of every call. Recent
+messages stay in their places as long as that takes no more than a share of the budget; what is
+older goes into digests. A tool call and its results are always treated alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import groupby
+from typing import Final
+
+from refold.budget.blocks import find_blocks
+from refold.formats import can_roll
+from refold.model.message import Message
+from refold.tokens.base import CountedTexts
+
+STUB_TOKENS: Final = 12
+"""About what the mark of an excerpt costs; a text that costs less is shown whole."""
+_SHORT_STRETCH: Final = 24
+"""A digest of its own costs about this much before it says much."""
+_STRUCTURE_SHARE: Final = 0.08
+_NEWEST_SHARE: Final = 0.5
+_WHOLE_SHARE: Final = 0.12
+_TASK_SHARE: Final = 0.2
+_ELBOW_SHARE: Final = 0.15
+"""What must be left for everything else beside the user's last message."""
+_FRAME_SHARE: Final = 0.1
+
+
+class Place(Enum):
+    """How a message is shown."""
+
+    WHOLE = 0
+    EXCERPT = 1
+    """In its place, with its calls; its texts compete."""
+    DIGEST = 2
+    """In a digest with its neighbours; its texts and calls compete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The place of every message, and why those that are whole are whole."""
+
+    places: list[Place]
+    reasons: dict[int, str]
+
+
+def lay_out(
+    messages: Sequence[Message],
+    untouchable: Mapping[int, str],
+    tokens: CountedTexts,
+    target: int,
+    *,
+    talk: bool,
+) -> Layout:
+    """Give every message its place; in plain *talk* structure says nothing."""
+    reasons = dict(untouchable)
+    left = target - sum(tokens.message(messages[index]) for index in reasons)
+    for reason, share in (("first_task", _TASK_SHARE), ("last_user_message", 1 - _ELBOW_SHARE)):
+        index = next((i for i, why in reasons.items() if why == reason), None)
+        if index is not None:
+            cost = tokens.message(messages[index])
+            if cost > share * (left + cost):  # too much of the budget: let it be excerpted
+                del reasons[index]
+                left += cost
+    places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
+    # An excerpt of next to nothing is a waste: with very little room it goes into a digest, too.
+    is_roomy = _FRAME_SHARE * left >= STUB_TOKENS
+    anchored = set(untouchable) if is_roomy else set(reasons)
+    blocks = find_blocks(messages)
+    room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
+    for number, block in enumerate(reversed(blocks)):
+        if all(index in reasons for index in block):
+            continue
+        frame = sum(_frame(messages[i], tokens) for i in block if i not in reasons)
+        whole = sum(tokens.message(messages[i]) for i in block if i not in reasons)
+        if number == 0 and not talk and whole <= left * _WHOLE_SHARE:
+            for index in block:
+                places[index] = Place.WHOLE
+                reasons.setdefault(index, "newest")
+            continue
+        room -= frame
+        fits = not talk and (room >= 0 or (number == 0 and frame <= left * _NEWEST_SHARE))
+        if not fits and not anchored.intersection(block) and _can_roll(messages, block):
+            for index in block:
+                places[index] = Place.DIGEST
+    _keep_short(messages, places, reasons, tokens)
+    return Layout(places, reasons)
+
+
+def _keep_short(
+    messages: Sequence[Message],
+    places: list[Place],
+    reasons: dict[int, str],
+    tokens: CountedTexts,
+) -> None:
+    """Keep whole what would cost hardly less in a digest of its own."""
+    for is_digest, run in groupby(messages, lambda message: places[message.index] is Place.DIGEST):
+        stretch = list(run)
+        if is_digest and sum(map(tokens.message, stretch)) <= _SHORT_STRETCH:
+            for message in stretch:
+                places[message.index] = Place.WHOLE
+                reasons[message.index] = "short_content"
+
+
+def _frame(message: Message, tokens: CountedTexts) -> int:
+    """Return what *message* costs in its place with next to nothing of its texts."""
+    texts = [tokens(part.text) for part in message.parts]
+    return tokens.message(message) - sum(texts) + sum(min(t, STUB_TOKENS) for t in texts)
+
+
+def _can_roll(messages: Sequence[Message], block: range) -> bool:
+    return all(can_roll(messages[index]) for index in block)

@@ -1,0 +1,79 @@
+"""Plan a conversation for an agent: say the same shorter, then show what later turns will need.
+
+First every tool result is re-encoded without loss. If a budget asks for more, all texts are cut
+into pieces, and the pieces compete by what would be lost without them: words and values that are
+shown nowhere else, each worth how likely it is to be needed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
+
+from refold.budget.guard import find_untouchable
+from refold.budget.report import report_budget
+from refold.model.message import Message
+from refold.model.plan import Plan
+from refold.options import Options
+from refold.planner.recode import plan_lossless, recode
+from refold.planner.selection import Selection
+from refold.planner.worth import Points, learned_points
+from refold.result import BudgetReport
+from refold.stages import Analyses, Setting
+
+
+def plan_profile(
+    messages: Sequence[Message],
+    options: Options,
+    analyses: Analyses,
+    target: int | None = None,
+    *,
+    points: Points | None = None,
+) -> tuple[Plan, BudgetReport | None]:
+    """Plan for the profiles `lossless` and `agent`; with a budget, aim at *target* tokens.
+
+    *points* are those that ship with the package unless others are given.
+    """
+    if target is None:
+        return plan_shorter(messages, options, analyses), None
+    tokens = analyses.tokens
+    untouchable = find_untouchable(messages, options)
+    if sum(map(tokens.message, messages)) <= target:
+        whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
+        plan, rungs = plan_lossless(messages, whole, {}, tokens), []
+    else:
+        recoded = recode(messages, untouchable, tokens)
+        plan, rungs = plan_lossless(messages, untouchable, recoded, tokens), ["lossless"]
+        may_select = options.profile == "agent" and options.force_converge
+        if may_select and sum(map(tokens.fold, plan)) > target:
+            selection = Selection(
+                messages,
+                tokens,
+                target=target,
+                untouchable=untouchable,
+                preserve=options.preserve,
+                recoded=recoded,
+                points=points or learned_points(),
+            )
+            plan = selection.make()
+            rungs.append("select")
+    return plan, report_budget(plan, messages, untouchable, options, tokens, rungs)
+
+
+def plan_shorter(
+    messages: Sequence[Message],
+    options: Options,
+    analyses: Analyses,
+    *,
+    pinned: Mapping[int, str] = MappingProxyType({}),
+    hidden: Container[int] = frozenset(),
+) -> Plan:
+    """Say everything shorter but the preserved roles, the latest messages and those in *pinned*."""
+    recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
+    whole = {
+        **dict.fromkeys(range(recent_from, len(messages)), "recency_window"),
+        **find_untouchable(messages, options),
+        **pinned,
+    }
+    tokens = analyses.tokens
+    return plan_lossless(messages, whole, recode(messages, whole, tokens), tokens, hidden)

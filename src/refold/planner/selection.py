@@ -1,0 +1,129 @@
+"""What of a conversation is shown for a budget: the pieces that add most, until it is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Final
+
+from refold.model.message import Message
+from refold.model.plan import Fold, Plan, kept_fold
+from refold.planner.choose import Choice
+from refold.planner.field import Key, Text, find_candidates, open_texts, read_texts, survey_texts
+from refold.planner.items import find_items
+from refold.planner.layout import Layout, Place, lay_out
+from refold.planner.recode import Recoded
+from refold.planner.superseded import find_superseded
+from refold.planner.survey import Survey, rows_of
+from refold.planner.worth import Points, is_talk, learned_worths, talk_worths, word_factor
+from refold.planner.writing import Span, write_digest, write_excerpt
+from refold.tokens.base import CountedTexts
+
+_ROUNDS: Final = 4
+_CLOSE: Final = 6
+"""Tokens that are not worth another round."""
+_LABEL_TOKENS: Final = 3.0
+_MUST_SHARE: Final = 0.8
+"""How much of the budget errors and warnings may take before they have to compete."""
+
+
+class Selection:
+    """The texts of a conversation, cut into candidates, and the choice among them."""
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        tokens: CountedTexts,
+        *,
+        target: int,
+        untouchable: Mapping[int, str],
+        preserve: Container[str],
+        recoded: Mapping[Key, Recoded],
+        points: Points,
+    ) -> None:
+        self._messages = messages
+        self._tokens = tokens
+        self._target = target
+        texts = read_texts(messages, tokens, {key: made.text for key, made in recoded.items()})
+        survey, turns, known = survey_texts(texts, preserve)
+        talk = is_talk(survey, turns)
+        if talk:
+            survey, turns, known = survey_texts(texts, preserve, talk=True)
+            worths = talk_worths(survey, turns)
+        else:
+            factor = word_factor(target, sum(turn.tokens for turn in turns))
+            worths = learned_worths(survey, turns, points, factor)
+        for row in rows_of(survey, list(known)):
+            if row >= 0:
+                worths[row] = 0.0
+        self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
+        self._texts = open_texts(texts, self._layout, find_superseded(messages))
+        self._candidates = list(find_candidates(self._texts, survey, talk=talk))
+        self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
+        self._choice.cover(_rows_shown(self._texts, survey))
+
+    def _entry(self, text: Text) -> float:
+        """Return what it costs to show anything of *text* at all."""
+        return _LABEL_TOKENS if self._layout.places[text.message.index] is Place.DIGEST else 0.0
+
+    def make(self) -> Plan:
+        """Choose pieces until the budget is spent, and write them out."""
+        choice, target = self._choice, self._target
+        plan, cost = self._write()
+        share = (target - cost) * _MUST_SHARE
+        cost += int(share - choice.take(self._musts(), share))
+        choice.offer(range(len(self._candidates)))
+        for _ in range(_ROUNDS):
+            before = len(choice.chosen)
+            choice.spend(target - cost)
+            if len(choice.chosen) == before:
+                break
+            plan, cost = self._write()
+            if cost > target:
+                choice.undo((cost - target) * 1.1)
+                plan, cost = self._write()
+            if target - cost <= _CLOSE:
+                break
+        while cost > target and choice.chosen:
+            choice.undo(cost - target)
+            plan, cost = self._write()
+        return plan
+
+    def _musts(self) -> list[int]:
+        """Return what goes wrong in the conversation, the gravest first, then the newest."""
+        candidates = self._candidates
+        musts = [number for number, candidate in enumerate(candidates) if candidate.must]
+        return sorted(musts, key=lambda n: (candidates[n].factor, n), reverse=True)
+
+    def _write(self) -> tuple[Plan, int]:
+        """Write out what is chosen so far, and count its tokens."""
+        spans: dict[Key, list[Span]] = {}
+        for number in sorted(self._choice.chosen):
+            candidate = self._candidates[number]
+            text = self._texts[candidate.text]
+            spans.setdefault(text.key, []).append((candidate.start, candidate.end))
+        plan = tuple(self._folds(spans))
+        return plan, sum(map(self._tokens.fold, plan))
+
+    def _folds(self, spans: Mapping[Key, Sequence[Span]]) -> Iterator[Fold]:
+        texts = {text.key: text for text in self._texts}
+        stretch: list[Message] = []
+        for message, place in zip(self._messages, self._layout.places, strict=True):
+            if place is Place.DIGEST:
+                stretch.append(message)
+                continue
+            if stretch:
+                yield write_digest(stretch, texts, spans)
+                stretch = []
+            if place is Place.WHOLE:
+                yield kept_fold(message, self._layout.reasons[message.index])
+            else:
+                yield write_excerpt(message, texts, spans)
+        if stretch:
+            yield write_digest(stretch, texts, spans)
+
+
+def _rows_shown(texts: Sequence[Text], survey: Survey) -> Iterator[int]:
+    """Yield the items that are shown in any case."""
+    for text in texts:
+        if not text.is_open:
+            yield from rows_of(survey, find_items(text.text))

@@ -1,0 +1,172 @@
+"""Reading a text as bytes: words of a vocabulary, long runs, neighbours.
+
+This is the hot part of every analysis, so it has two forms of the same: C-speed passes of `bytes`
+methods when interpreted, and one loop over the bytes where this file is compiled with mypyc. The
+first is the reference; the tests hold the second, run as plain Python, against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
+_UPPER: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER: Final = b"abcdefghijklmnopqrstuvwxyz"
+_LOWER_LETTERS: Final = bytes(
+    byte if byte in _LOWER else byte + 32 if byte in _UPPER else 32 for byte in range(256)
+)
+"""Maps letters to lower case and everything else to blanks."""
+LETTER_CODES: Final = bytes(
+    byte if byte in _LOWER else byte + 32 if byte in _UPPER else 0 for byte in range(256)
+)
+"""Maps letters to lower case and everything else to 0."""
+TRACE_FACTORS: Final = bytes(31 if code else 1 for code in LETTER_CODES)
+"""What a trace is multiplied with before the code of a byte is added: signs leave none."""
+TRACE_MASK: Final = (1 << 14) - 1
+_FOLDED: Final = re.compile("[\u0130\u0131\u017f\u212a]")
+"""The characters beyond ASCII that count as ASCII letters where case is ignored."""
+
+_OUTLINE: Final = bytes(
+    ord("0") if byte in b"0123456789"
+    else ord("u") if byte in b"kKmMnNgGtThHsS"
+    else ord("v") if byte in b"vV"
+    else ord(" ") if byte == ord("\t")
+    else byte
+    for byte in range(256)
+)  # fmt: skip
+
+IS_COMPILED: Final = not __file__.endswith(".py")
+
+
+def plain_bytes(text: str) -> bytes:
+    """Return one byte for each character of *text*: itself if it is ASCII, else a question mark."""
+    return text.encode("ascii", "replace")
+
+
+def outline(plain: bytes) -> bytes:
+    """Return where numbers and measures may be: digits are 0, letters that begin units are u.
+
+    The letter of versions is v whatever its case, and tabs are blanks.
+    """
+    return plain.translate(_OUTLINE)
+
+
+def sum_pairs(data: bytes, classes: bytes, weights: bytes, first: int) -> int:
+    """Add up the weights of all pairs of neighbours in *data*.
+
+    *classes* gives each byte a class from 1 to 15, and `weights[16 * before + after]` is the weight
+    of a pair. Before the first byte stands one of class *first*.
+    """
+    if IS_COMPILED:
+        return loop_pairs(data, classes, weights, first)
+    return sum(pair_codes(data.translate(classes), first).translate(weights))
+
+
+def pair_codes(numbers: bytes, first: int) -> bytes:
+    """Return 16 × the number before + its own for each of *numbers*, all below 16.
+
+    Seen as one long integer, a shift by one and a half bytes brings each number's neighbour beside
+    it. Two bytes more than there are numbers come back: the last pair has no second half.
+    """
+    row = int.from_bytes(numbers, "little")
+    return (row | row << 12 | first << 4).to_bytes(len(numbers) + 2, "little")
+
+
+def loop_pairs(data: bytes, classes: bytes, weights: bytes, first: int) -> int:
+    """Do the same as `sum_pairs` in one loop, which only a compiler makes fast."""
+    total: i64 = 0
+    before: i64 = first
+    size: i64 = len(data)
+    place: i64 = 0
+    while place < size:
+        after: i64 = classes[data[place]]
+        total += weights[before * 16 + after]
+        before = after
+        place += 1
+    return total
+
+
+class Vocabulary:
+    """Words that somebody wants to know about, in lower case."""
+
+    def __init__(self, words: frozenset[bytes]) -> None:
+        self.words = words
+        marks = bytearray(TRACE_MASK + 1)
+        for word in words:
+            marks[_trace(word)] = 1
+        self.marks = bytes(marks)
+        """Which traces belong to a word: what has none of them is none of the words."""
+
+    def seen_in(self, text: str, plain: bytes) -> frozenset[bytes]:
+        """Return which of the words stand in *text*, in any case; *plain* is the text as bytes.
+
+        A word goes from one non-letter to the next. Where a character beyond ASCII may stand for a
+        letter, all words are taken to be there: this is for ruling out, not for finding.
+        """
+        if not text.isascii() and _FOLDED.search(text) is not None:
+            return self.words
+        if IS_COMPILED:
+            return self.read(plain)
+        return self.words.intersection(plain.translate(_LOWER_LETTERS).split())
+
+    def read(self, plain: bytes) -> frozenset[bytes]:
+        """Do the same in one loop, which only a compiler makes fast."""
+        marks, codes, words = self.marks, LETTER_CODES, self.words
+        found: set[bytes] = set()
+        size: i64 = len(plain)
+        start: i64 = 0
+        trace: i64 = 0
+        place: i64 = 0
+        while place <= size:
+            code: i64 = codes[plain[place]] if place < size else 0
+            if code:
+                trace = (trace * 31 + code) & TRACE_MASK
+            else:
+                if marks[trace] and place > start:
+                    word = plain[start:place].lower()
+                    if word in words:
+                        found.add(word)
+                start = place + 1
+                trace = 0
+            place += 1
+        return frozenset(found)
+
+
+def _trace(word: bytes) -> int:
+    """Return the number that the letters of *word* leave behind, read one after the other."""
+    trace = 0
+    for byte in word:
+        trace = (trace * 31 + byte) & TRACE_MASK
+    return trace
+
+
+class RunTest:
+    """A test for long runs that is ten times faster than a pattern that finds nothing.
+
+    The text is mapped byte by byte to "one of the characters" or "another one"; then a run is a
+    plain substring. The characters must be ASCII.
+    """
+
+    def __init__(self, characters: str, length: int) -> None:
+        members = characters.encode("ascii")
+        self._table = bytes(1 if byte in members else 0 for byte in range(256))
+        self._run = b"\x01" * length
+
+    def holds(self, plain: bytes) -> bool:
+        """Tell whether the text behind *plain* has such a run."""
+        return self._run in plain.translate(self._table)
+
+    def spans(self, plain: bytes) -> Iterator[tuple[int, int]]:
+        """Yield start and end of every such run, in reading order."""
+        mask = plain.translate(self._table)
+        at = mask.find(self._run)
+        while at >= 0:
+            end = mask.find(b"\x00", at)
+            if end < 0:
+                end = len(mask)
+            yield at, end
+            at = mask.find(self._run, end)

@@ -1,0 +1,1 @@
+"""The compiled and the interpreted form of the package say the same."""

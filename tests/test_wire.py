@@ -1,0 +1,110 @@
+"""The caller's data: copies share nothing, names depend on content and on nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold import MemoryStore, compress, uncompress
+from refold.model.provenance import ID_PREFIX, make_summary_id
+from refold.model.wire import clone, clone_message, clone_with, digest, spell
+
+_TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.text('ab"\\\n\r\t\b\f\x00\x1f\x7f é漢\ud800', min_size=190, max_size=420),
+)
+_DATA = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _TEXTS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(_TEXTS, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+PROSE = "The gardener counted the pots behind the long wall again. " * 10
+
+
+def _standard_name(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+@given(_DATA)
+def test_a_name_is_the_hash_of_the_standard_spelling(value: Any) -> None:
+    assert digest(value) == _standard_name(value)
+
+
+@given(st.dictionaries(_TEXTS, _TEXTS, max_size=4))
+def test_mappings_of_strings_have_the_standard_name_too(message: dict[str, str]) -> None:
+    assert digest(message) == _standard_name(message)
+
+
+def test_other_content_or_order_is_another_name() -> None:
+    names = [
+        digest({"role": "user", "content": PROSE}),
+        digest({"content": PROSE, "role": "user"}),
+        digest({"role": "user", "content": PROSE + "!"}),
+        digest({"role": "user", "content": [PROSE]}),
+    ]
+    assert len(set(names)) == len(names)
+
+
+@given(_DATA)
+def test_a_copy_is_equal_and_shares_no_container(value: Any) -> None:
+    copied = clone(value)
+    assert spell(copied) == spell(value)
+    assert not _containers(copied) & _containers(value)
+
+
+def _containers(value: Any) -> set[int]:
+    if isinstance(value, dict):
+        return {id(value)}.union(*map(_containers, value.values()))
+    if isinstance(value, list):
+        return {id(value)}.union(*map(_containers, value))
+    return set()
+
+
+def test_deep_nesting_is_copied_and_named() -> None:
+    deep: list[Any] = []
+    for _ in range(50_000):
+        deep = [deep]
+    assert digest(clone(deep)) == digest(deep)
+
+
+def test_a_copy_with_other_texts_leaves_the_original_alone() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "old"}]}
+    made = clone_with(message, {("content", 0, "text"): "new"})
+    assert made == {"role": "user", "content": [{"type": "text", "text": "new"}]}
+    assert message["content"] == [{"type": "text", "text": "old"}]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_other_mappings_are_copied_and_named_like_dicts(nested: bool) -> None:
+    plain: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
+    content = [MappingProxyType(plain["content"][0])] if nested else plain["content"]
+    message = MappingProxyType({**plain, "content": content})
+    assert clone_message(message) == plain
+    assert digest(message) == digest(plain)
+
+
+def test_messages_that_are_other_mappings_come_back() -> None:
+    messages = [{"role": "user", "content": f"{number} {PROSE}"} for number in range(6)]
+    store = MemoryStore()
+    result = compress([MappingProxyType(m) for m in messages], store=store, recency_window=0)
+    assert result.tokens_after < result.tokens_before
+    assert uncompress(result.messages, store).messages == messages
+    assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+@given(st.lists(st.text(), min_size=1, max_size=3))
+def test_ids_of_stand_ins_are_twelve_digits_in_base_36(ids: list[str]) -> None:
+    seed = "\0".join((*ids, "d")).encode("utf-8", "surrogatepass")
+    number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
+    spelled = make_summary_id(ids, ["d"]).removeprefix(ID_PREFIX)
+    assert len(spelled) == 12
+    assert int(spelled[::-1], 36) == number % 36**12

@@ -1,0 +1,100 @@
+"""Reading a text as bytes: both forms say the same."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold.text.scan import (
+    RunTest,
+    Vocabulary,
+    loop_pairs,
+    outline,
+    pair_codes,
+    plain_bytes,
+    sum_pairs,
+)
+from tests.conversations import texts
+
+quick = settings(max_examples=200, deadline=None)
+anything = st.one_of(
+    texts(),
+    st.text(max_size=60),
+    st.text(st.sampled_from("thus THUS,key_-+/9 \n\té’İſ?"), max_size=80),
+)
+WORDS = Vocabulary(frozenset((b"thus", b"key", b"the", b"a")))
+
+
+@quick
+@given(anything)
+def test_every_character_is_one_byte(text: str) -> None:
+    plain = plain_bytes(text)
+    assert len(plain) == len(text)
+    for char, byte in zip(text, plain, strict=True):
+        assert chr(byte) == (char if char.isascii() else "?")
+
+
+@quick
+@given(anything)
+def test_the_loop_sees_the_same_words(text: str) -> None:
+    plain = plain_bytes(text)
+    seen = {word.encode().lower() for word in re.findall("[A-Za-z]+", text)}
+    assert WORDS.read(plain) == seen & WORDS.words
+    assert WORDS.seen_in(text, plain) in (seen & WORDS.words, WORDS.words)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("Thus it was.", {b"thus"}),
+        ("THUS,key", {b"thus", b"key"}),
+        ("thusly keyed", set()),
+        ("my_key9", {b"key"}),
+        ("naïve théà", set()),
+        ("", set()),
+        ("key", {b"key"}),
+    ],
+)
+def test_words_go_from_one_non_letter_to_the_next(text: str, seen: set[bytes]) -> None:
+    assert WORDS.seen_in(text, plain_bytes(text)) == seen
+
+
+@pytest.mark.parametrize("char", ["\u0130", "\u0131", "\u017f", "\u212a"])
+def test_letters_that_only_look_foreign_rule_nothing_out(char: str) -> None:
+    text = f"no word {char}"
+    assert WORDS.seen_in(text, plain_bytes(text)) == WORDS.words
+
+
+@quick
+@given(st.text(st.sampled_from("aB3_- é\n"), max_size=60))
+def test_runs_are_those_of_a_pattern(text: str) -> None:
+    runs = RunTest("aB3_-", 5)
+    found = [match.span() for match in re.finditer("[aB3_-]{5,}", text)]
+    assert list(runs.spans(plain_bytes(text))) == found
+    assert runs.holds(plain_bytes(text)) == bool(found)
+
+
+def test_an_outline_shows_numbers_and_measures() -> None:
+    assert outline(b"V12 in 3.4\tGHz") == b"v00 iu 0.0 uuz"
+
+
+CLASSES = bytes(1 + byte % 15 for byte in range(256))
+WEIGHTS = bytes(pair * 7 % 256 for pair in range(256))
+
+
+@quick
+@given(st.binary(max_size=300), st.integers(1, 15))
+def test_pairs_are_summed_alike(data: bytes, first: int) -> None:
+    numbers = [first, *(CLASSES[byte] for byte in data)]
+    expected = sum(WEIGHTS[16 * a + b] for a, b in pairwise(numbers))
+    weights = bytes(0 if pair % 16 == 0 else weight for pair, weight in enumerate(WEIGHTS))
+    assert loop_pairs(data, CLASSES, weights, first) == expected
+    assert sum_pairs(data, CLASSES, weights, first) == expected
+
+
+def test_codes_of_pairs() -> None:
+    assert pair_codes(bytes([1, 2, 15]), 3)[:3] == bytes([0x31, 0x12, 0x2F])

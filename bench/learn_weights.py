@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from fidelity_kit import Kit, load_kit
 from refold.formats import load
-from refold.planner.field import read_texts, survey_texts
+from refold.planner.field import read_texts, survey_field
 from refold.planner.items import Shape, find_items
 from refold.planner.worth import GRADES, grade_first, grade_items, grade_last
 from refold.tokens.base import CountedTexts
@@ -65,7 +65,8 @@ def examples_of(
     """Yield the columns of every item said before a cut, and whether it was used after it."""
     messages = load(before)
     texts = read_texts(messages, CountedTexts(estimate_tokens, estimate_tokens), {})
-    survey, turns, known = survey_texts(texts, frozenset({"system"}))
+    field_ = survey_field(texts, frozenset({"system"}), talk=False)
+    survey, turns, known = field_.survey, field_.turns, field_.known
     used = {item for value in values for item in _items_in(value, survey.number)}
     last, first = grade_last(turns), grade_first(turns)
     own = grade_items(survey, turns)

@@ -23,8 +23,10 @@ class Candidate:
     start: int
     end: int
     cost: float
-    credits: list[tuple[int, float]] = field(default_factory=list)
-    """The items it shows, and how much of the worth of each it keeps: an item needs its context."""
+    rows: set[int] = field(default_factory=set)
+    """The items it shows."""
+    credit: float = 1.0
+    """How much of their worth it keeps."""
     factor: float = 1.0
     must: bool = False
 
@@ -48,8 +50,7 @@ class Choice:
     def cover(self, rows: Iterable[int]) -> None:
         """Note that these items are shown anyway."""
         for row in rows:
-            if row >= 0:
-                self._covered[row] = 1.0
+            self._covered[row] = 1.0
 
     def take(self, numbers: Iterable[int], budget: float) -> float:
         """Choose these in the order given while *budget* lasts; return what is left of it."""
@@ -92,9 +93,10 @@ class Choice:
         price = self._price(number)
         candidate = self._candidates[number]
         covered = self._covered
-        for item, credit in candidate.credits:
-            if credit > covered[item]:  # noqa: PLR1730 - twice as fast as max()
-                covered[item] = credit
+        credit = candidate.credit
+        for row in candidate.rows:
+            if credit > covered[row]:  # noqa: PLR1730 - twice as fast as max()
+                covered[row] = credit
         self._opened.add(candidate.text)
         self.chosen.append(number)
         return price
@@ -108,9 +110,9 @@ class Choice:
         """Return what *number* would add per token."""
         candidate = self._candidates[number]
         covered, worths = self._covered, self._worths
-        gain = _SOMETHING
-        for item, credit in candidate.credits:
-            more = credit - covered[item]
+        credit, gain = candidate.credit, _SOMETHING
+        for row in candidate.rows:
+            more = credit - covered[row]
             if more > 0.0:
-                gain += more * worths[item]
+                gain += more * worths[row]
         return candidate.factor * gain / (candidate.cost + _EXTRA)

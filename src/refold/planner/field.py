@@ -1,18 +1,18 @@
-"""The texts that compete for a budget, cut into candidates."""
+"""The texts of a conversation, cut into pieces, with what each piece says."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
-from refold.kinds import Piece, kind_of, split
+from refold.kinds import kind_of
 from refold.model.message import Message
 from refold.planner.choose import Candidate
 from refold.planner.items import find_items
 from refold.planner.layout import STUB_TOKENS, Layout, Place
-from refold.planner.survey import Survey, Voice, rows_of
+from refold.planner.pieces import cut_text
+from refold.planner.survey import Survey, Voice
 from refold.planner.worth import Turn
 from refold.tokens.base import CountedTexts
 
@@ -25,9 +25,7 @@ _OUTDATED: Final = 0.5
 _MARK_TOKENS: Final = 1.0
 _CONTEXT: Final = 6
 """An item with this many others around it can be understood."""
-_MIN_GLUE: Final = 140
-_CLAUSE: Final = re.compile(r"[^\n.!?,;:。！？，；、]*+[\n.!?,;:。！？，；、]*+\s*+")
-_MIN_CLAUSE: Final = 30
+_ALONE, _PER_ITEM = 0.3, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +49,31 @@ class Text:
         return self.message.index, self.part
 
 
+class Cut(NamedTuple):
+    """A piece of a text, and what it says."""
+
+    start: int
+    end: int
+    rows: set[int]
+    """The items it shows, as rows of the survey."""
+    credit: float
+    """How much of their worth it keeps: an item needs others around it."""
+    weight: float
+    must: bool
+
+
+@dataclass(slots=True)
+class Field:
+    """Everything that is said in a conversation."""
+
+    survey: Survey = field(default_factory=Survey)
+    turns: list[Turn] = field(default_factory=list)
+    cuts: list[list[Cut]] = field(default_factory=list)
+    """The pieces of each text."""
+    known: set[str] = field(default_factory=set)
+    """What the preserved roles say: it will be there in any case."""
+
+
 def voice_of(message: Message) -> Voice:
     """Tell who speaks."""
     if message.is_tool_result:
@@ -71,24 +94,53 @@ def read_texts(
     for message in messages:
         if not message.is_turn:
             continue
-        for number, part in enumerate(message.parts):
-            text = recoded.get((message.index, number), part.text)
-            texts.append(Text(message, number, text, tokens(text)))
-        calls = recoded.get((message.index, CALLS)) or calls_text(message)
-        if calls:
-            texts.append(Text(message, CALLS, calls, tokens(calls)))
+        said = [(number, part.text) for number, part in enumerate(message.parts)]
+        if message.opaque:
+            said.append((CALLS, calls_text(message)))
+        for number, original in said:
+            text = recoded.get((message.index, number), original)
+            if text:
+                texts.append(Text(message, number, text, tokens(text), kind_of(text)))
     return texts
+
+
+def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool) -> Field:
+    """Look over all texts; what the *preserved* roles say is known."""
+    found = Field()
+    message: Message | None = None
+    for text in texts:
+        if text.message.role in preserved:
+            found.known.update(find_items(text.text))
+            found.cuts.append([])
+            continue
+        if message is text.message:
+            last = found.turns[-1]
+            chars, tokens = last.chars + len(text.text), last.tokens + text.tokens
+            found.turns[-1] = Turn(last.voice, chars, tokens)
+        else:
+            message = text.message
+            found.turns.append(Turn(voice_of(message), len(text.text), text.tokens))
+        voice = Voice.CALL if text.part == CALLS else found.turns[-1].voice
+        found.cuts.append(list(_cuts(text, found, int(voice), talk=talk)))
+    return found
+
+
+def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> Iterator[Cut]:
+    said = text.text.lower() if talk and text.text.isascii() else text.text
+    hear, turn = found.survey.hear, len(found.turns) - 1
+    for piece in cut_text(text.text, text.kind, talk=talk):
+        items = find_items(said, piece.start, piece.end)
+        around = len(items) - 1
+        credit = 1.0 if talk or around >= _CONTEXT else _ALONE + _PER_ITEM * around
+        rows = hear(turn, voice, items)
+        must = piece.must or piece.label == "summary"
+        yield Cut(piece.start, piece.end, rows, credit, piece.weight, must)
 
 
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[str]) -> list[Text]:
     """Mark the texts whose pieces compete; results of *superseded* calls are worth less."""
     return [
-        replace(
-            text,
-            is_open=True,
-            kind=kind_of(text.text),
-            factor=_OUTDATED if _call_of(text) in superseded else 1.0,
-        )
+        replace(text, is_open=True, factor=_OUTDATED if _call_of(text) in superseded else 1.0)
         if _competes(text, layout)
         else text
         for text in texts
@@ -105,95 +157,25 @@ def _competes(text: Text, layout: Layout) -> bool:
         case Place.WHOLE:
             return False
         case Place.DIGEST:
-            return bool(text.text)
+            return True
         case Place.EXCERPT:
             return text.part != CALLS and text.tokens > STUB_TOKENS
 
 
-def survey_texts(
-    texts: Sequence[Text], preserved: Container[str], *, talk: bool = False
-) -> tuple[Survey, list[Turn], set[str]]:
-    """Look over all texts; what the *preserved* roles say will be there in any case."""
-    survey = Survey()
-    turns: list[Turn] = []
-    known: set[str] = set()
-    message: Message | None = None
-    for text in texts:
-        items = find_items(text.text.lower() if talk and text.text.isascii() else text.text)
-        if text.message.role in preserved:
-            known.update(items)
-            continue
-        if message is text.message:
-            last = turns[-1]
-            turns[-1] = Turn(last.voice, last.chars + len(text.text), last.tokens + text.tokens)
-        else:
-            message = text.message
-            turns.append(Turn(voice_of(message), len(text.text), text.tokens))
-        survey.hear(len(turns) - 1, Voice.CALL if text.part == CALLS else turns[-1].voice, items)
-    return survey, turns, known
-
-
-def find_candidates(texts: Sequence[Text], survey: Survey, *, talk: bool) -> Iterator[Candidate]:
-    """Cut the open texts into candidates, with the items that each would show."""
-    for number, text in enumerate(texts):
+def find_candidates(texts: Sequence[Text], cuts: Iterable[Sequence[Cut]]) -> Iterator[Candidate]:
+    """Make the pieces of the open texts candidates."""
+    for number, (text, pieces) in enumerate(zip(texts, cuts, strict=True)):
         if not text.is_open:
             continue
         rate = text.tokens / len(text.text)
-        said = text.text.lower() if talk and text.text.isascii() else text.text
-        pieces = _clauses(text.text) if talk else _glue(split(text.text, text.kind))
-        for piece in pieces:
-            items = find_items(said, piece.start, piece.end)
+        for cut in pieces:
             yield Candidate(
                 text=number,
-                start=piece.start,
-                end=piece.end,
-                cost=rate * (piece.end - piece.start) + _MARK_TOKENS,
-                credits=_credits(rows_of(survey, items), talk=talk),
-                factor=piece.weight * text.factor,
-                must=piece.must or piece.label == "summary",
+                start=cut.start,
+                end=cut.end,
+                cost=rate * (cut.end - cut.start) + _MARK_TOKENS,
+                rows=cut.rows,
+                credit=cut.credit,
+                factor=cut.weight * text.factor,
+                must=cut.must,
             )
-
-
-def _credits(rows: Sequence[int], *, talk: bool) -> list[tuple[int, float]]:
-    """Credit each item by how much of its surroundings the piece shows."""
-    if talk:
-        return [(row, 1.0) for row in set(rows) if row >= 0]
-    best: dict[int, float] = {}
-    last = len(rows) - 1
-    for place, row in enumerate(rows):
-        if row < 0:
-            continue
-        around = min(_CONTEXT, place) + min(_CONTEXT, last - place)
-        credit = 1.0 if around >= _CONTEXT else 0.3 + 0.1 * around
-        if credit > best.get(row, 0.0):
-            best[row] = credit
-    return list(best.items())
-
-
-def _clauses(text: str) -> Iterator[Piece]:
-    """Cut talk into clauses."""
-    start = 0
-    for found in _CLAUSE.finditer(text):
-        if found.end() - start >= _MIN_CLAUSE or found.end() == len(text):
-            if found.end() > start:
-                yield Piece(start, found.end())
-            start = found.end()
-
-
-def _glue(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Join short neighbours of the same worth: a value needs its surroundings."""
-    held: Piece | None = None
-    for piece in pieces:
-        if held is None:
-            held = piece
-        elif (
-            piece.end - held.start <= _MIN_GLUE
-            and piece.weight == held.weight
-            and piece.must == held.must
-        ):
-            held = Piece(held.start, piece.end, held.weight, held.must, held.label)
-        else:
-            yield held
-            held = piece
-    if held is not None:
-        yield held

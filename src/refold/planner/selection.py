@@ -8,12 +8,18 @@ from typing import Final
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.choose import Choice
-from refold.planner.field import Key, Text, find_candidates, open_texts, read_texts, survey_texts
-from refold.planner.items import find_items
+from refold.planner.field import (
+    Field,
+    Key,
+    Text,
+    find_candidates,
+    open_texts,
+    read_texts,
+    survey_field,
+)
 from refold.planner.layout import Layout, Place, lay_out
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
-from refold.planner.survey import Survey, rows_of
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths, word_factor
 from refold.planner.writing import Span, write_digest, write_excerpt
 from refold.tokens.base import CountedTexts
@@ -44,22 +50,18 @@ class Selection:
         self._tokens = tokens
         self._target = target
         texts = read_texts(messages, tokens, {key: made.text for key, made in recoded.items()})
-        survey, turns, known = survey_texts(texts, preserve)
-        talk = is_talk(survey, turns)
+        field = survey_field(texts, preserve, talk=False)
+        talk = is_talk(field.survey, field.turns)
         if talk:
-            survey, turns, known = survey_texts(texts, preserve, talk=True)
-            worths = talk_worths(survey, turns)
-        else:
-            factor = word_factor(target, sum(turn.tokens for turn in turns))
-            worths = learned_worths(survey, turns, points, factor)
-        for row in rows_of(survey, list(known)):
-            if row >= 0:
-                worths[row] = 0.0
+            field = survey_field(texts, preserve, talk=True)
+        worths = _worths(field, points, target, talk=talk)
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
-        self._candidates = list(find_candidates(self._texts, survey, talk=talk))
+        self._candidates = list(find_candidates(self._texts, field.cuts))
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
-        self._choice.cover(_rows_shown(self._texts, survey))
+        for text, cuts in zip(self._texts, field.cuts, strict=True):
+            if not text.is_open:
+                self._choice.cover(row for cut in cuts for row in cut.rows)
 
     def _entry(self, text: Text) -> float:
         """Return what it costs to show anything of *text* at all."""
@@ -122,8 +124,14 @@ class Selection:
             yield write_digest(stretch, texts, spans)
 
 
-def _rows_shown(texts: Sequence[Text], survey: Survey) -> Iterator[int]:
-    """Yield the items that are shown in any case."""
-    for text in texts:
-        if not text.is_open:
-            yield from rows_of(survey, find_items(text.text))
+def _worths(field: Field, points: Points, target: int, *, talk: bool) -> list[float]:
+    """Return what each item is worth; what is known anyway is worth nothing."""
+    if talk:
+        worths = talk_worths(field.survey, field.turns)
+    else:
+        factor = word_factor(target, sum(turn.tokens for turn in field.turns))
+        worths = learned_worths(field.survey, field.turns, points, factor)
+    number = field.survey.number
+    for item in field.known & number.keys():
+        worths[number[item]] = 0.0
+    return worths

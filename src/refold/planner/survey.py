@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Final
@@ -40,23 +40,25 @@ class Survey:
     voices: list[int] = field(default_factory=list)
     _void: set[str] = field(default_factory=set)
 
-    def hear(self, turn: int, voice: Voice, items: Iterable[str]) -> None:
-        """Take in what one turn says; turns come in order."""
+    def hear(self, turn: int, voice: int, items: Iterable[str]) -> set[int]:
+        """Take in what a turn says and return its rows; turns come in order."""
         number, last, times, void = self.number, self.last, self.times, self._void
         turns, voices = self.turns, self.voices
+        heard: set[int] = set()
         for item in items:
             row = number.get(item)
             if row is None:
-                if item in void:
-                    continue
-                row = self._add(item, turn)
+                row = None if item in void else self._add(item, turn)
                 if row is None:
                     continue
             elif last[row] != turn:
                 turns[row] += 1
                 last[row] = turn
             times[row] += 1
+            heard.add(row)
+        for row in heard:
             voices[row] |= voice
+        return heard
 
     def _add(self, item: str, turn: int) -> int | None:
         shape = shape_of(item)
@@ -79,9 +81,3 @@ class Survey:
             count for count, shape in zip(self.times, self.shape, strict=True) if shape < Shape.WORD
         )
         return values / said if said else 0.0
-
-
-def rows_of(survey: Survey, items: Sequence[str]) -> list[int]:
-    """Return the row of each item, -1 for those that mean nothing."""
-    get = survey.number.get
-    return [get(item, -1) for item in items]

@@ -9,6 +9,7 @@ byte, and no run may ever cost more tokens than before.
 examples:
   python bench/budget_corpus.py data
   python bench/budget_corpus.py data --shares 50,10 --cap 5 --model gpt-4o
+  python bench/budget_corpus.py data --profile agent
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Job:
     messages: Messages
     shares: tuple[int, ...]
     model: str | None
+    profile: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,12 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--cap", type=int, default=None, help="records of each file at most (all)")
     parser.add_argument("--model", default=None, help="count as this model does (estimate)")
+    parser.add_argument(
+        "--profile",
+        choices=("balanced", "agent"),
+        default="balanced",
+        help="how to fold; agent may excerpt a task that takes most of the room (balanced)",
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes at work (2)")
     return parser.parse_args(argv)
 
@@ -135,6 +143,7 @@ def _jobs(files: Sequence[Path], arguments: argparse.Namespace) -> Iterator[Job]
                         messages=messages,
                         shares=arguments.shares,
                         model=arguments.model,
+                        profile=arguments.profile,
                     )
 
 
@@ -155,7 +164,7 @@ def run(job: Job) -> list[Outcome]:
 def _squeeze(job: Job, share: int, budget: int) -> Outcome:
     place = f"{job.record} at {share}%"
     try:
-        result = compress(job.messages, token_budget=budget, model=job.model)
+        result = compress(job.messages, token_budget=budget, model=job.model, profile=job.profile)
     except Exception as error:  # noqa: BLE001 - a crash is one more violation to report
         problem = f"{place}: {type(error).__name__}: {str(error)[:200]}"
         return Outcome(source=job.source, share=share, violations=(problem,))
@@ -194,7 +203,7 @@ def _violations(job: Job, result: Result, budget: int) -> Iterator[str]:
     if result.budget.fits != (result.token_count <= budget):
         yield "fits is not what the figures say"
     shown = Counter(map(json.dumps, result.messages))
-    for name, message in _promised(job.messages):
+    for name, message in _promised(job.messages, has_words=job.profile == "balanced"):
         if json.dumps(message) not in shown:
             yield f"{name} is gone"
     yield from _broken_pairs(job.messages, result.messages)
@@ -202,8 +211,8 @@ def _violations(job: Job, result: Result, budget: int) -> Iterator[str]:
         yield f"does not fit {budget}, though the protected part leaves {excess} tokens"
 
 
-def _promised(messages: Messages) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the messages that must survive any budget, with their names."""
+def _promised(messages: Messages, *, has_words: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the messages that must survive any budget; the user's words only if *has_words*."""
     turns = [message.get("payload", message) for message in messages]
     asked = [
         message
@@ -213,7 +222,7 @@ def _promised(messages: Messages) -> Iterator[tuple[str, dict[str, Any]]]:
     for message, turn in zip(messages, turns, strict=True):
         if turn.get("role") in _SYSTEM:
             yield "the system prompt", message
-    if asked:
+    if asked and has_words:
         yield "the task", asked[0]
         yield "the last user message", asked[-1]
 

@@ -143,9 +143,9 @@ def _score(
         excess = 0 if budget is None else max(0, kit.tokens(folded.messages) - budget)
         line = {"method": name, "excess": excess, "changed": folded.is_changed}
         if "invented" not in row:
-            line["invented"] = kit.invented_share(before, folded.messages, with_handles=True)
+            line["invented"] = kit.invented_share(before, folded.messages, with_tags=True)
         if name in OURS:
-            line["claimed"] = kit.invented_share(before, folded.messages, with_handles=False)
+            line["claimed"] = kit.invented_share(before, folded.messages, with_tags=False)
         lines.append({**row, **line, "faults": list(folded.faults)})
     return lines
 

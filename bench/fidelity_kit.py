@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 SHARED: Final = Path(__file__).parent.parent.parent / "shared"
-_HANDLE: Final = re.compile(r" #[0-9a-z]+\]")
-"""How the tag of a stand-in ends."""
+_TAGS: Final = re.compile(r"\[cce:(?:near-)?dup of \S+ — \d+ chars| #[0-9a-z]+\]")
+"""What stands in our own tags: which message is the same, its length, and a handle."""
 SUITES: Final = ("reuse", "reusew", "qa", "facts", "toolout")
 
 Conversation = list[dict[str, Any]]
@@ -93,16 +93,16 @@ class Kit:
         return [{**row, "suite": suite} for row in run([prepared], fold, shares)]
 
     def invented_share(
-        self, before: Conversation, after: Conversation, *, with_handles: bool
+        self, before: Conversation, after: Conversation, *, with_tags: bool
     ) -> float:
         """Return the share of the values in *after* that were never said, as suite `reuse` does.
 
-        The kit cannot know that the handles of our stand-ins, by which originals are fetched, are
+        The kit cannot know that ids in the tags of our stand-ins, by which originals are found, are
         no claims about anything; here they can be left aside.
         """
         said = "\n".join(map(self.module.full_text, before))
         text = self.module.comp_text(after)
-        values = self.module.values_in(text if with_handles else _HANDLE.sub("]", text))
+        values = self.module.values_in(text if with_tags else _TAGS.sub("]", text))
         return sum(value not in said for value in values) / max(1, len(values))
 
 

@@ -76,8 +76,8 @@ def _validity(results: Results) -> Iterator[Target]:
     for name, figure, is_binding in (
         ("structure errors", "struct", True),
         ("results over budget", "over", True),
-        ("results with invented values, handles of stand-ins counted", "invented", False),
-        ("results with invented values, handles left aside", "claimed", False),
+        ("results with invented values, ids in our own tags counted", "invented", False),
+        ("results with invented values, those ids left aside", "claimed", False),
     ):
         wrong = sum(bool(row.figures.get(figure)) for row in ours)
         yield Target(name, f"{wrong} of {len(ours)}", "0", not wrong, is_binding)

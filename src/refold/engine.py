@@ -17,7 +17,6 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
 from refold.options import Options
-from refold.planner import plan_profile, plan_shorter
 from refold.quality.report import measure
 from refold.render import Rendering, render
 from refold.restore import looks_folded
@@ -147,6 +146,8 @@ class Engine:
         else:
             aim = self.aim(options.token_budget) if target is None else target
         if options.profile != "balanced":
+            from refold.planner import plan_profile  # who does without need not load it
+
             return plan_profile(messages, options, analyses, aim)
         if aim is None:
             return plan_fold(messages, options, analyses), None
@@ -166,6 +167,8 @@ class Engine:
             return plan_rest(
                 messages, self.options, analyses, start=start, hidden=hidden, pinned=pinned
             )
+        from refold.planner import plan_shorter
+
         plan = plan_shorter(messages, self.options, analyses, pinned=pinned, hidden=hidden)
         return tuple(fold for fold in plan if fold.sources[0].index >= start)
 

@@ -104,7 +104,8 @@ def _find_provenance(items: Iterable[_Item], lookup: Lookup) -> None:
 def looks_folded(wire: Mapping[str, Any]) -> bool:
     """Tell cheaply whether *wire* may hold one of our tags."""
     content = wire.get("content")
-    text = content if isinstance(content, str) else spell(wire)
+    has_calls = wire.get("tool_calls") or wire.get("function_call")
+    text = content if isinstance(content, str) and not has_calls else spell(wire)
     return _TAG.search(text) is not None
 
 

@@ -29,10 +29,13 @@ class TraceEntry:
     part: int
     """Which text of the message: 0 for a string content, else the number of the text part."""
     action: str
-    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split or truncated."""
+    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
+    the profiles `agent` and `lossless` also recoded, excerpted or digested."""
     reason: str
     input_chars: int
     output_chars: int
+    shown: str | None = None
+    """What a digest that stands for several messages says of this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

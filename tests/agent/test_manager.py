@@ -21,6 +21,15 @@ from tests.agent.managing import well as shorten_well
 from tests.model_server import ModelServer
 from tests.summarizers.contract import run, run_in_threads
 
+_PASSED = "".join(f"tests/test_mail.py::test_case_{n} PASSED  [ {n}%]\n" for n in range(60))
+_LINES = "".join(f"2031-03-15T11:00:{n % 60:02} w{n} INFO handled in {n} ms\n" for n in range(60))
+STRUCTURED_TEXTS = (
+    _PASSED
+    + "tests/test_mail.py::test_boom FAILED\n\n=== FAILURES ===\n___ test_boom ___\n"
+    + "E   AssertionError: boom\n=== 1 failed, 60 passed in 1.20s ===\n",
+    _LINES + "2031-03-15T11:02:00 w7 ERROR boom: the queue is gone\n" + _LINES,
+)
+
 
 def without(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{k: v for k, v in m.items() if k != "compressed_content"} for m in messages]
@@ -542,6 +551,17 @@ class TestC13:
         short = messages[1]["compressed_content"]
         assert json.loads(short) == json.loads(rows)
         assert len(short) < len(rows) / 2
+
+    @pytest.mark.parametrize("text", STRUCTURED_TEXTS)
+    def test_c13_structure_says_what_matters_without_a_model(self, text: str) -> None:
+        model = Model()
+        messages = [*turn(0, text), {"role": "assistant", "content": "ok"}]
+        report = CompressionManager(generate=model).compress(messages)
+        assert not model.asked
+        assert report.items[0].by == "engine"
+        short = messages[1]["compressed_content"]
+        assert len(short) < len(text) / 2
+        assert "boom" in short
 
     def test_c13_a_model_only_if_it_pays(self) -> None:
         model = Model()

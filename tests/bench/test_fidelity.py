@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from fidelity_folds import (
     public_way,
     weighted_way,
 )
+from fidelity_kit import Kit
 from fidelity_report import Results
 from fidelity_stats import (
     PANELS,
@@ -163,6 +165,42 @@ def test_the_same_is_folded_once() -> None:
     assert made == [9, 9, None]
     assert len(once.calls) == 4
     assert once.last_time == 0.25
+
+
+class OwnWords:
+    """As much of a kit as it takes to tell what was invented."""
+
+    @staticmethod
+    def full_text(message: dict[str, Any]) -> str:
+        return str(message["content"])
+
+    @staticmethod
+    def comp_text(messages: list[dict[str, Any]]) -> str:
+        return "\n".join(str(message["content"]) for message in messages)
+
+    @staticmethod
+    def values_in(text: str) -> set[str]:
+        return set(re.findall(r"\w*\d\w*", text))
+
+
+@pytest.mark.parametrize(
+    ("shown", "counted", "claimed"),
+    [
+        ("pot 41", 0.0, 0.0),
+        ("[excerpt #a1b2c3]\npot 41", 0.5, 0.0),
+        ("[cce:dup of m1a — 1200 chars | #a1b2c3]", 1.0, 0.0),
+        ("pot 42", 1.0, 1.0),
+        ("[excerpt #a1b2c3]\npot 42", 1.0, 1.0),
+        ("issue #42 of pot 41", 0.5, 0.5),
+    ],
+)
+def test_ids_in_our_tags_claim_nothing_but_all_else_does(
+    shown: str, counted: float, claimed: float
+) -> None:
+    kit = Kit(OwnWords, Path())
+    before, after = ([{"role": "user", "content": text}] for text in ("pot 41", shown))
+    assert kit.invented_share(before, after, with_tags=True) == counted
+    assert kit.invented_share(before, after, with_tags=False) == claimed
 
 
 # weights

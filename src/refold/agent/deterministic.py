@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from refold.engine import Engine
+from refold.kinds import kind_of
 from refold.options import Options
 from refold.text.json_text import is_json
 from refold.tokens.base import TokenCounter
@@ -15,6 +17,13 @@ _ALWAYS_KEPT: Final = re.compile(
     r"https?://[^\s<>\"'`)\]]+|^[ \t]*+(?:async def|def|class|function|func|fn)\s[^\n]{1,120}", re.M
 )
 """What a short form must not lose: addresses, and the names of what code defines."""
+_SHARE: Final = 0.4
+_TIGHT_SHARE: Final = 0.2
+"""How much of the tokens of a structured text its excerpt may take."""
+_STRUCTURED: Final = frozenset(
+    "diff test_run stack_trace build_output log search_hits file_read listing table page".split()
+)
+"""Kinds of text that are excerpted. JSON is not: half of it would be no JSON at all."""
 _MOST_KEPT: Final = 500
 """With more of them, a text is little else: then it stays as it is."""
 
@@ -34,6 +43,8 @@ class DeterministicShortener:
     """
 
     def __init__(self, count: TokenCounter) -> None:
+        self._count = count
+        self._agent_engine = Engine(Options(profile="agent", counter=count))
         self._engine = Engine(Options(recency_window=0, counter=count))
         self._tight_engine = Engine(
             Options(recency_window=0, counter=count, compression_depth="aggressive")
@@ -41,10 +52,10 @@ class DeterministicShortener:
 
     def shorten(self, text: str, *, is_tight: bool = False) -> str | None:
         """Return a short form of *text*, with *is_tight* a shorter one; `None` if there is none."""
+        if is_structured(text):
+            return self._excerpt(text, _TIGHT_SHARE if is_tight else _SHARE)
         engine = self._tight_engine if is_tight else self._engine
-        job = engine.begin([{"role": "tool", "content": text, "id": "text"}])
-        plan, _ = engine.plan(job.messages, job.analyses, engine.options)
-        short = next(iter(plan[0].texts.values()), None)
+        short = _plan_one(engine, text, engine.options)
         if short is None:
             return None
         facts = dict.fromkeys(found[0].strip() for found in _ALWAYS_KEPT.finditer(text))
@@ -52,3 +63,22 @@ class DeterministicShortener:
             return None
         kept = [fact for fact in facts if fact not in short]
         return f"{short}\n[kept: {'; '.join(kept)}]" if kept else short
+
+    def _excerpt(self, text: str, share: float) -> str | None:
+        """Show the pieces of *text* that say most for this share of its tokens."""
+        budget = int(share * self._count(text))
+        return _plan_one(
+            self._agent_engine, text, replace(self._agent_engine.options, token_budget=budget)
+        )
+
+
+def is_structured(text: str) -> bool:
+    """Tell whether *text* has a structure that says what of it matters: then no model is needed."""
+    return kind_of(text) in _STRUCTURED
+
+
+def _plan_one(engine: Engine, text: str, options: Options) -> str | None:
+    """Return what *engine* makes of one tool result."""
+    job = engine.begin([{"role": "tool", "content": text, "id": "text"}])
+    plan, _ = engine.plan(job.messages, job.analyses, options)
+    return next(iter(plan[0].texts.values()), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from refold.agent.candidates import Candidate, describe
-from refold.agent.deterministic import DeterministicShortener, pack
+from refold.agent.deterministic import DeterministicShortener, is_structured, pack
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped
@@ -77,7 +77,10 @@ class Shortener:
             packed = await asyncio.to_thread(self._pack, candidate)
             if packed is not None and self._is_enough(candidate, packed):
                 return Outcome(status="compressed", short=packed, by="engine")
-            outcome = await self._ask(candidate, deadline)
+            if is_structured(text):  # what of it matters, its structure says: no model is needed
+                outcome = Outcome(status="skipped")
+            else:
+                outcome = await self._ask(candidate, deadline)
             if outcome.short is None and outcome.status not in ("failed", "rejected"):
                 outcome = await self._fall_back(candidate, packed, outcome)
             if outcome.short is not None and self._store is not None:

@@ -88,10 +88,8 @@ class _Ladder:
                 if units and not self._fits():
                     rolled = self._climb_part(units, rolled)
         plan = tuple(self._write(rolled))
-        report = report_budget(
-            plan, self._messages, self._untouchable, self._options, self._tokens, self._rungs
-        )
-        return plan, report
+        budget = self._options.token_budget or 0
+        return plan, report_budget(plan, budget, self._tokens, self._rungs, self._untouchable)
 
     def _climb_part(self, units: list[Unit], rolled: list[list[Unit]]) -> list[list[Unit]]:
         """Climb with the older or with the recent part of the conversation."""
@@ -184,6 +182,7 @@ class _Ladder:
                 stub = self._tokens.fold(smallest_roll(sources))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
                 yield roll_up(sources, stub + share, self._analyses)
+
 
 def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
     """Yield the user's last words, if they stand beside tool results, which may be shortened."""

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from refold.model.message import Message
 from refold.model.plan import Plan
-from refold.options import Options
 from refold.result import BudgetReport, Obstacle
 from refold.tokens.base import CountedTexts
 
 
 def report_budget(
     plan: Plan,
-    messages: Sequence[Message],
-    untouchable: Mapping[int, str],
-    options: Options,
+    budget: int,
     tokens: CountedTexts,
     rungs: Sequence[str],
+    untouchable: Mapping[int, str],
 ) -> BudgetReport:
-    """Measure the finished *plan*; *untouchable* says which messages could not give way, and why."""
-    budget = options.token_budget or 0
+    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why."""
+    messages = [message for fold in plan for message in fold.sources]
     count = sum(map(tokens.fold, plan))
     obstacles = [
         Obstacle(

@@ -21,6 +21,7 @@ from refold.cli.options import (
     make_options,
     model_option,
     out_option,
+    profile_option,
     quiet_option,
     set_option,
     store_option,
@@ -37,6 +38,7 @@ Examples:
   refold compress chat.json --json > folded.json
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
   refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
+  refold compress session.jsonl -o small.jsonl --profile agent --budget 20000
   cat chat.json | refold compress - --json | refold uncompress -
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 
@@ -54,6 +56,7 @@ The originals need a place: --store DB, or OUT.refold.db beside the output, or
 @format_option
 @set_option
 @budget_option
+@profile_option
 @model_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
@@ -67,12 +70,13 @@ def command(
     format_name: str | None,
     settings: tuple[str, ...],
     budget: int | None,
+    profile: str | None,
     model: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Fold a conversation file; the originals are kept so that it can be unfolded."""
-    options = make_options(settings, format_name, token_budget=budget, model=model)
+    options = make_options(settings, format_name, token_budget=budget, profile=profile, model=model)
     out = None if out == STDIO else out
     document = read_document(file)
     as_json = as_json or document.verbatim is not None

@@ -17,6 +17,7 @@ from refold.cli.options import (
     json_option,
     make_options,
     model_option,
+    profile_option,
     set_option,
 )
 from refold.cli.originals import open_for_looking
@@ -36,6 +37,7 @@ Examples:
 @format_option
 @set_option
 @budget_option
+@profile_option
 @model_option
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
@@ -45,12 +47,15 @@ def command(
     format_name: str | None,
     settings: tuple[str, ...],
     budget: int | None,
+    profile: str | None,
     model: str | None,
     as_json: bool,
     full: bool,
 ) -> None:
     """Say what a fold does to every message, and why; changes nothing."""
-    options = make_options(settings, format_name, trace=True, token_budget=budget, model=model)
+    options = make_options(
+        settings, format_name, trace=True, token_budget=budget, profile=profile, model=model
+    )
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())):
         folded = fold_file(document, options, open_for_looking(document, file, stack))

@@ -10,7 +10,7 @@ import click
 
 from refold.errors import ConfigError
 from refold.formats import format_names
-from refold.options import Options, PreservePattern
+from refold.options import Options, PreservePattern, Profile
 
 _WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -48,6 +48,13 @@ set_option = click.option(
 )
 budget_option = click.option(
     "--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Fit into this many tokens."
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(get_args(Profile)),
+    default=None,
+    help="balanced: rules for chats (default); agent: for work with tools, best with --budget; "
+    "lossless: says the same in fewer tokens.",
 )
 model_option = click.option(
     "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-5."

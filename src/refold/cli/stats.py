@@ -17,6 +17,7 @@ from refold.cli.options import (
     json_option,
     make_options,
     model_option,
+    profile_option,
     set_option,
 )
 from refold.cli.originals import open_for_looking
@@ -35,6 +36,7 @@ Examples:
 @format_option
 @set_option
 @budget_option
+@profile_option
 @model_option
 @json_option
 def command(
@@ -43,11 +45,12 @@ def command(
     format_name: str | None,
     settings: tuple[str, ...],
     budget: int | None,
+    profile: str | None,
     model: str | None,
     as_json: bool,
 ) -> None:
     """Show the figures of a fold: tokens, counters, quality; changes nothing."""
-    options = make_options(settings, format_name, token_budget=budget, model=model)
+    options = make_options(settings, format_name, token_budget=budget, profile=profile, model=model)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())):
         folded = fold_file(document, options, open_for_looking(document, file, stack))

@@ -10,6 +10,8 @@ from refold.cli.document import Document
 from refold.cli.folding import FoldedFile
 from refold.cli.words import excerpt
 from refold.formats import load
+from refold.model.message import Message
+from refold.result import TraceEntry
 
 _EXCERPT_CHARS = 160
 
@@ -49,6 +51,13 @@ class Row:
         }
 
 
+def _after(entry: TraceEntry, target: Message) -> str:
+    """Return what is shown in the place of a text."""
+    if entry.shown is not None:
+        return entry.shown
+    return target.parts[entry.part].text if target.parts else ""
+
+
 def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[Row]:
     """Yield one row per text, in the order of the conversation; needs a trace in the result."""
     before = load(document.messages, format_name=format_name)
@@ -65,7 +74,7 @@ def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[R
             action=entry.action,
             reason=entry.reason,
             before=source.parts[entry.part].text if source.parts else "",
-            after=target.parts[entry.part].text if target.parts else "",
+            after=_after(entry, target),
             chars_before=entry.input_chars,
             chars_after=entry.output_chars,
             line=document.items[entry.message_index].line,

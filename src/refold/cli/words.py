@@ -16,6 +16,9 @@ ACTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "contradicted": ("corrected", "magenta"),
     "code_split": ("code kept", "yellow"),
     "truncated": ("cut", "red"),
+    "recoded": ("recoded", "blue"),
+    "excerpted": ("excerpt", "green"),
+    "digested": ("digest", "green"),
 }
 """Each action's word and colour."""
 
@@ -44,6 +47,11 @@ _REASONS: Final[Mapping[str, str]] = {
     "preserve_patterns": "matches a pattern to keep",
     "force_converge": "cut to fit the budget",
     "rolled_up": "one summary for the oldest stretch",
+    "oldest_stretch": "one digest for the oldest stretch",
+    "newest": "the newest message",
+    "nothing_to_gain": "as short as it gets without loss",
+    "same_read": "the same was read before",
+    "changed_read": "read before: only the changes",
 }
 _FAMILIES: Final[Mapping[str, str]] = {
     "hard_t0": "structure: {}",
@@ -52,7 +60,10 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "corrects": "corrects {}",
     "pattern": "matches {}",
     "llm_preserved": "a model says: {}",
+    "recoded": "the same data, shorter ({})",
+    "excerpt": "its most telling parts are kept ({})",
 }
+_LISTS: Final = frozenset({"recoded", "excerpt"})
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -71,6 +82,7 @@ def reason_words(reason: str) -> str:
     if colon and family in _FAMILIES:
         first, *more = rest.split(",") if family == "hard_t0" else [rest]
         name = first.replace("_", " ") if family == "hard_t0" else first
+        name = name.replace("_", " ").replace(",", ", ") if family in _LISTS else name
         return _FAMILIES[family].format(clean(name)) + (f" +{len(more)}" if more else "")
     if reason.endswith("_reverted"):
         return "a stand-in would not be shorter"

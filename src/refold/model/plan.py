@@ -17,6 +17,8 @@ class Outcome(NamedTuple):
     reason: str
     input_chars: int
     output_chars: int
+    shown: str | None = None
+    """What a message that stands for several says of this one, if that can be told."""
 
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})

@@ -16,9 +16,9 @@ TAG_PREFIXES = ("[summary", "[cce:", "[truncated", "[excerpt", "[digest", "[reco
 """How every text of a stand-in can begin: a cheap test before any look-up."""
 
 ID_PREFIX = "cce_sum_"
-_BASE36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-_PAIRS: Final = tuple(low + high for high in _BASE36 for low in _BASE36)
-"""Two digits at once, the lower one first."""
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
+"""Two letters at once. Letters only: nobody takes an id of ours for a number of theirs."""
 _ID_PAIRS: Final = 6
 
 
@@ -80,7 +80,7 @@ def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
 
 
 def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
-    """Derive the id of a stand-in from what it stands for: 12 digits in base 36."""
+    """Derive the id of a stand-in from what it stands for: 12 letters."""
     seed = "\0".join((*ids, *digests)).encode("utf-8", "surrogatepass")
     number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
     made = ID_PREFIX

@@ -10,14 +10,12 @@ from refold.kinds import kind_of
 from refold.model.message import Message
 from refold.planner.choose import Candidate
 from refold.planner.items import find_items
-from refold.planner.layout import STUB_TOKENS, Layout, Place
+from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
 from refold.planner.survey import Survey, Voice
 from refold.planner.worth import Turn
 from refold.tokens.base import CountedTexts
 
-Key = tuple[int, int]
-"""The index of a message and the number of one of its texts."""
 CALLS: Final = -1
 """Stands for the number of a part: the tool calls of a message."""
 _OUTDATED: Final = 0.5
@@ -110,7 +108,7 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
     message: Message | None = None
     for text in texts:
         if text.message.role in preserved:
-            found.known.update(find_items(text.text))
+            found.known.update(find_items(_as_compared(text.text, talk=talk)))
             found.cuts.append([])
             continue
         if message is text.message:
@@ -125,8 +123,13 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
     return found
 
 
+def _as_compared(text: str, *, talk: bool) -> str:
+    """Return *text* as its words are compared, as long as it was: in *talk* capitals say little."""
+    return text.lower() if talk and text.isascii() else text
+
+
 def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> Iterator[Cut]:
-    said = text.text.lower() if talk and text.text.isascii() else text.text
+    said = _as_compared(text.text, talk=talk)
     hear, turn = found.survey.hear, len(found.turns) - 1
     for piece in cut_text(text.text, text.kind, talk=talk):
         items = find_items(said, piece.start, piece.end)
@@ -137,22 +140,19 @@ def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> Iterator[Cut]:
         yield Cut(piece.start, piece.end, rows, credit, piece.weight, must)
 
 
-def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[str]) -> list[Text]:
-    """Mark the texts whose pieces compete; results of *superseded* calls are worth less."""
+def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:
+    """Mark the texts whose pieces compete; those that are *superseded* are worth less."""
     return [
-        replace(text, is_open=True, factor=_OUTDATED if _call_of(text) in superseded else 1.0)
+        replace(text, is_open=True, factor=_OUTDATED if text.key in superseded else 1.0)
         if _competes(text, layout)
         else text
         for text in texts
     ]
 
 
-def _call_of(text: Text) -> str:
-    """Return the call that *text* answers, if it answers one."""
-    return "" if text.part == CALLS else text.message.parts[text.part].call_id or ""
-
-
 def _competes(text: Text, layout: Layout) -> bool:
+    if text.key in layout.last_words:
+        return False
     match layout.places[text.message.index]:
         case Place.WHOLE:
             return False

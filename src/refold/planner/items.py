@@ -6,8 +6,9 @@ import re
 from enum import IntEnum
 from typing import Final
 
-# Connectors and word characters are disjoint, so there is one way to match: linear.
-_ITEM: Final = re.compile(r"[#$@~./]*\w++(?:[./@+-]++\w++)*+")
+# Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
+# looked at from its beginning, so that rows of dots or slashes take linear time.
+_ITEM: Final = re.compile(r"(?:(?<![#$@~./])[#$@~./]++)?+\w++(?:[./@+-]++\w++)*+")
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
 # In Japanese the script tells where a word ends; hiragana is mostly grammar.

@@ -29,6 +29,15 @@ _TASK_SHARE: Final = 0.2
 _ELBOW_SHARE: Final = 0.15
 """What must be left for everything else beside the user's last message."""
 _FRAME_SHARE: Final = 0.1
+YIELDING: Final[Mapping[str, float]] = {
+    "first_task": _TASK_SHARE,
+    "last_user_message": 1 - _ELBOW_SHARE,
+}
+"""What is excerpted after all when it takes more than this share of the budget."""
+
+
+Key = tuple[int, int]
+"""The index of a message and the number of one of its texts."""
 
 
 class Place(Enum):
@@ -47,6 +56,8 @@ class Layout:
 
     places: list[Place]
     reasons: dict[int, str]
+    last_words: frozenset[Key] = frozenset()
+    """What the user said last, beside tool results: shown whole where it stands."""
 
 
 def lay_out(
@@ -60,17 +71,24 @@ def lay_out(
     """Give every message its place; in plain *talk* structure says nothing."""
     reasons = dict(untouchable)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
-    for reason, share in (("first_task", _TASK_SHARE), ("last_user_message", 1 - _ELBOW_SHARE)):
+    for reason, share in YIELDING.items():
         index = next((i for i, why in reasons.items() if why == reason), None)
         if index is not None:
             cost = tokens.message(messages[index])
             if cost > share * (left + cost):  # too much of the budget: let it be excerpted
                 del reasons[index]
                 left += cost
+    last_words = _find_last_words(messages)
+    cost = sum(tokens(messages[index].parts[number].text) for index, number in last_words)
+    if cost <= (1 - _ELBOW_SHARE) * left:
+        left -= cost
+    else:
+        last_words = frozenset()
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
     # An excerpt of next to nothing is a waste: with very little room it goes into a digest, too.
     is_roomy = _FRAME_SHARE * left >= STUB_TOKENS
     anchored = set(untouchable) if is_roomy else set(reasons)
+    anchored.update(index for index, _ in last_words)
     blocks = find_blocks(messages)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
     for number, block in enumerate(reversed(blocks)):
@@ -89,7 +107,19 @@ def lay_out(
             for index in block:
                 places[index] = Place.DIGEST
     _keep_short(messages, places, reasons, tokens)
-    return Layout(places, reasons)
+    return Layout(places, reasons, last_words)
+
+
+def _find_last_words(messages: Sequence[Message]) -> frozenset[Key]:
+    """Return the texts that the user said last, if they stand beside tool results."""
+    for message in reversed(messages):
+        if message.role != "user" or not message.is_turn:
+            continue
+        said = [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
+        if said:
+            is_beside = message.is_tool_result
+            return frozenset((message.index, n) for n in said) if is_beside else frozenset()
+    return frozenset()
 
 
 def _keep_short(

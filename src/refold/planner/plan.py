@@ -15,6 +15,7 @@ from refold.budget.report import report_budget
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
+from refold.planner.layout import YIELDING
 from refold.planner.recode import plan_lossless, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
@@ -37,7 +38,7 @@ def plan_profile(
     if target is None:
         return plan_shorter(messages, options, analyses), None
     tokens = analyses.tokens
-    untouchable = find_untouchable(messages, options)
+    untouchable = _find_untouchable(messages, options)
     if sum(map(tokens.message, messages)) <= target:
         whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
         plan, rungs = plan_lossless(messages, whole, {}, tokens), []
@@ -55,9 +56,22 @@ def plan_profile(
                 recoded=recoded,
                 points=points or learned_points(),
             )
-            plan = selection.make()
-            rungs.append("select")
-    return plan, report_budget(plan, messages, untouchable, options, tokens, rungs)
+            selected = selection.make()
+            if sum(map(tokens.fold, selected)) < sum(map(tokens.fold, plan)):
+                plan = selected
+                rungs.append("select")
+    return plan, report_budget(plan, options.token_budget or 0, tokens, rungs, untouchable)
+
+
+def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:
+    """Map what must survive to the reason; one that never yields comes before one that may."""
+    found = find_untouchable(messages, options)
+    if options.min_recency_window:
+        turns = [message.index for message in messages if message.is_turn]
+        for index in turns[-options.min_recency_window :]:
+            if found[index] in YIELDING:
+                found[index] = "min_recency_window"
+    return found
 
 
 def plan_shorter(

@@ -15,7 +15,8 @@ from refold.lossless import reencode
 from refold.lossless.rereads import changes
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
-from refold.planner.field import CALLS, Key, calls_text
+from refold.planner.field import CALLS, calls_text
+from refold.planner.layout import Key
 from refold.stages.originals import handle_of
 from refold.stages.tags import duplicate_tag, recoded_tag
 from refold.tokens.base import CountedTexts

@@ -74,10 +74,10 @@ class Selection:
         share = (target - cost) * _MUST_SHARE
         cost += int(share - choice.take(self._musts(), share))
         choice.offer(range(len(self._candidates)))
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
             before = len(choice.chosen)
             choice.spend(target - cost)
-            if len(choice.chosen) == before:
+            if number and len(choice.chosen) == before:
                 break
             plan, cost = self._write()
             if cost > target:

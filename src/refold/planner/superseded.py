@@ -3,51 +3,89 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from refold.model.message import Message
+from refold.model.message import Message, Part
 from refold.planner.items import Shape, find_items, shape_of
+from refold.planner.layout import Key
 
 # What a tool is called says what it does; whether it was done, its result says.
 _WRITES: Final = re.compile(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
 _READS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
+_COMMAND: Final = re.compile(r'"command":\s?"(\w++)"')
+"""One tool may do both: then it is told which."""
 _FAILED: Final = re.compile(
-    r"(?i)\b(?:error|failed|failure|exception|denied|not found|no such|invalid|unable|could not)\b"
+    r"(?i)\b(?:error|failed|failure|exception|traceback|denied|not found|no such|no match|invalid|"
+    r"unable|could not|cannot|did not|no replacement)\b"
 )
+_VALUE: Final = re.compile(r'"([^"\\\s]++)"')
+_PATHS: Final = (Shape.PATH, Shape.DOTTED)
 _SEEN: Final = 300
-"""How much of a result is looked at to tell whether it failed."""
+"""How much is looked at: of a result to tell whether it failed, of arguments to find a path."""
 
 
-def find_superseded(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the calls whose results show a file as it is no longer."""
-    results = {
-        part.call_id: part.text for message in messages for part in message.parts if part.call_id
-    }
-    written: dict[str, int] = {}
-    reads: list[tuple[int, str, frozenset[str]]] = []
-    for place, (call, text) in enumerate(_calls(messages)):
-        name, _, arguments = text.partition(" ")
-        if call not in results:
-            continue
-        paths = _paths(arguments)
-        if _WRITES.search(name):
-            if not _FAILED.search(results[call][:_SEEN]):
-                written.update(dict.fromkeys(paths, place))
-        elif _READS.search(name):
-            reads.append((place, call, paths))
-    return frozenset(
-        call for place, call, paths in reads if any(written.get(p, -1) > place for p in paths)
-    )
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What a tool was asked to do, and with which files."""
+
+    verb: str
+    paths: frozenset[str]
 
 
-def _calls(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
+    """Return the texts that show a file as it is no longer."""
+    calls: dict[str, _Call] = {}
+    shown: dict[str, list[Key]] = {}
+    outdated: set[Key] = set()
     for message in messages:
-        if len(message.calls) == len(message.opaque):
-            yield from zip(message.calls, message.opaque, strict=True)
+        calls.update(_calls(message))
+        for id_, numbers in _answers(message).items():
+            call = calls.get(id_)
+            if call is None:
+                continue
+            if _WRITES.search(call.verb):
+                if not any(_has_failed(message, message.parts[number]) for number in numbers):
+                    for path in call.paths:
+                        outdated.update(shown.pop(path, ()))
+            elif _READS.search(call.verb):
+                for path in call.paths:
+                    shown.setdefault(path, []).extend((message.index, n) for n in numbers)
+    return frozenset(outdated)
+
+
+def _calls(message: Message) -> Iterator[tuple[str, _Call]]:
+    if len(message.calls) != len(message.opaque):
+        return
+    for id_, text in zip(message.calls, message.opaque, strict=True):
+        name, _, rest = text.partition(" ")
+        arguments = rest[:_SEEN]
+        command = _COMMAND.search(arguments) if _WRITES.search(name) else None
+        yield id_, _Call(command[1] if command else name, _paths(arguments))
 
 
 def _paths(arguments: str) -> frozenset[str]:
-    """Return what looks like a file in the beginning of a call's arguments."""
-    shapes = (Shape.PATH, Shape.DOTTED)
-    return frozenset(item for item in find_items(arguments[:_SEEN]) if shape_of(item) in shapes)
+    """Return what looks like a file: a whole value of JSON, or any word of other arguments."""
+    is_json = arguments.startswith("{")
+    found = _VALUE.findall(arguments) if is_json else find_items(arguments)
+    return frozenset(item for item in found if shape_of(item) in _PATHS)
+
+
+def _answers(message: Message) -> dict[str, list[int]]:
+    """Map each call that *message* answers to the texts that do."""
+    answers: dict[str, list[int]] = {}
+    for number, part in enumerate(message.parts):
+        if part.call_id:
+            answers.setdefault(part.call_id, []).append(number)
+    return answers
+
+
+def _has_failed(message: Message, part: Part) -> bool:
+    """Tell whether a result says that it failed, by a flag or in its first words."""
+    value: Any = message.wire
+    for step in part.path:
+        value = value[step]
+        if isinstance(value, Mapping) and value.get("is_error") is True:
+            return True
+    return _FAILED.search(part.text[:_SEEN]) is not None

@@ -7,7 +7,8 @@ from typing import Final
 
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
-from refold.planner.field import CALLS, Key, Text
+from refold.planner.field import CALLS, Text
+from refold.planner.layout import Key
 from refold.stages.originals import handle_of
 from refold.stages.tags import digest_tag, excerpt_tag
 
@@ -49,7 +50,9 @@ def write_excerpt(
         tag = excerpt_tag(join_spans(text.text, chosen), percent, handle)
         if len(tag) < len(part.text):
             shown[number] = tag
-            rows.append(Outcome("excerpted", f"excerpt:{text.kind}", len(part.text), len(tag)))
+            rows.append(
+                Outcome("excerpted", f"excerpt:{text.kind},{percent}%", len(part.text), len(tag))
+            )
         else:
             rows.append(Outcome("preserved", "within_budget", len(part.text), len(part.text)))
     if not rows:
@@ -74,9 +77,10 @@ def write_digest(
                 shown += sum(stop - start for start, stop in chosen)
             if text is not None and chosen:
                 said.append(join_spans(text.text, chosen))
+        body = "\n".join(said)
         if said:
-            lines.append(f"{message.role}: " + "\n".join(said))
-        rows.append((Outcome("digested", "oldest_stretch", message.chars, sum(map(len, said))),))
+            lines.append(f"{message.role}: {body}")
+        rows.append((Outcome("digested", "oldest_stretch", message.chars, len(body), body),))
     percent = min(99, 100 * shown // max(1, whole))
     tag = digest_tag("\n".join(lines), percent, handle_of(sources))
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=tuple(rows), is_rolled=True)

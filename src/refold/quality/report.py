@@ -114,4 +114,5 @@ def _trace(plan: Plan) -> Iterator[TraceEntry]:
                     reason=outcome.reason,
                     input_chars=outcome.input_chars,
                     output_chars=outcome.output_chars,
+                    shown=outcome.shown,
                 )

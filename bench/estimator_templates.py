@@ -1,0 +1,228 @@
+"""Templates of source code, logs and pages, in two parts: one to fit to and one to test on.
+
+A paragraph sign and a letter is a slot; `estimator_texts` says what belongs into each.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final = {
+    "fit": (
+        "name value data path file index key node list user result config state item count type "
+        "line text id error message request response option start end size token event task job "
+        "parent child buffer stream handler client server session cache queue worker header body "
+        "field column table row record entry offset length limit width height source target source "
+        "level logger output input format parser reader writer encoding decoder version module "
+        "package symbol scope frame block thread process signal timeout retry delay interval "
+        "account balance invoice order payment ticket booking flight airline customer address "
+        "export import merge branch commit patch render layout widget button cursor margin "
+        "matrix vector tensor gradient sample weight median variance threshold harbour lantern "
+        "ledger kettle meadow crate tide beacon anchor gauge valve pump turbine compressor"
+    ).split(),
+    "test": (
+        "info content args params context callback props element model view store action target "
+        "filename directory prefix suffix pattern match group string number array object method "
+        "attribute property default current previous next first last total max min temp status "
+        "url host port query route endpoint payload schema validator permission role policy "
+        "database connection cursor transaction migration index backup snapshot replica shard "
+        "image pixel color palette shader texture mesh camera viewport animation duration "
+        "sensor reading voltage battery firmware device driver bus interrupt register memory "
+        "garden orchard weather rainfall bicycle train platform luggage violin chapter novel "
+        "recipe flour oven kitchen clinic patient nurse dosage harvest tractor barn"
+    ).split(),
+}  # fmt: skip
+
+SENTENCES: Final = {
+    "fit": (
+        "Return the §w of the §w, or None if there is no such §w.",
+        "The §w is read once and kept; a later §w does not change it.",
+        "If the §w is empty, the §w of the parent is used instead.",
+        "We should check whether the §w still holds before the §w is written.",
+        "This does not work when two of them are opened at the same time.",
+        "It was a long day, and nobody remembered who had moved the §w.",
+        "Please send the §w to the office before noon on Friday.",
+        "TODO: handle the case where the §w is larger than the §w.",
+        "I've looked at the §w and found that the §w was never closed.",
+    ),
+    "test": (
+        "Each §w is checked against the §w that was given, and refused if it is too old.",
+        "Raises an exception when the §w cannot be found in the given §w.",
+        "You can change this with the §w option, which is off by default.",
+        "She carried the §w down to the river and waited for the others.",
+        "Note that the order of the results is not guaranteed.",
+        "Why do we need this? Because the §w used to be shared between all of them.",
+        "Thanks for the report, I'll have a look at the §w tomorrow morning.",
+        "The new version is about twice as fast and needs less memory than before.",
+    ),
+}
+
+CODE: Final = {
+    "Python": {
+        "fit": (
+            "import §w\nimport os\nimport re\nimport sys\nfrom §w import §C\n"
+            "from collections import defaultdict\nfrom typing import Any, Optional\n",
+            'def §v(self, §v, §v=None, *args, **kwargs):\n    """§s\n\n    §s\n    """\n'
+            "    if §v is None:\n        §v = self._§v\n    return self.§v(§v, §v)",
+            "class §C(§C):\n    \"\"\"§s\"\"\"\n\n    def __init__(self, §v, §v=§n):\n"
+            "        super().__init__()\n        self.§v = §v\n        self._§v = {}\n",
+            "    @property\n    def §v(self) -> str:\n        return self._§v\n\n"
+            "    @§v.setter\n    def §v(self, value):\n        self._§v = value",
+            "    try:\n        with open(§v, 'rb') as f:\n            §v = f.read()\n"
+            "    except (OSError, ValueError) as exc:\n"
+            "        raise §CError(f\"cannot read {§v!r}: {exc}\") from exc",
+            "    for §w, §w in sorted(self.§v.items()):\n        if not §w.startswith('§w'):\n"
+            "            continue\n        §v.append((§w, §w[§i:]))\n    return §v",
+            "# §s\n§K = §n\n§K = '§w'\n_§K = frozenset(['§w', '§w', '§w', '§k'])\n"
+            "__all__ = ['§C', '§v', '§v']",
+            "    def test_§v(self):\n        §w = §C(§n, '§w')\n"
+            "        self.assertEqual(§w.§v(§n), [§i, §i, §n])\n"
+            "        self.assertRaises(TypeError, §w.§v, None)\n"
+            "        self.assertTrue(isinstance(§w, §C))",
+            "    while True:\n        §w = self._§v.pop()\n        if §w == b'\\n' or not §w:\n"
+            "            break\n        §v += len(§w)\n        # §s\n        if §v > §n:\n"
+            "            return -1",
+            "parser.add_argument('--§k', '-§i', type=int, default=§n,\n"
+            "                    help='§s')",
+            "    return {\n        '§w': self.§v,\n        '§v': int(§v) if §v else 0,\n"
+            "        \"§w\": [x for x in §v if x is not None],\n    }",
+            "_§v_re = re.compile(r'^\\s*(?P<§w>[a-z_]+)\\s*=\\s*(\\d+)$', re.M)\n\n"
+            "def _§v(s):\n    m = _§v_re.match(s)\n    if m is None:\n        return s, ''\n"
+            "    i = m.end()\n    return s[:i].lower(), s[i+1:]",
+            'if __name__ == "__main__":\n    logging.basicConfig(level=logging.INFO)\n'
+            "    sys.exit(main(sys.argv[1:]))",
+            "async def §v(§v: §C, *, §w: list[str] | None = None) -> dict[str, Any]:\n"
+            "    §w = await self.§w.get(f\"/api/§w/{§v}\", timeout=§i)\n"
+            "    §w.raise_for_status()\n    return §w.json()",
+        ),
+        "test": (
+            "from __future__ import annotations\n\nimport argparse, json\nimport numpy as np\n"
+            "from pathlib import Path\nfrom .§w import §C, §v",
+            "@dataclass(frozen=True)\nclass §C:\n    §w: int = §n\n    §v: str = '§w'\n"
+            "    §v: tuple[float, ...] = (§f, §f)\n\n    def __repr__(self):\n"
+            "        return '%s(%r, %r)' % (self.__class__.__name__, self.§w, self.§v)",
+            "    def _§v(self, §w, §w, strict=False):\n        '''§s\n\n        >>> §v(§n)\n"
+            "        §n\n        '''\n        assert len(§w) > §i, \"§w must not be empty\"\n"
+            "        return sum(x * y for x, y in zip(§w, §w))",
+            "        if isinstance(§w, (list, tuple)) and len(§w) == 2:\n"
+            "            §w, §v = §w\n        elif hasattr(§w, '§v'):\n"
+            "            §w = getattr(§w, '§v')()\n        else:\n"
+            "            raise TypeError(\"§w must be a §w, not %s\" % type(§w).__name__)",
+            "    # §s\n    # §s\n    lock = threading.Lock()\n    with lock:\n"
+            "        self.__§w[§v] = §w\n        self._§w_count += 1\n    del §w",
+            "def main():\n    args = get_args()\n    §w = Path(args.§w).resolve()\n"
+            "    print('§w:', §w, file=sys.stderr)\n    if args.verbose > 1:\n"
+            "        §v(§w, **vars(args))\n    return 0 if §w.exists() else 1",
+            "@pytest.mark.parametrize('§w,expected', [(§n, §n), (§n, '§w'), ('§w', None)])\n"
+            "def test_§v(§w, expected):\n    assert §v(§w) == expected",
+            "    try:\n        from _§w import §v\n    except ImportError:\n        pass\n"
+            "    finally:\n        os.unlink(§v)\n    yield from self.§v(§w, 0x§h & 0xff)",
+        ),
+    },
+    "TypeScript": {
+        "fit": (
+            "import { §C, type §C } from './§w/§k';\nimport * as §w from \"§w\";\n"
+            "import type { §C } from '../../§w';",
+            "export interface §C extends §C {\n  §c: string;\n  §c?: number;\n"
+            "  readonly §c: Record<string, §C[]>;\n  /** §s */\n  on§C: (§w: §C) => void;\n}",
+            "export async function §c(§w: §C, §c: string = '§w'): Promise<§C | undefined> {\n"
+            "  const §w = await this.§w.find({ where: { §c, id: §w.id } });\n"
+            "  if (!§w) {\n    throw new Error(`§W not found: ${§w}`);\n  }\n  return §w;\n}",
+            "const [§w, set§C] = useState<§C | null>(null);\nuseEffect(() => {\n"
+            "  §c().then((res) => set§C(res.data));\n}, [§w, §c]);",
+            "export class §C implements §C {\n  private §c = new Map<string, §C>();\n\n"
+            "  constructor(private readonly §c: §C) {}\n\n  get §c(): boolean {\n"
+            "    return this.§c.size > §i;\n  }\n}",
+            "  return (\n    <div className=\"flex items-center gap-2\">\n"
+            "      <§C §w={§c} onClick={() => handle§C(§w.id)} />\n"
+            "      {§c && <span>{§w.§w}</span>}\n    </div>\n  );",
+            "\tprivate _§c(§c: number, §w: §C[]): void {\n\t\tfor (const §w of this._§c) {\n"
+            "\t\t\tif (§w.§c === §n || typeof §w !== 'string') {\n\t\t\t\tcontinue;\n\t\t\t}\n"
+            "\t\t\tthis._§c.push(§w);\n\t\t}\n\t}",
+            "export const §c = z.object({\n  §w: z.string().min(1),\n  §c: z.number().optional(),\n"
+            "});\nexport type §C = z.infer<typeof §c>;",
+            "describe('§C', () => {\n  it('should §w the §w', async () => {\n"
+            "    const §w = §c({ §w: §n });\n    expect(§w.§c).toBe(true);\n  });\n});",
+            "// §s\nexport const §K = {\n  §w: '§w',\n  §c: §n,\n} as const;\n",
+            "  try {\n    §w = JSON.parse(§w) as §C;\n  } catch (e) {\n"
+            "    console.error('[§C] failed to parse', e);\n    return [];\n  }",
+            "/**\n * §s\n * @param §w §s\n * @returns the §w\n */\n"
+            "function §c<T>(§w: T[], fn: (x: T, i: number) => boolean): T[] {\n"
+            "  return §w.filter((x, i) => fn(x, i)).map(x => ({ ...x }));\n}",
+        ),
+        "test": (
+            "import React, { useMemo, useRef } from 'react';\nimport { §c } from '@/lib/§w';\n",
+            "type §C = '§w' | '§w' | '§k';\n\nexport enum §C {\n  §C = §i,\n  §C = '§w',\n}\n"
+            "export type §CProps = Omit<§C, '§c'> & { §c: §C };",
+            "export const §c = async (req: Request, res: Response) => {\n"
+            "  const { §c, §c } = req.§w;\n  if (§c == null) return res.status(§n).json({ §c: "
+            "'§s' });\n  await §w.§c(§c, { limit: §n });\n};",
+            "    switch (§w.type) {\n      case '§w':\n        return { ...§w, §c: §w.§c };\n"
+            "      default:\n        return §w;\n    }",
+            "abstract class §C<T extends §C> {\n    protected static readonly §c: number = §n;\n"
+            "    public §c(§w?: string): T | null {\n        return this.§c[§w ?? ''] || null;\n"
+            "    }\n}",
+            "  const §c = useMemo(() => §w.reduce((sum, x) => sum + x.§c, 0), [§w]);\n"
+            "  // §s\n  §w.addEventListener('§w', §c, false);\n  return () => clearTimeout(§c);",
+            "let §c: §C[] = [];\nfor (let i = 0; i < §w.length; i++) {\n"
+            "    if (!§c(§w[i])) { break; }\n    §c.push(§w[i] as unknown as §C);\n}",
+            "declare module '§w' {\n  export function §c(§w: string, cb?: (err: Error | null, §w: "
+            "§C) => void): void;\n  export default §C;\n}",
+        ),
+    },
+}  # fmt: skip
+
+LOG_LINES: Final = {
+    "fit": (
+        "§dT§t.§zZ INFO §w-§i §w §w §w took §n ms",
+        "§d §t,§z - §w.§w - WARNING - §w §w failed for §v=§n",
+        "[§d §t] ERROR [§w] §s (attempt §i)",
+        "§d §t INFO §C: §w §w §n/§n §u",
+        "§a - - [14/Mar/2026:§t +0000] \"GET /§p?§w=§n HTTP/1.1\" 200 §n",
+        "Mar 14 §t §w-§i §w[§n]: §w §w from §a port §n",
+        "level=info ts=§dT§t.§zZ caller=§w.go:§n msg=\"§w §w\" §w=§h §w=§nms",
+        "test_§v (§w.tests.§C) ... ok",
+        "tests/§p/test_§v.py::§C::test_§v PASSED [ §i%]",
+        "  File \"/usr/lib/§w/§v.py\", line §n, in §v\n    §v = self.§v(§v)",
+        "src/§p/§v.py:§n:§i: E§n §w '§v' is not defined",
+        "npm http fetch GET 200 https://example.org/§k §nms",
+    ),
+    "test": (
+        "§d §t.§z [main] DEBUG com.acme.§w.§C - §w §w: §n",
+        "§dT§t+02:00 worker-§i §W §w §w (§f s)",
+        "{\"time\":\"§dT§tZ\",\"level\":\"WARN\",\"msg\":\"§w §w\",\"§v\":§n}",
+        "§t.§z [ERROR] §C: §s",
+        "I0314 §t.§z000 §n §w.cc:§n] §w §w §w = §f",
+        "§d §t status installed lib§w-§w:amd64 §i.§i.§n-1ubuntu§i",
+        "src/§p/§v.ts(§n,§i): error TS§n: Cannot find name '§c'.",
+        "FAILED tests/test_§v.py::test_§v - AssertionError: assert §n == §n",
+        "[§n.§z000] §w: §w §w at 0x§h, irq §i",
+        "   §i: §w::§w::§v\n             at ./src/§p.rs:§n:§i",
+    ),
+}
+
+PAGES: Final = {
+    "fit": (
+        "# §W §w",
+        "## §W and §w",
+        "§s §s §s §s",
+        "- §s\n- §s\n- `§v`: §s",
+        "1. **§W §w**: §s\n2. **§W**: §s",
+        "```python\nfrom §w import §C\n§w = §C(§v=§n)\nprint(§w.§v)\n```",
+        "| §W | §W | §w |\n|---|---|---|\n| `§v` | §n | §s |\n| `§v` | §f | §s |",
+        "See [the §w page](docs/§k.md#§k) or https://example.org/§p for the §w. §s",
+        "> §s §s",
+        "Set `§K=§n` and call `§c()`; `§w/§v.py` has the rest.",
+        "§s §s\n§s §s §s",
+    ),
+    "test": (
+        "### How to §w a §w?",
+        "§s §s\n§s",
+        "* §s\n* [x] §s\n* §s *§w* §s",
+        "```sh\npip install §k\n§w --§k §n ./§p\n```",
+        "**§W:** §P, §d. §s",
+        "![§w](https://example.com/§p.png)\n\n---",
+        "The `--§k` flag (default: `§n`) sets the §w: §s §s",
+        "| option | type | default |\n| :--- | :---: | ---: |\n| §c | `§w` | §n |\n| §c | `§w` | — |",
+    ),
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""The planner: one budget over a whole conversation, spent on what later turns will need."""

@@ -1,68 +1,42 @@
 """Measure the token estimate against an exact tokenizer, per kind of text; fit its weights anew.
 
-python bench/estimator.py                      # generated texts only
-python bench/estimator.py --data DIR           # and the messages of every *.jsonl.gz in DIR
-python bench/estimator.py --data DIR --fit     # also print refitted weights (needs numpy)
+    python bench/estimator.py                           # generated texts that were not fitted to
+    python bench/estimator.py --data DIR --by kind      # messages of every *.jsonl.gz in DIR, too
+    python bench/estimator.py --fit                     # fit to both, and compare with the package
+
+Fitting needs numpy, scipy and the recorded conversations in ../shared/data (or --data); without
+them it is skipped. It takes the part of the generated texts that is for fitting, prints the error
+on each source when the fit has not seen it, and fails if the package has other weights.
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
 import gzip
+import importlib.util
 import json
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import quantiles
+from statistics import mean, quantiles
+from typing import Final
 
+from estimator_texts import generated
 from refold import classify
 from refold.text.json_text import is_json
-from refold.text.scan import pair_codes
-from refold.tokens import estimate
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ENCODINGS, ExactCounter
+from table import draw
 
-MIN_TOKENS = 20
-PAIRS = [16 * a + b for a in range(1, 15) for b in range(1, 15)]
-SCRIPT_RANGES = {n: (a, b) for n, (a, b, _) in enumerate(estimate.SCRIPT_WEIGHTS, start=1)}
-SCRIPT_NUMBERS = bytes(
-    next((n for n, (a, b) in SCRIPT_RANGES.items() if a <= byte <= b), 0) for byte in range(256)
-)
-PER_SOURCE = 700
-MAX_CHARS = 20_000
+MIN_TOKENS: Final = 20
+PER_SOURCE: Final = 700
+MAX_CHARS: Final = 20_000
+DATA: Final = Path(__file__).parents[2] / "shared" / "data"
+HEADER: Final = ("kind", "texts", "5 %", "median", "95 %", "error", "total")
 
-SEEDS = {
-    "Hindi": "यह एक साधारण वाक्य है जिसमें हम मौसम और शहर की बात करते हैं। कल बारिश हुई थी और सड़कें गीली थीं।",
-    "Arabic": "هذا نص عادي يتحدث عن الطقس والمدينة والناس. هطل المطر أمس وكانت الشوارع مبللة جدا.",
-    "Russian": "Это обычный текст о погоде, городе и людях. Вчера шёл дождь, и улицы были мокрыми весь день.",
-    "Thai": "นี่คือข้อความธรรมดาเกี่ยวกับสภาพอากาศและเมือง เมื่อวานฝนตกและถนนเปียกมาก",
-    "Korean": "이것은 날씨와 도시에 관한 평범한 글입니다. 어제 비가 와서 거리가 젖었습니다.",
-    "Greek": "Αυτό είναι ένα απλό κείμενο για τον καιρό και την πόλη. Χθες έβρεξε και οι δρόμοι ήταν υγροί.",
-    "Hebrew": "זהו טקסט רגיל על מזג האוויר והעיר. אתמול ירד גשם והרחובות היו רטובים.",
-    "German": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere Übel blieben aus.",
-    "French": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la rivière où l'on pêchait.",
-    "Vietnamese": "Hôm qua trời mưa và đường phố ướt cả ngày, nhưng mọi người vẫn đi làm như bình thường.",
-    "emoji": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧 🐛🧪🎯📈🛠️🏁🍎🚲 🌧️🎻📚🔒🧭🪴🥁",
-}
-
-
-def generated() -> Iterator[tuple[str, str]]:
-    """Yield kinds of text that conversations seldom hold, from a fixed seed."""
-    rng = random.Random(3)
-    for kind, seed in SEEDS.items():
-        words = seed.split(" ")
-        for _ in range(40):
-            rng.shuffle(words)
-            yield kind, " ".join(words * rng.randint(2, 4))
-    for _ in range(60):
-        noise = rng.randbytes(rng.randint(30, 600))
-        yield "base64", base64.b64encode(noise).decode()
-        yield "hex", noise.hex()
-        yield "white space", (" " * rng.randint(1, 40) + "\n") * rng.randint(5, 60)
-        yield "one letter", "a" * rng.randint(200, 1000)
-        yield "numbers", " ".join(str(rng.randrange(10 ** rng.randint(1, 9))) for _ in range(60))
+Texts = list[tuple[str, str]]
 
 
 def recorded(directory: Path) -> Iterator[tuple[str, str]]:
@@ -85,81 +59,74 @@ def recorded(directory: Path) -> Iterator[tuple[str, str]]:
 def kind_of(text: str) -> str:
     """Tell roughly what kind of text something is."""
     if is_json(text):
-        return "JSON"
+        return "recorded JSON"
     wide = sum("\u3040" <= char <= "\u9fff" for char in text[:2000])
     if wide > 0.2 * len(text[:2000]):
-        return "Chinese, Japanese"
+        return "recorded Chinese, Japanese"
     reasons = classify(text).reasons
     if {"indented_code", "code_fence", "high_special_char_ratio"} & set(reasons):
-        return "code and output"
-    return "English and other prose"
+        return "recorded code and output"
+    return "recorded English and other prose"
 
 
-def features(text: str) -> list[int]:
-    """Count what the estimate weighs: pairs of classes, then units of each script."""
-    data = text.encode("utf-8", "surrogatepass")
-    pairs = Counter(pair_codes(data.translate(estimate.CLASSES), estimate.FIRST)[: len(data)])
-    units = Counter(text.encode("utf-16-le", "surrogatepass")[1::2].translate(SCRIPT_NUMBERS))
-    return [*(pairs[pair] for pair in PAIRS), *(units[number] for number in SCRIPT_RANGES)]
+def measure(texts: Texts, count: ExactCounter) -> Iterator[tuple[object, ...]]:
+    """Yield a row of the table for each kind: estimate over exact count, its spread and error."""
+    pairs: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for kind, text in texts:
+        exact = count(text)
+        if exact >= MIN_TOKENS:
+            pairs[kind].append((estimate_tokens(text), exact))
+    pairs["ALL"] = [pair for found in pairs.values() for pair in found]
+    for kind, found in pairs.items():
+        ratios = [guess / exact for guess, exact in found]
+        cuts = quantiles(ratios, n=20) if len(ratios) > 1 else ratios * 19
+        error = mean(abs(ratio - 1) for ratio in ratios)
+        total = sum(guess for guess, _ in found) / sum(exact for _, exact in found) - 1
+        row = (len(found), cuts[0], cuts[9], cuts[18], f"{error:.1%}", f"{total:+.1%}")
+        yield kind, *row
 
 
-def fit(texts: list[tuple[str, str]], counts: list[int]) -> None:
-    """Print weights that minimise the relative error; none may be negative."""
-    import numpy as np
+def fit(directory: Path) -> int:
+    """Fit the weights anew, show how they do on what they have not seen, compare the package."""
+    needed = [name for name in ("numpy", "scipy") if importlib.util.find_spec(name) is None]
+    if needed or not any(directory.glob("*.jsonl.gz")):
+        lacking = " and ".join(needed) or f"recorded conversations in {directory}"
+        print(f"SKIPPED: fitting needs {lacking}", file=sys.stderr)
+        return 0
+    from estimator_fit import Fit, shipped, spell
 
-    rows = np.array([features(text) for _, text in texts], float)
-    wanted = np.array(counts, float)
-    scale = 1 / np.maximum(wanted, MIN_TOKENS)
-    a, b = rows * scale[:, None], wanted * scale
-    gram, target = a.T @ a + 1e-2 * np.eye(a.shape[1]), a.T @ b
-    weights = np.zeros(a.shape[1])
-    for _ in range(3000):
-        for j in range(len(weights)):
-            step = (target[j] - gram[j] @ weights) / gram[j, j]
-            weights[j] = max(weights[j] + step, 0)
-    units = [min(255, round(estimate.UNIT * weight)) for weight in weights]
-    names = estimate.CLASS_NAMES[1:]
-    for place, name in enumerate(names):
-        row = units[place * len(names) : (place + 1) * len(names)]
-        print(name, " ".join(f"{unit:3d}" for unit in row))
-    for (first, last), unit in zip(SCRIPT_RANGES.values(), units[len(PAIRS) :], strict=True):
-        print(f"0x{first:02X}, 0x{last:02X}, {unit}")
+    texts = [*recorded(directory), *generated("fit")]
+    count = ExactCounter("o200k_base")
+    fitting = Fit(texts, [count(text) for _, text in texts])
+    header = ("kind", "texts", "error", "left out", "total")
+    print(draw(header, fitting.cross_validate(fitting.left_out_kinds())))
+    weights = fitting.weights()
+    print(f"\n{spell(weights)}\n")
+    same = weights == shipped()
+    print("the package has these weights" if same else "THE PACKAGE HAS OTHER WEIGHTS")
+    return 0 if same else 1
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    summary, _, rest = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, help="directory of *.jsonl.gz conversations")
     parser.add_argument("--encoding", choices=ENCODINGS, default="o200k_base")
     parser.add_argument("--by", choices=("source", "kind"), default="source")
-    parser.add_argument("--fit", action="store_true", help="also fit the weights anew")
-    args = parser.parse_args()
+    parser.add_argument("--fit", action="store_true", help="fit the weights instead")
+    args = parser.parse_args(argv)
+    if args.fit:
+        return fit(args.data or DATA)
     found = recorded(args.data) if args.data else ()
     named = ((kind_of(text) if args.by == "kind" else source, text) for source, text in found)
-    texts = [*generated(), *named]
-    count = ExactCounter(args.encoding)
-    counts = [count(text) for _, text in texts]
-    ratios: dict[str, list[float]] = defaultdict(list)
-    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for (kind, text), exact in zip(texts, counts, strict=True):
-        if exact >= MIN_TOKENS:
-            guess = estimate_tokens(text)
-            for name in (kind, "ALL"):
-                ratios[name].append(guess / exact)
-                sums[name][0] += guess
-                sums[name][1] += exact
+    texts = [*generated("test"), *named]
     print(f"estimate ÷ {args.encoding}, texts of {MIN_TOKENS} tokens and more")
-    print(f"{'kind':<44} {'texts':>6} {'5 %':>6} {'median':>6} {'95 %':>6} {'total':>6}")
-    for kind, values in ratios.items():
-        cuts = quantiles(values, n=20) if len(values) > 1 else [values[0]] * 19
-        total = sums[kind][0] / sums[kind][1]
-        print(
-            f"{kind:<44} {len(values):>6} {cuts[0]:>6.2f} {cuts[9]:>6.2f} {cuts[18]:>6.2f} "
-            f"{total:>6.2f}"
-        )
-    if args.fit:
-        fit(texts, counts)
+    print(draw(HEADER, measure(texts, ExactCounter(args.encoding))))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Templates of source code, logs and pages, in two parts: one to fit to and one to test on.
+"""Templates of source code, logs, pages and prose: one part to fit to, another to test on.
 
 A paragraph sign and a letter is a slot; `estimator_texts` says what belongs into each.
 """
@@ -226,3 +226,108 @@ PAGES: Final = {
         "| option | type | default |\n| :--- | :---: | ---: |\n| §c | `§w` | §n |\n| §c | `§w` | — |",
     ),
 }  # fmt: skip
+
+SETTINGS: Final = {
+    "fit": (
+        "version: '3.§i'\nservices:\n  §w:\n    image: §w/§k:§i.§i\n    ports:\n"
+        "      - \"§n:§n\"\n    environment:\n      §K: §w",
+        "  - name: §W the §w\n    uses: §w/§k@v§i\n    with:\n      §k: §n\n      §v: true",
+        "§v:\n  - §v: §w/§k\n    §v:\n      §w: §w\n      §v: os.environ/§K\n      §v: §n",
+        "# §s\n§w:\n  enabled: false\n  §c: §f\n  §c: [\"§w\", \"§w\"]",
+    ),
+    "test": (
+        "apiVersion: apps/v1\nkind: §C\nmetadata:\n  name: §k\n  labels:\n    app: §w\nspec:\n"
+        "  replicas: §i\n  template:\n    spec:\n      containers:\n        - name: §k",
+        "on:\n  push:\n    branches: [ §w ]\njobs:\n  §w:\n    runs-on: ubuntu-latest\n"
+        "    steps:\n      - run: §w §w --§k=§n",
+        "- id: §n\n  §w: \"§s\"\n  §v: ~\n  §w:\n    - §w\n    - §w",
+    ),
+}
+
+LANGUAGES: Final = {
+    "Chinese": {
+        "fit": "我们 今天 把 仓库 里 的 木箱 又 数 了 一遍 ， 结果 比 昨天 少 了 三个 。 数据库 的 服务 "
+        "需要 在 周五 之前 升级 ， 请 把 新的 清单 发给 办公室 。",
+        "test": "昨天 下 了 很大 的 雨 ， 街道 整天 都 是 湿的 ， 但是 大家 还是 照常 去 上班 。 "
+        "这个 函数 返回 一个 列表 ， 如果 没有 找到 就 抛出 异常 。",
+    },
+    "Japanese": {
+        "fit": "昨日は 雨が 降って 、 道は 一日中 濡れて いました 。 ホテルの 予約を 金曜日までに "
+        "変更して いただけますか 。",
+        "test": "この 関数は 結果の 一覧を 返します 。 駅の 近くに 新しい レストランが できたので 、 "
+        "友達と 一緒に 行きました 。",
+    },
+    "Hindi": {
+        "fit": "यह एक साधारण वाक्य है जिसमें हम मौसम और शहर की बात करते हैं। कल बारिश हुई थी और "
+        "सड़कें गीली थीं। कृपया नई सूची शुक्रवार तक कार्यालय भेज दीजिए।",
+        "test": "बाज़ार में आज बहुत भीड़ थी, इसलिए हम देर से घर पहुँचे। बच्चों ने स्कूल के बाद नदी के "
+        "किनारे खेल खेला और पुरानी किताबें पढ़ीं।",
+    },
+    "Arabic": {
+        "fit": "هذا نص عادي يتحدث عن الطقس والمدينة والناس. هطل المطر أمس وكانت الشوارع مبللة جدا. "
+        "يرجى إرسال القائمة الجديدة إلى المكتب قبل يوم الجمعة.",
+        "test": "كان السوق مزدحما اليوم فوصلنا إلى البيت متأخرين. لعب الأطفال قرب النهر بعد المدرسة "
+        "وقرأوا كتبا قديمة عن البحر.",
+    },
+    "Russian": {
+        "fit": "Это обычный текст о погоде, городе и людях. Вчера шёл дождь, и улицы были мокрыми "
+        "весь день. Пожалуйста, отправьте новый список в контору до пятницы.",
+        "test": "На рынке сегодня было много народу, поэтому мы поздно вернулись домой. После школы "
+        "дети играли у реки и читали старые книги о море.",
+    },
+    "Thai": {
+        "fit": "นี่คือข้อความธรรมดาเกี่ยวกับสภาพอากาศและเมือง เมื่อวานฝนตกและถนนเปียกมาก "
+        "กรุณาส่งรายการใหม่ไปที่สำนักงานก่อนวันศุกร์",
+        "test": "วันนี้ตลาดมีคนเยอะมาก เราจึงกลับบ้านสาย หลังเลิกเรียนเด็กๆเล่นกันริมแม่น้ำ "
+        "และอ่านหนังสือเก่าเกี่ยวกับทะเล",
+    },
+    "Korean": {
+        "fit": "이것은 날씨와 도시에 관한 평범한 글입니다. 어제 비가 와서 거리가 젖었습니다. "
+        "금요일까지 새 목록을 사무실로 보내 주세요.",
+        "test": "오늘 시장에 사람이 많아서 집에 늦게 도착했습니다. 아이들은 학교가 끝난 뒤 강가에서 "
+        "놀고 바다에 관한 오래된 책을 읽었습니다.",
+    },
+    "Greek": {
+        "fit": "Αυτό είναι ένα απλό κείμενο για τον καιρό και την πόλη. Χθες έβρεξε και οι δρόμοι "
+        "ήταν υγροί. Στείλτε τη νέα λίστα στο γραφείο μέχρι την Παρασκευή.",
+        "test": "Η αγορά είχε πολύ κόσμο σήμερα και φτάσαμε αργά στο σπίτι. Μετά το σχολείο τα "
+        "παιδιά έπαιξαν δίπλα στο ποτάμι.",
+    },
+    "Hebrew": {
+        "fit": "זהו טקסט רגיל על מזג האוויר והעיר. אתמול ירד גשם והרחובות היו רטובים. נא לשלוח את "
+        "הרשימה החדשה למשרד עד יום שישי.",
+        "test": "השוק היה עמוס היום ולכן הגענו הביתה מאוחר. אחרי בית הספר הילדים שיחקו ליד הנהר "
+        "וקראו ספרים ישנים.",
+    },
+    "German": {
+        "fit": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere Übel "
+        "blieben aus. Bitte schicken Sie die neue Liste bis Freitag an das Büro, damit wir die "
+        "Bestellung prüfen können.",
+        "test": "Auf dem Markt war heute viel los, deshalb kamen wir erst spät nach Hause. Nach der "
+        "Schule spielten die Kinder am Fluß und lasen alte Bücher über das Meer.",
+    },
+    "French": {
+        "fit": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la rivière où "
+        "l'on pêchait. Veuillez envoyer la nouvelle liste au bureau avant vendredi.",
+        "test": "Il y avait beaucoup de monde au marché, c'est pourquoi nous sommes rentrés tard. "
+        "Après l'école, les enfants ont joué au bord de l'eau et lu de vieux livres.",
+    },
+    "Spanish": {
+        "fit": "Ayer llovió y las calles estuvieron mojadas todo el día, pero la gente fue a "
+        "trabajar como siempre. Por favor, envíe la nueva lista a la oficina antes del viernes.",
+        "test": "Había mucha gente en el mercado, por eso llegamos tarde a casa. Después de la "
+        "escuela los niños jugaron junto al río y leyeron libros viejos sobre el mar.",
+    },
+    "Vietnamese": {
+        "fit": "Hôm qua trời mưa và đường phố ướt cả ngày, nhưng mọi người vẫn đi làm như bình "
+        "thường. Vui lòng gửi danh sách mới đến văn phòng trước thứ sáu.",
+        "test": "Hôm nay chợ rất đông nên chúng tôi về nhà muộn. Sau giờ học bọn trẻ chơi bên bờ "
+        "sông và đọc những cuốn sách cũ về biển.",
+    },
+    "emoji": {
+        "fit": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧 🐛🧪🎯📈🛠️🏁🍎🚲 🌧️🎻📚🔒🧭🪴🥁",
+        "test": "😂 🤔 👏🏿 👩‍💻 🌍 🎁 💥 📌 🙌 💚 🇯🇵 🇧🇷 ☑️ 🚫 ℹ️ 🗂️ 🪛 🦀🔬🏆📉🧹🎬🥑🛴 ⛈️🎹📖🔑🗺️🌵🎺",
+    },
+}
+"""Sentences in other languages; their words are shuffled. Those without blanks between words are
+joined without, too."""

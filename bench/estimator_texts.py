@@ -1,4 +1,4 @@
-"""Texts to fit the token estimate to, and others to test it on: seeded, of fourteen kinds and more.
+"""Texts to fit the token estimate to, and others to test it on: seeded, of many kinds.
 
 What agents read all day (source code, JSON, logs, tables, pages) is made from templates with names
 and numbers filled in. A template is used for fitting or for testing, never for both, and so is each
@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from estimator_templates import CODE, LOG_LINES, PAGES, SENTENCES, WORDS
+from estimator_templates import CODE, LANGUAGES, LOG_LINES, PAGES, SENTENCES, SETTINGS, WORDS
 
 PER_KIND: Final = 60
+_WITHOUT_BLANKS: Final = ("Chinese", "Japanese")
 _SLOT: Final = re.compile("§([a-zA-Z])")
 _PEOPLE: Final = {
     "fit": ("Ines Roy", "Pavel Novak", "Amara Diallo", "Kenji Mori", "Lena Holm"),
@@ -127,20 +128,59 @@ _FILLINGS: Final[Mapping[str, Callable[[Maker], str]]] = {
     "P": lambda make: make.dice.choice(_PEOPLE[make.part]),
 }  # fmt: skip
 
-_KINDS: Final[Mapping[str, Callable[[Maker], str]]] = {
+KINDS: Final[Mapping[str, Callable[[Maker], str]]] = {
     "Markdown pages": lambda make: make.blocks(PAGES[make.part], 4, 16, "\n\n"),
     "Python source": lambda make: make.blocks(CODE["Python"][make.part], 3, 14, "\n\n"),
     "TypeScript source": lambda make: make.blocks(CODE["TypeScript"][make.part], 3, 14, "\n\n"),
     "compact JSON": lambda make: json.dumps(make.records(), separators=(",", ":")),
     "pretty JSON": lambda make: json.dumps(make.records(), indent=make.dice.choice((2, 2, 4))),
+    "YAML": lambda make: make.blocks(SETTINGS[make.part], 2, 8),
     "log lines": Maker.log,
     "CSV": Maker.table,
 }
 
 
+NOISE: Final = ("base64", "hex", "numbers", "white space", "one letter")
+"""Kinds without words; what is random in them is another draw for testing."""
+
+
 def everyday(part: str) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of text that agents read all day; *part* is fit or test."""
+    """Yield the kinds of text that agents read all day."""
     make = Maker(part, random.Random(part))
-    for kind, write in _KINDS.items():
+    for kind, write in KINDS.items():
         for _ in range(PER_KIND):
             yield kind, write(make)
+
+
+def foreign(part: str) -> Iterator[tuple[str, str]]:
+    """Yield texts in other languages and scripts."""
+    dice = random.Random(part)
+    for language, sentences in LANGUAGES.items():
+        words = sentences[part].split(" ")
+        blank = "" if language in _WITHOUT_BLANKS else " "
+        for _ in range(PER_KIND):
+            dice.shuffle(words)
+            yield language, blank.join(words * dice.randint(2, 4))
+
+
+def noise(part: str) -> Iterator[tuple[str, str]]:
+    """Yield texts without words."""
+    dice = random.Random(part)
+    for _ in range(PER_KIND):
+        drawn = dice.randbytes(dice.randint(30, 600))
+        numbers = (str(dice.randrange(10 ** dice.randint(1, 9))) for _ in range(60))
+        texts = (
+            base64.b64encode(drawn).decode(),
+            drawn.hex(),
+            " ".join(numbers),
+            (" " * dice.randint(1, 40) + "\n") * dice.randint(5, 60),
+            "a" * dice.randint(200, 1000),
+        )
+        yield from zip(NOISE, texts, strict=True)
+
+
+def generated(part: str) -> Iterator[tuple[str, str]]:
+    """Yield all of it, each text with its kind; *part* is fit or test."""
+    yield from everyday(part)
+    yield from foreign(part)
+    yield from noise(part)

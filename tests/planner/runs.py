@@ -15,7 +15,7 @@ from refold.formats import load
 from refold.model.message import Message
 from refold.options import Options
 from refold.tokens.base import CountedTexts
-from tests.budget.promise import sources_by_place, tokens_of
+from tests.budget.promise import characters, sources_by_place, tokens_of, words
 from tests.conversations import (
     Conversation,
     Wire,
@@ -31,14 +31,13 @@ from tests.window.histories import histories
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-WORDS: dict[str, Any] = {"counter": lambda text: len(text.split())}
-COUNTERS: tuple[dict[str, Any], ...] = ({}, {"model": "gpt-4o"}, WORDS, {"counter": len})
+COUNTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"model": "gpt-4o"},
+    {"counter": words},
+    {"counter": characters},
+)
 shares = st.sampled_from((0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99))
-
-
-def words(text: str) -> int:
-    """Count the words of *text*: a counter whose figures can be checked by eye."""
-    return len(text.split())
 
 
 def counted() -> CountedTexts:
@@ -78,19 +77,16 @@ def source_code(seed: int, lines: int = 40) -> str:
     )
 
 
-def test_output(passed: int, failing: str) -> str:
+def check_log(passed: int, failing: str) -> str:
     """Write the output of a test run in which one test among many fails."""
     before = [f"tests/test_{n % 40}.py::test_case_{n} PASSED" for n in range(passed // 2)]
     after = [f"tests/test_{n % 40}.py::test_case_{n} PASSED" for n in range(passed // 2, passed)]
     return "\n".join([*before, f"{failing} FAILED", *after])
 
 
-test_output.__test__ = False  # type: ignore[attr-defined]
-
-
 @st.composite
 def agent_runs(draw: Draw) -> Conversation:
-    """A task and many tool calls, with reads, writes, failing writes, re-reads and parallel calls."""
+    """A task and tool calls: reads, writes that fail or not, reads again, calls in parallel."""
     run: Conversation = []
     if draw(st.booleans()):
         run.append({"role": "system", "content": "You fix bugs. Be brief."})
@@ -105,7 +101,7 @@ def agent_runs(draw: Draw) -> Conversation:
             case 1:
                 run += call(turn, "write_file", {"path": path}, "error: permission denied")
             case 2:
-                run += call(turn, "run_tests", {}, test_output(60, f"tests/test_q.py::test_{turn}"))
+                run += call(turn, "run_tests", {}, check_log(60, f"tests/test_q.py::test_{turn}"))
             case 3:
                 run += _parallel(turn, [draw(clean_texts()) for _ in range(3)])
             case 4:
@@ -149,19 +145,18 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
 
 
 _HEAD = re.compile(r"\[(?:excerpt|digest) \d+%(?: #\w+)?\]\n?")
-_LABEL = re.compile(r"\A\w+: ")
-
-
-def shown_lines(text: str) -> list[str]:
-    """Return the lines of an excerpt or digest without head, gap marks and the names of roles."""
-    body = _HEAD.sub("", text, count=1)
-    lines = [line.removeprefix("…") for line in body.split("\n")]
-    return [line for line in lines if line.strip()]
 
 
 def is_cut(text: str) -> bool:
     """Tell whether *text* is an excerpt or a digest."""
     return _HEAD.match(text) is not None
+
+
+def shown_lines(text: str) -> list[str]:
+    """Return the lines of an excerpt or digest without its head and its gap marks."""
+    body = _HEAD.sub("", text, count=1)
+    lines = [line.removeprefix("…") for line in body.split("\n")]
+    return [line for line in lines if line.strip()]
 
 
 def assert_pairs(before: Conversation, after: Conversation) -> None:

@@ -23,7 +23,9 @@ STUB_TOKENS: Final = 12
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
 _STRUCTURE_SHARE: Final = 0.08
-_NEWEST_SHARE: Final = 0.5
+_NEWEST_BLOCKS: Final = 2
+_NEWEST_SHARE: Final = 0.25
+"""So many of the newest blocks may each take this share of the budget for their structure."""
 _WHOLE_SHARE: Final = 0.12
 _TASK_SHARE: Final = 0.2
 _ELBOW_SHARE: Final = 0.15
@@ -102,7 +104,9 @@ def lay_out(
                 reasons.setdefault(index, "newest")
             continue
         room -= frame
-        fits = not talk and (room >= 0 or (number == 0 and frame <= left * _NEWEST_SHARE))
+        fits = not talk and (
+            room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
+        )
         if not fits and not anchored.intersection(block) and _can_roll(messages, block):
             for index in block:
                 places[index] = Place.DIGEST

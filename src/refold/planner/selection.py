@@ -10,14 +10,13 @@ from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.choose import Choice
 from refold.planner.field import (
     Field,
-    Key,
     Text,
     find_candidates,
     open_texts,
     read_texts,
     survey_field,
 )
-from refold.planner.layout import Layout, Place, lay_out
+from refold.planner.layout import Key, Layout, Place, lay_out
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths, word_factor

@@ -12,23 +12,25 @@ from typing import Final
 
 from refold.text.scan import sum_pairs
 
-CLASS_NAMES: Final = " nstvcVCd_.(,px"
-"""The classes by number: line feed, space, tab, vowel, consonant, the same as capitals, digit,
-four kinds of signs, other signs, and bytes of characters beyond ASCII. There is no class 0."""
+CLASS_NAMES: Final = " nstvcrVCd.-()px"
+"""The classes by number: line feed, space, tab, vowel, consonant, rare letter, capital vowel,
+capital consonant, digit, signs inside names, dashes, signs before a word, signs after a word, other
+signs, and bytes of characters beyond ASCII. There is no class 0."""
 
 _MEMBERS: Final = {
     "n": b"\n\r",
     "s": b" ",
     "t": b"\t",
     "v": b"aeiou",
-    "c": b"bcdfghjklmnpqrstvwxyz",
+    "c": b"bcdfghlmnprst",
+    "r": b"jkqvwxyz",
     "V": b"AEIOU",
     "C": b"BCDFGHJKLMNPQRSTVWXYZ",
     "d": b"0123456789",
-    "_": b"_-",
-    ".": b"./:\\",
-    "(": b"\"'()[]{}",
-    ",": b",;=<>",
+    ".": b"._",
+    "-": b"-/",
+    "(": b"\"'`([{#@$",
+    ")": b")]},;:",
 }
 
 UNIT: Final = 128
@@ -37,20 +39,21 @@ UNIT: Final = 128
 # A row for the class before, a column for the class after, in the order of CLASS_NAMES. Long white
 # space is not fitted: 128 spaces, 16 tabs or 16 line feeds in a row are one token.
 _PAIR_WEIGHTS: Final = """
-n   8  77  35 114 202 137 117  78 230 224 174 162 166  46
-s  32   1 255  93  82  94  49 206 120 147 184 120  93  37
-t   0  17   8  24  30  12  81 136 166 211 255 166  98 153
-v 134  28 255  16   0 186  99  60 161  85 123 104 135 255
-c  19  23 255   0  19 181 137 117 127  48 120 126 134   0
-V 109  49 102  82  29  79   0 184  73  47  56 154 142  64
-C 175   0  83  27  87   9  97 130  77  46 174 255  30   0
-d 146  54 171 176 145 113 135  31   0 173 187 115 244 109
-_   0   0  72   0  53   0  72 228   2  99  42  30 247   0
-.  26  51   0 124  93 255  67 121 110  16  84  99 135  29
-(  11  65   0  30   7   0   0  19 255   0  15   0   1 134
-,  18  17   0   0  59   0   0 200   0  67 153   1   0  43
-p   2  11   0 117  78 139  64  40  27   6 125  23   7   0
-x 201  76   0  22  42 102  15  24 195 187 114 255 180   7
+n   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+s   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+t   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+v   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+c   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+r   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+V   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+C   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+d   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+.   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+-   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+(   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+)   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+p   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
+x   0   0   0   0   0   0   0   0   0   0   0   0   0   0   0
 """
 
 SCRIPT_WEIGHTS: Final = (

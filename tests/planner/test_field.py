@@ -1,0 +1,141 @@
+"""The texts that compete, and what their pieces say."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from refold.planner.field import (
+    CALLS,
+    calls_text,
+    find_candidates,
+    open_texts,
+    read_texts,
+    survey_field,
+    voice_of,
+)
+from refold.planner.layout import Layout, Place
+from refold.planner.survey import Voice
+from tests.conversations import Conversation
+from tests.planner.runs import anthropic_call, call, counted, read, runs, source_code
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+RUN: Conversation = [
+    {"role": "system", "content": "Mind the Harbour rules."},
+    {"role": "user", "content": "Fix the harbour queue."},
+    *call(1, "read_file", {"path": "src/a.py"}, source_code(1), "Let me look."),
+    {"role": "assistant", "content": ""},
+]
+
+
+@quick
+@given(runs())
+def test_every_text_that_a_model_sees_is_listed_once(messages: Conversation) -> None:
+    loaded = read(messages)
+    texts = read_texts(loaded, counted(), {})
+    wanted = [
+        ((message.index, number), said)
+        for message in loaded
+        if message.is_turn
+        for number, said in (
+            *((n, part.text) for n, part in enumerate(message.parts)),
+            (CALLS, calls_text(message)),
+        )
+        if said
+    ]
+    assert [(text.key, text.text) for text in texts] == wanted
+
+
+def test_what_was_said_shorter_takes_the_place_of_the_text() -> None:
+    texts = read_texts(read(RUN), counted(), {(3, 0): "short", (2, CALLS): "read a"})
+    shown = {text.key: text.text for text in texts}
+    assert shown[3, 0] == "short"
+    assert shown[2, CALLS] == "read a"
+    assert shown[1, 0] == "Fix the harbour queue."
+    assert (4, 0) not in shown
+
+
+@quick
+@given(runs(), st.booleans())
+def test_the_cuts_tile_every_text_that_is_not_preserved(messages: Conversation, talk: bool) -> None:
+    texts = read_texts(read(messages), counted(), {})
+    found = survey_field(texts, ("system", "developer"), talk=talk)
+    for text, cuts in zip(texts, found.cuts, strict=True):
+        if text.message.role in ("system", "developer"):
+            assert cuts == []
+        else:
+            assert "".join(text.text[cut.start : cut.end] for cut in cuts) == text.text
+    speakers = {text.message.index for text in texts if text.message.role not in ("system",)}
+    assert len(found.turns) <= len(speakers)
+    rows = {row for cuts in found.cuts for cut in cuts for row in cut.rows}
+    assert rows == set(range(len(found.survey.shape)))
+
+
+def test_the_preserved_roles_are_known_but_not_surveyed() -> None:
+    found = survey_field(read_texts(read(RUN), counted(), {}), ("system",), talk=False)
+    assert {"Mind", "Harbour", "rules"} <= found.known
+    assert "rules" not in found.survey.number
+    assert len(found.turns) == 3
+
+
+def test_in_talk_capitals_say_little() -> None:
+    found = survey_field(read_texts(read(RUN[:2]), counted(), {}), ("system",), talk=True)
+    assert "harbour" in found.known
+    assert "harbour" in found.survey.number
+    assert "Fix" not in found.survey.number
+
+
+def test_everybody_has_a_voice() -> None:
+    loaded = read([*RUN, *anthropic_call(2, "ls", {}, "a.py")[1:]])
+    voices = [voice_of(message) for message in loaded[1:]]
+    assert voices == [Voice.USER, Voice.ASSISTANT, Voice.TOOL, Voice.ASSISTANT, Voice.TOOL]
+    found = survey_field(read_texts(loaded, counted(), {}), ("system",), talk=False)
+    row = found.survey.number["src/a.py"]
+    assert found.survey.voices[row] == Voice.CALL
+
+
+def test_who_competes_depends_on_the_place() -> None:
+    texts = read_texts(read(RUN[:4]), counted(), {})
+    places = [Place.WHOLE, Place.DIGEST, Place.EXCERPT, Place.EXCERPT]
+    opened = open_texts(texts, Layout(places, {0: "preserved_role"}), frozenset())
+    assert {text.key for text in opened if text.is_open} == {(1, 0), (3, 0)}
+    places = [Place.WHOLE, Place.WHOLE, Place.DIGEST, Place.DIGEST]
+    opened = open_texts(texts, Layout(places, {}), frozenset())
+    assert {text.key for text in opened if text.is_open} == {(2, 0), (2, CALLS), (3, 0)}
+
+
+def test_the_users_last_words_do_not_compete() -> None:
+    texts = read_texts(read(RUN[:4]), counted(), {})
+    layout = Layout([Place.EXCERPT] * 4, {}, frozenset({(3, 0)}))
+    assert not any(text.is_open for text in open_texts(texts, layout, ()) if text.key == (3, 0))
+
+
+def test_what_is_superseded_is_worth_less() -> None:
+    texts = read_texts(read(RUN[:4]), counted(), {})
+    layout = Layout([Place.EXCERPT] * 4, {})
+    factors = {text.key: text.factor for text in open_texts(texts, layout, {(3, 0)})}
+    assert factors[3, 0] < factors[1, 0] == 1.0
+
+
+@quick
+@given(runs())
+def test_candidates_are_the_cuts_of_the_open_texts(messages: Conversation) -> None:
+    texts = read_texts(read(messages), counted(), {})
+    found = survey_field(texts, ("system",), talk=False)
+    layout = Layout([Place.DIGEST] * len(messages), {})
+    opened = open_texts(texts, layout, frozenset())
+    candidates = list(find_candidates(opened, found.cuts))
+    assert [(c.start, c.end) for c in candidates] == [
+        (cut.start, cut.end) for cuts in found.cuts for cut in cuts
+    ]
+    for candidate in candidates:
+        assert candidate.cost >= 1.0
+        assert 0.0 < candidate.credit <= 1.0
+
+
+def test_a_value_among_others_keeps_more_of_its_worth() -> None:
+    lone, amid = "src/a.py", "the path src/a.py was read by Maria on a quiet Monday"
+    messages = [{"role": "user", "content": text} for text in (lone, amid)]
+    found = survey_field(read_texts(read(messages), counted(), {}), (), talk=False)
+    assert found.cuts[0][0].credit < found.cuts[1][0].credit == 1.0

@@ -1,0 +1,53 @@
+"""Pieces tile the text; short neighbours of the same worth share one."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold.kinds import kind_of, split
+from refold.planner.pieces import cut_text
+from tests.conversations import texts
+from tests.planner.runs import check_log
+
+
+@given(texts(), st.booleans())
+def test_pieces_tile_the_text(text: str, talk: bool) -> None:
+    pieces = list(cut_text(text, kind_of(text), talk=talk))
+    assert "".join(text[piece.start : piece.end] for piece in pieces) == text
+    assert all(piece.start < piece.end for piece in pieces)
+    assert [piece.start for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
+
+
+@given(texts())
+def test_only_neighbours_of_the_same_worth_are_joined(text: str) -> None:
+    kind = kind_of(text)
+    small = split(text, kind)
+    for piece in cut_text(text, kind, talk=False):
+        inside = [one for one in small if piece.start <= one.start < piece.end]
+        assert {(one.weight, one.must) for one in inside} == {(piece.weight, piece.must)}
+        assert len(inside) == 1 or piece.end - piece.start <= 140
+
+
+def test_talk_is_cut_into_clauses() -> None:
+    said = "We meet at the harbour on Monday, but if it rains we stay at home; bring the old maps."
+    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    assert shown == [
+        "We meet at the harbour on Monday, ",
+        "but if it rains we stay at home; ",
+        "bring the old maps.",
+    ]
+
+
+def test_a_failure_is_a_piece_of_its_own() -> None:
+    text = check_log(50, "tests/test_q.py::test_pull")
+    musts = [p for p in cut_text(text, kind_of(text), talk=False) if p.must]
+    assert ["tests/test_q.py::test_pull FAILED" in text[p.start : p.end] for p in musts] == [True]
+    assert "PASSED" not in text[musts[0].start : musts[0].end]
+
+
+def test_a_long_row_of_commas_takes_linear_time() -> None:
+    """With a step that is quadratic this would take minutes."""
+    for unit in (",", "a,", " ", "a ", "。", "\n"):
+        text = unit * (400_000 // len(unit))
+        assert sum(p.end - p.start for p in cut_text(text, "prose", talk=True)) == len(text)

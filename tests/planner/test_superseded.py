@@ -1,0 +1,121 @@
+"""A read is out of date once its file was written, if the write succeeded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from refold.planner.superseded import find_superseded
+from tests.conversations import Conversation
+from tests.planner.runs import anthropic_call, call, read, source_code
+
+PATH = {"path": "src/queue.py"}
+
+
+def outdated(*steps: Conversation) -> set[tuple[int, int]]:
+    messages = [{"role": "user", "content": "Fix it."}]
+    for step in steps:
+        messages += step
+    return set(find_superseded(read(messages)))
+
+
+def test_a_write_makes_the_reads_before_it_out_of_date() -> None:
+    reads = [call(n, "read_file", PATH, source_code(n)) for n in (1, 2)]
+    write = call(3, "write_file", PATH, "wrote 40 lines")
+    later = call(4, "read_file", PATH, source_code(4))
+    assert outdated(*reads, write, later) == {(2, 0), (4, 0)}
+
+
+def test_a_read_alone_is_not_out_of_date() -> None:
+    assert outdated(call(1, "read_file", PATH, "x"), call(2, "read_file", PATH, "x")) == set()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Error: permission denied",
+        "error: no such file",
+        "The edit failed",
+        "Traceback (most recent call last):",
+        "No replacement was performed, old_str did not appear verbatim in the file.",
+        "could not apply the patch",
+        "Invalid arguments",
+    ],
+)
+def test_a_failed_write_supersedes_nothing(answer: str) -> None:
+    assert outdated(call(1, "read_file", PATH, "x"), call(2, "write_file", PATH, answer)) == set()
+
+
+def test_a_write_that_is_flagged_as_failed_supersedes_nothing() -> None:
+    before = anthropic_call(1, "read_file", PATH, "x")
+    for flags, expected in (
+        ({"is_error": True}, set()),
+        ({"is_error": False}, {(2, 0)}),
+        ({}, {(2, 0)}),
+    ):
+        assert (
+            outdated(before, anthropic_call(2, "edit_file", PATH, "see above", **flags)) == expected
+        )
+
+
+def test_a_pending_write_supersedes_nothing() -> None:
+    assert outdated(call(1, "read_file", PATH, "x"), call(2, "write_file", PATH, None)) == set()
+
+
+def test_a_write_of_another_file_supersedes_nothing() -> None:
+    other = call(2, "write_file", {"path": "src/other.py"}, "ok")
+    assert outdated(call(1, "read_file", PATH, "x"), other) == set()
+
+
+def test_a_file_that_is_only_mentioned_in_what_is_written_was_not_written() -> None:
+    arguments = {"path": "docs/notes.md", "content": "see src/queue.py for more"}
+    assert (
+        outdated(call(1, "read_file", PATH, "x"), call(2, "write_file", arguments, "ok")) == set()
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "is_outdated"),
+    [("view", False), ("str_replace", True), ("create", True), ("insert", True)],
+)
+def test_a_tool_that_reads_and_writes_is_told_what_to_do(command: str, is_outdated: bool) -> None:
+    edit = {"command": command, **PATH}
+    look = call(1, "str_replace_editor", {"command": "view", **PATH}, "x")
+    expected = {(2, 0)} if is_outdated else set()
+    assert outdated(look, call(2, "str_replace_editor", edit, "done")) == expected
+
+
+def test_calls_that_are_numbered_anew_in_every_turn_are_told_apart() -> None:
+    steps: list[Conversation] = [
+        call(0, "read_file", PATH, "x"),
+        call(0, "read_file", {"path": "src/other.py"}, "y"),
+        call(0, "write_file", PATH, "ok"),
+        call(0, "write_file", {"path": "src/other.py"}, "error: disk full"),
+    ]
+    assert outdated(*steps) == {(2, 0)}
+
+
+@pytest.mark.parametrize("name", ["Read", "view_file", "cat", "get_file_contents", "open"])
+def test_many_names_for_reading(name: str) -> None:
+    write = call(2, "apply_patch", PATH, "done")
+    assert outdated(call(1, name, PATH, "x"), write) == {(2, 0)}
+
+
+@pytest.mark.parametrize("name", ["bash", "search", "think"])
+def test_other_tools_are_neither_reads_nor_writes(name: str) -> None:
+    assert outdated(call(1, name, PATH, "x"), call(2, "write_file", PATH, "ok")) == set()
+    assert outdated(call(1, "read_file", PATH, "x"), call(2, name, PATH, "ok")) == set()
+
+
+@pytest.mark.parametrize("arguments", [{}, [], "src/queue.py", 7, None, {"path": "no path"}])
+def test_arguments_of_any_shape_are_read(arguments: Any) -> None:
+    steps = call(1, "read_file", arguments, "x"), call(2, "write_file", arguments, "ok")
+    assert outdated(*steps) == ({(2, 0)} if arguments == "src/queue.py" else set())
+
+
+def test_parts_of_one_result_go_together() -> None:
+    steps = anthropic_call(1, "read_file", PATH, "x")
+    parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+    steps[1]["content"][0]["content"] = parts
+    assert outdated(steps, anthropic_call(2, "edit", PATH, "ok")) == {(2, 0), (2, 1)}

@@ -1,0 +1,124 @@
+"""What was chosen is written as it stands, with a mark wherever something is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold.planner.field import CALLS, Text, calls_text
+from refold.planner.layout import Key
+from refold.planner.writing import Span, join_spans, share_shown, write_digest, write_excerpt
+from tests.planner.runs import anthropic_call, call, read, source_code
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+@st.composite
+def spans_in(draw: Draw, text: str) -> list[Span]:
+    """Some stretches of *text*, in order, none empty, none overlapping."""
+    borders = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)))
+    return list(zip(borders[::2], borders[1::2], strict=False))
+
+
+TEXT = "\n".join(f"line {n} says {n * 11}" for n in range(30))
+
+
+@given(spans_in(TEXT))
+def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> None:
+    shown = join_spans(TEXT, spans)
+    place = 0
+    for start, stop in spans:
+        piece = TEXT[start:stop]
+        found = shown.find(piece.rstrip() if (start, stop) == spans[-1] else piece, place)
+        assert found >= place
+        place = found
+    gaps = sum(a[1] < b[0] for a, b in zip(spans[:-1], spans[1:], strict=True))
+    assert shown.count("…") == gaps
+    assert shown == shown.rstrip()
+
+
+def test_a_gap_mark_starts_a_line() -> None:
+    assert join_spans("one two three", [(0, 4), (8, 13)]) == "one \n…three"
+    assert join_spans("one\ntwo\nthree", [(0, 4), (8, 13)]) == "one\n…three"
+    assert join_spans("one two", [(0, 4), (4, 7)]) == "one two"
+    assert join_spans("one two", [(4, 7)]) == "two"
+    assert join_spans("one two", []) == ""
+
+
+@given(st.integers(0, 10**6), st.data())
+def test_a_share_is_never_rounded_up_to_all(length: int, data: st.DataObject) -> None:
+    stop = data.draw(st.integers(0, length))
+    assert 0 <= share_shown([(0, stop)], length) <= 99
+
+
+def texts_of_run(wires: list[dict[str, Any]]) -> dict[Key, Text]:
+    return {
+        (message.index, number): Text(message, number, said, len(said.split()), "prose", True)
+        for message in read(wires)
+        for number, said in (
+            *((n, part.text) for n, part in enumerate(message.parts)),
+            (CALLS, calls_text(message)),
+        )
+        if said
+    }
+
+
+def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
+    code = source_code(1)
+    run = read(call(1, "read_file", {"path": "a.py"}, code))
+    texts = texts_of_run(call(1, "read_file", {"path": "a.py"}, code))
+    fold = write_excerpt(run[1], texts, {(1, 0): [(0, len(code) // 4)]})
+    head, _, body = fold.texts[0].partition("\n")
+    assert head.startswith("[excerpt 2")
+    assert head.endswith("]")
+    assert body == code[: len(code) // 4].rstrip()
+    assert fold.outcomes[0][0].action == "excerpted"
+    assert fold.sources == (run[1],)
+    assert not fold.is_rolled
+
+
+def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
+    run = call(1, "read_file", {"path": "a.py"}, "a b c d e")
+    fold = write_excerpt(read(run)[1], texts_of_run(run), {(1, 0): [(0, 9)]})
+    assert fold.is_kept
+    assert fold.outcomes[0][0].action == "preserved"
+
+
+def test_only_the_open_texts_of_a_message_are_cut() -> None:
+    wires = anthropic_call(1, "read_file", {"path": "a.py"}, source_code(1))
+    wires[1]["content"].append({"type": "text", "text": "Mind the rules."})
+    message = read(wires)[1]
+    texts = {(1, 0): texts_of_run(wires)[1, 0]}
+    fold = write_excerpt(message, texts, {})
+    assert set(fold.texts) == {0}
+    assert fold.texts_after[1] == "Mind the rules."
+    assert [outcome.action for outcome in fold.outcomes[0]] == ["excerpted", "preserved"]
+
+
+def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
+    wires = [
+        {"role": "user", "content": "Look at the harbour."},
+        *call(1, "read_file", {"path": "a.py"}, source_code(1)),
+        {"role": "assistant", "content": "Nothing there."},
+    ]
+    spans = {(0, 0): [(0, 4)], (1, CALLS): [(0, 9)], (2, 0): [(0, 8), (20, 30)]}
+    fold = write_digest(read(wires), texts_of_run(wires), spans)
+    head, *lines = fold.texts[0].split("\n")
+    assert head.startswith("[digest ")
+    assert lines[0] == "user: Look"
+    assert lines[1] == "assistant: read_file"
+    assert lines[2].startswith("tool: def step")
+    assert "Nothing" not in fold.texts[0]
+    assert fold.is_rolled
+    assert len(fold.outcomes) == len(fold.sources) == 4
+    assert {outcome.action for row in fold.outcomes for outcome in row} == {"digested"}
+
+
+def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
+    wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
+    fold = write_digest(read(wires), texts_of_run(wires), {})
+    assert fold.texts[0].startswith("[digest 0%")
+    assert len(fold.sources) == 2

@@ -33,7 +33,7 @@ COMPILED = (
     "tokens/base.py",
     "tokens/estimate.py",
 )
-"""The modules that pay, as globs below the package; docs/benchmarks.md tells how that was found."""
+"""The modules of the pipeline, as globs below the package."""
 LEFT_OUT = frozenset(
     {
         "model/__init__.py",

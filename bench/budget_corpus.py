@@ -33,6 +33,8 @@ Messages = list[dict[str, Any]]
 _LINE_TOKENS: Final = 48
 """What the line costs that a stretch is folded into, at most."""
 _SYSTEM: Final = ("system", "developer")
+_WORDS: Final = ("first_task", "last_user_message")
+"""Why the user's own words stay; profile `agent` shows parts of them if they are too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +232,14 @@ def _promised(messages: Messages, *, has_words: bool) -> Iterator[tuple[str, dic
 def _floor(job: Job, result: Result) -> int:
     """Return the tokens of what must stay, and of a line for every stretch between."""
     assert result.budget is not None
-    kept = {obstacle.message_index for obstacle in result.budget.obstacles}
+    may_yield = _WORDS if job.profile == "agent" else ()
+    firm = [o for o in result.budget.obstacles if o.reason not in may_yield]
+    kept = {obstacle.message_index for obstacle in firm}
     pinned: set[int] = set()
     for block in _blocks(job.messages):
         if kept & set(block):  # pairs live together, so they can only be cut short
             pinned.update(set(block) - kept)
-    fixed = sum(obstacle.tokens for obstacle in result.budget.obstacles)
+    fixed = sum(obstacle.tokens for obstacle in firm)
     for index in pinned:
         fixed += compress([job.messages[index]], model=job.model).tokens_before
     stretches, is_open = 0, False

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import nnls  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-from estimator_texts import KINDS, NOISE
+from estimator_texts import KINDS
 from refold.text.scan import pair_codes
 from refold.tokens import estimate
 
@@ -26,13 +26,18 @@ STRENGTH: Final = 0.01
 """How strongly a weight is drawn to the one of the coarser division."""
 COARSE_STRENGTH: Final = 0.001
 COARSE: Final = str.maketrans("crV.-()", "vvCpppp")
-SET_BY_HAND: Final = {"ss": 1, "nn": 8, "tt": 8, "sn": 32}
+SET_BY_HAND: Final = {"ss": 1, "nn": 8, "tt": 8, "sn": 40}
 """128 spaces, 16 line feeds or 16 tabs in a row are one token; lines of spaces are a few."""
 MAX_WEIGHT: Final = 255
 ROUNDS: Final = 100
 FULL_SHARE: Final = 400
 """Of a kind with so many texts each has the importance 1; with fewer, more, but 3 at most."""
-IMPORTANCE: Final = {"base64": 3.0, "hex": 2.0, "numbers": 1.5, **dict.fromkeys(KINDS, 1.5)}
+IMPORTANCE: Final = {
+    "base64": 3.0,
+    "hex": 2.0,
+    "numbers": 1.5,
+    **dict.fromkeys(KINDS, 1.5),
+}
 """Kinds that the recorded conversations hardly hold."""
 
 _NAMES: Final = estimate.CLASS_NAMES[1:]
@@ -111,7 +116,7 @@ class Fit:
     def left_out_kinds(self) -> list[str]:
         """Return the kinds that others can stand in for: sources, and what agents read."""
         found = dict.fromkeys(str(kind) for kind in self.kinds)
-        return [kind for kind in found if kind in KINDS or "." in kind and kind not in NOISE]
+        return [kind for kind in found if kind in KINDS or "." in kind]
 
 
 def coarse_groups() -> Matrix:

@@ -178,19 +178,19 @@ LOG_LINES: Final = {
         "§d §t,§z - §w.§w - WARNING - §w §w failed for §v=§n",
         "[§d §t] ERROR [§w] §s (attempt §i)",
         "§d §t INFO §C: §w §w §n/§n §u",
-        "§a - - [14/Mar/2026:§t +0000] \"GET /§p?§w=§n HTTP/1.1\" 200 §n",
+        '§a - - [14/Mar/2026:§t +0000] "GET /§p?§w=§n HTTP/1.1" 200 §n',
         "Mar 14 §t §w-§i §w[§n]: §w §w from §a port §n",
-        "level=info ts=§dT§t.§zZ caller=§w.go:§n msg=\"§w §w\" §w=§h §w=§nms",
+        'level=info ts=§dT§t.§zZ caller=§w.go:§n msg="§w §w" §w=§h §w=§nms',
         "test_§v (§w.tests.§C) ... ok",
         "tests/§p/test_§v.py::§C::test_§v PASSED [ §i%]",
-        "  File \"/usr/lib/§w/§v.py\", line §n, in §v\n    §v = self.§v(§v)",
+        '  File "/usr/lib/§w/§v.py", line §n, in §v\n    §v = self.§v(§v)',
         "src/§p/§v.py:§n:§i: E§n §w '§v' is not defined",
         "npm http fetch GET 200 https://example.org/§k §nms",
     ),
     "test": (
         "§d §t.§z [main] DEBUG com.acme.§w.§C - §w §w: §n",
         "§dT§t+02:00 worker-§i §W §w §w (§f s)",
-        "{\"time\":\"§dT§tZ\",\"level\":\"WARN\",\"msg\":\"§w §w\",\"§v\":§n}",
+        '{"time":"§dT§tZ","level":"WARN","msg":"§w §w","§v":§n}',
         "§t.§z [ERROR] §C: §s",
         "I0314 §t.§z000 §n §w.cc:§n] §w §w §w = §f",
         "§d §t status installed lib§w-§w:amd64 §i.§i.§n-1ubuntu§i",
@@ -223,111 +223,143 @@ PAGES: Final = {
         "**§W:** §P, §d. §s",
         "![§w](https://example.com/§p.png)\n\n---",
         "The `--§k` flag (default: `§n`) sets the §w: §s §s",
-        "| option | type | default |\n| :--- | :---: | ---: |\n| §c | `§w` | §n |\n| §c | `§w` | — |",
+        "| option | type | default |\n| :--- | :---: | ---: |\n| §c | `§w` | §n |\n"
+        "| §c | `§w` | — |",
     ),
 }  # fmt: skip
 
 SETTINGS: Final = {
     "fit": (
         "version: '3.§i'\nservices:\n  §w:\n    image: §w/§k:§i.§i\n    ports:\n"
-        "      - \"§n:§n\"\n    environment:\n      §K: §w",
+        '      - "§n:§n"\n    environment:\n      §K: §w',
         "  - name: §W the §w\n    uses: §w/§k@v§i\n    with:\n      §k: §n\n      §v: true",
         "§v:\n  - §v: §w/§k\n    §v:\n      §w: §w\n      §v: os.environ/§K\n      §v: §n",
-        "# §s\n§w:\n  enabled: false\n  §c: §f\n  §c: [\"§w\", \"§w\"]",
+        '# §s\n§w:\n  enabled: false\n  §c: §f\n  §c: ["§w", "§w"]',
     ),
     "test": (
         "apiVersion: apps/v1\nkind: §C\nmetadata:\n  name: §k\n  labels:\n    app: §w\nspec:\n"
         "  replicas: §i\n  template:\n    spec:\n      containers:\n        - name: §k",
         "on:\n  push:\n    branches: [ §w ]\njobs:\n  §w:\n    runs-on: ubuntu-latest\n"
         "    steps:\n      - run: §w §w --§k=§n",
-        "- id: §n\n  §w: \"§s\"\n  §v: ~\n  §w:\n    - §w\n    - §w",
+        '- id: §n\n  §w: "§s"\n  §v: ~\n  §w:\n    - §w\n    - §w',
     ),
 }
 
 LANGUAGES: Final = {
     "Chinese": {
-        "fit": "我们 今天 把 仓库 里 的 木箱 又 数 了 一遍 ， 结果 比 昨天 少 了 三个 。 数据库 的 服务 "
-        "需要 在 周五 之前 升级 ， 请 把 新的 清单 发给 办公室 。",
-        "test": "昨天 下 了 很大 的 雨 ， 街道 整天 都 是 湿的 ， 但是 大家 还是 照常 去 上班 。 "
-        "这个 函数 返回 一个 列表 ， 如果 没有 找到 就 抛出 异常 。",
+        "fit": "我们 今天 把 仓库 里 的 木箱 又 数 了 一遍 ， 结果 比 昨天 少 了 三个 。 "
+        "数据库 的 服务 需要 在 周五 之前 升级 ， 请 把 新的 清单 发给 办公室 。 他们 "
+        "在 河边 的 小 饭馆 里 谈 了 很久 ， 最后 决定 明年 春天 再 来 。",
+        "test": "昨天 下 了 很大 的 雨 ， 街道 整天 都 是 湿的 ， 但是 大家 还是 照常 去 上班 "
+        "。 这个 函数 返回 一个 列表 ， 如果 没有 找到 就 抛出 异常 。",
     },
     "Japanese": {
-        "fit": "昨日は 雨が 降って 、 道は 一日中 濡れて いました 。 ホテルの 予約を 金曜日までに "
-        "変更して いただけますか 。",
-        "test": "この 関数は 結果の 一覧を 返します 。 駅の 近くに 新しい レストランが できたので 、 "
-        "友達と 一緒に 行きました 。",
+        "fit": "昨日は 雨が 降って 、 道は 一日中 濡れて いました 。 ホテルの 予約を "
+        "金曜日までに 変更して いただけますか 。 彼は 静かな 海辺の 町で 生まれ 、 毎朝 "
+        "早く 起きて 古い 新聞を 読んで いた 。",
+        "test": "この 関数は 結果の 一覧を 返します 。 駅の 近くに 新しい レストランが "
+        "できたので 、 友達と 一緒に 行きました 。",
     },
     "Hindi": {
-        "fit": "यह एक साधारण वाक्य है जिसमें हम मौसम और शहर की बात करते हैं। कल बारिश हुई थी और "
-        "सड़कें गीली थीं। कृपया नई सूची शुक्रवार तक कार्यालय भेज दीजिए।",
-        "test": "बाज़ार में आज बहुत भीड़ थी, इसलिए हम देर से घर पहुँचे। बच्चों ने स्कूल के बाद नदी के "
-        "किनारे खेल खेला और पुरानी किताबें पढ़ीं।",
+        "fit": "यह एक साधारण वाक्य है जिसमें हम मौसम और शहर की बात करते हैं। कल बारिश हुई थी "
+        "और सड़कें गीली थीं। कृपया नई सूची शुक्रवार तक कार्यालय भेज दीजिए। मेरे पिता हर "
+        "सुबह अख़बार पढ़ते थे और चाय पीते हुए पुराने दोस्तों को याद करते थे।",
+        "test": "बाज़ार में आज बहुत भीड़ थी, इसलिए हम देर से घर पहुँचे। बच्चों ने स्कूल के बाद "
+        "नदी के किनारे खेल खेला और पुरानी किताबें पढ़ीं।",
     },
     "Arabic": {
-        "fit": "هذا نص عادي يتحدث عن الطقس والمدينة والناس. هطل المطر أمس وكانت الشوارع مبللة جدا. "
-        "يرجى إرسال القائمة الجديدة إلى المكتب قبل يوم الجمعة.",
-        "test": "كان السوق مزدحما اليوم فوصلنا إلى البيت متأخرين. لعب الأطفال قرب النهر بعد المدرسة "
-        "وقرأوا كتبا قديمة عن البحر.",
+        "fit": "هذا نص عادي يتحدث عن الطقس والمدينة والناس. هطل المطر أمس وكانت الشوارع مبللة "
+        "جدا. يرجى إرسال القائمة الجديدة إلى المكتب قبل يوم الجمعة. كان والدي يقرأ "
+        "الجريدة كل صباح ويشرب القهوة مع أصدقائه القدامى في الحديقة. أعلنت الحكومة عن "
+        "مشروع جديد لبناء المدارس والطرق في الجنوب.",
+        "test": "كان السوق مزدحما اليوم فوصلنا إلى البيت متأخرين. لعب الأطفال قرب النهر بعد "
+        "المدرسة وقرأوا كتبا قديمة عن البحر.",
     },
     "Russian": {
-        "fit": "Это обычный текст о погоде, городе и людях. Вчера шёл дождь, и улицы были мокрыми "
-        "весь день. Пожалуйста, отправьте новый список в контору до пятницы.",
-        "test": "На рынке сегодня было много народу, поэтому мы поздно вернулись домой. После школы "
-        "дети играли у реки и читали старые книги о море.",
+        "fit": "Это обычный текст о погоде, городе и людях. Вчера шёл дождь, и улицы были "
+        "мокрыми весь день. Пожалуйста, отправьте новый список в контору до пятницы. "
+        "Мой отец каждое утро читал газету и пил чай со старыми друзьями в саду. "
+        "Правительство объявило о новом проекте строительства школ и дорог на юге "
+        "страны. Я не знаю, что она хотела этим сказать, но больше мы об этом не "
+        "говорили.",
+        "test": "На рынке сегодня было много народу, поэтому мы поздно вернулись домой. После "
+        "школы дети играли у реки и читали старые книги о море.",
     },
     "Thai": {
         "fit": "นี่คือข้อความธรรมดาเกี่ยวกับสภาพอากาศและเมือง เมื่อวานฝนตกและถนนเปียกมาก "
-        "กรุณาส่งรายการใหม่ไปที่สำนักงานก่อนวันศุกร์",
+        "กรุณาส่งรายการใหม่ไปที่สำนักงานก่อนวันศุกร์ "
+        "พ่อของฉันอ่านหนังสือพิมพ์ทุกเช้าและดื่มกาแฟกับเพื่อนเก่าในสวน "
+        "รัฐบาลประกาศโครงการใหม่เพื่อสร้างโรงเรียนและถนนในภาคใต้",
         "test": "วันนี้ตลาดมีคนเยอะมาก เราจึงกลับบ้านสาย หลังเลิกเรียนเด็กๆเล่นกันริมแม่น้ำ "
         "และอ่านหนังสือเก่าเกี่ยวกับทะเล",
     },
     "Korean": {
         "fit": "이것은 날씨와 도시에 관한 평범한 글입니다. 어제 비가 와서 거리가 젖었습니다. "
-        "금요일까지 새 목록을 사무실로 보내 주세요.",
-        "test": "오늘 시장에 사람이 많아서 집에 늦게 도착했습니다. 아이들은 학교가 끝난 뒤 강가에서 "
-        "놀고 바다에 관한 오래된 책을 읽었습니다.",
+        "금요일까지 새 목록을 사무실로 보내 주세요. 아버지는 매일 아침 신문을 읽고 오랜 "
+        "친구들과 정원에서 차를 마셨습니다. 정부는 남쪽에 학교와 도로를 짓는 새로운 "
+        "사업을 발표했다.",
+        "test": "오늘 시장에 사람이 많아서 집에 늦게 도착했습니다. 아이들은 학교가 끝난 뒤 "
+        "강가에서 놀고 바다에 관한 오래된 책을 읽었습니다.",
     },
     "Greek": {
-        "fit": "Αυτό είναι ένα απλό κείμενο για τον καιρό και την πόλη. Χθες έβρεξε και οι δρόμοι "
-        "ήταν υγροί. Στείλτε τη νέα λίστα στο γραφείο μέχρι την Παρασκευή.",
+        "fit": "Αυτό είναι ένα απλό κείμενο για τον καιρό και την πόλη. Χθες έβρεξε και οι "
+        "δρόμοι ήταν υγροί. Στείλτε τη νέα λίστα στο γραφείο μέχρι την Παρασκευή. Ο "
+        "πατέρας μου διάβαζε κάθε πρωί την εφημερίδα και έπινε καφέ με παλιούς φίλους. "
+        "Η κυβέρνηση ανακοίνωσε ένα νέο σχέδιο για σχολεία και δρόμους στον νότο.",
         "test": "Η αγορά είχε πολύ κόσμο σήμερα και φτάσαμε αργά στο σπίτι. Μετά το σχολείο τα "
         "παιδιά έπαιξαν δίπλα στο ποτάμι.",
     },
     "Hebrew": {
-        "fit": "זהו טקסט רגיל על מזג האוויר והעיר. אתמול ירד גשם והרחובות היו רטובים. נא לשלוח את "
-        "הרשימה החדשה למשרד עד יום שישי.",
+        "fit": "זהו טקסט רגיל על מזג האוויר והעיר. אתמול ירד גשם והרחובות היו רטובים. נא לשלוח "
+        "את הרשימה החדשה למשרד עד יום שישי. אבי קרא את העיתון בכל בוקר ושתה קפה עם "
+        "חברים ותיקים בגינה. הממשלה הודיעה על תוכנית חדשה לבניית בתי ספר וכבישים בדרום. "
+        "אני לא יודע מה היא רצתה לומר, אבל לא דיברנו על זה יותר.",
         "test": "השוק היה עמוס היום ולכן הגענו הביתה מאוחר. אחרי בית הספר הילדים שיחקו ליד הנהר "
         "וקראו ספרים ישנים.",
     },
     "German": {
-        "fit": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere Übel "
-        "blieben aus. Bitte schicken Sie die neue Liste bis Freitag an das Büro, damit wir die "
-        "Bestellung prüfen können.",
-        "test": "Auf dem Markt war heute viel los, deshalb kamen wir erst spät nach Hause. Nach der "
-        "Schule spielten die Kinder am Fluß und lasen alte Bücher über das Meer.",
+        "fit": "Gestern regnete es, und die Straßen waren den ganzen Tag über naß; größere "
+        "Übel blieben aus. Bitte schicken Sie die neue Liste bis Freitag an das Büro, "
+        "damit wir die Bestellung prüfen können. Mein Vater las jeden Morgen die "
+        "Zeitung und trank mit alten Freunden Kaffee. Ich weiß nicht, was sie damit "
+        "sagen wollte, aber wir haben nicht mehr darüber gesprochen.",
+        "test": "Auf dem Markt war heute viel los, deshalb kamen wir erst spät nach Hause. Nach "
+        "der Schule spielten die Kinder am Fluß und lasen alte Bücher über das Meer.",
     },
     "French": {
-        "fit": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la rivière où "
-        "l'on pêchait. Veuillez envoyer la nouvelle liste au bureau avant vendredi.",
-        "test": "Il y avait beaucoup de monde au marché, c'est pourquoi nous sommes rentrés tard. "
-        "Après l'école, les enfants ont joué au bord de l'eau et lu de vieux livres.",
+        "fit": "L'été dernier, nous avons déjeuné à l'ombre des marronniers, près de la "
+        "rivière où l'on pêchait. Veuillez envoyer la nouvelle liste au bureau avant "
+        "vendredi. Mon père lisait le journal tous les matins et prenait le café avec "
+        "de vieux amis. Le gouvernement a annoncé un nouveau projet de construction "
+        "d'écoles et de routes dans le sud du pays. Je ne sais pas ce qu'elle voulait "
+        "dire, mais nous n'en avons plus parlé.",
+        "test": "Il y avait beaucoup de monde au marché, c'est pourquoi nous sommes rentrés "
+        "tard. Après l'école, les enfants ont joué au bord de l'eau et lu de vieux "
+        "livres.",
     },
     "Spanish": {
         "fit": "Ayer llovió y las calles estuvieron mojadas todo el día, pero la gente fue a "
-        "trabajar como siempre. Por favor, envíe la nueva lista a la oficina antes del viernes.",
+        "trabajar como siempre. Por favor, envíe la nueva lista a la oficina antes del "
+        "viernes. Mi padre leía el periódico todas las mañanas y tomaba café con viejos "
+        "amigos. El gobierno anunció un nuevo proyecto para construir escuelas y "
+        "caminos en el sur del país.",
         "test": "Había mucha gente en el mercado, por eso llegamos tarde a casa. Después de la "
         "escuela los niños jugaron junto al río y leyeron libros viejos sobre el mar.",
     },
     "Vietnamese": {
         "fit": "Hôm qua trời mưa và đường phố ướt cả ngày, nhưng mọi người vẫn đi làm như bình "
-        "thường. Vui lòng gửi danh sách mới đến văn phòng trước thứ sáu.",
-        "test": "Hôm nay chợ rất đông nên chúng tôi về nhà muộn. Sau giờ học bọn trẻ chơi bên bờ "
-        "sông và đọc những cuốn sách cũ về biển.",
+        "thường. Vui lòng gửi danh sách mới đến văn phòng trước thứ sáu. Cha tôi đọc "
+        "báo mỗi sáng và uống cà phê với bạn cũ trong vườn. Chính phủ công bố một dự án "
+        "mới để xây trường học và đường sá ở miền nam. Tôi không biết cô ấy muốn nói "
+        "gì, nhưng chúng tôi không nhắc lại nữa.",
+        "test": "Hôm nay chợ rất đông nên chúng tôi về nhà muộn. Sau giờ học bọn trẻ chơi bên "
+        "bờ sông và đọc những cuốn sách cũ về biển.",
     },
     "emoji": {
-        "fit": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧 🐛🧪🎯📈🛠️🏁🍎🚲 🌧️🎻📚🔒🧭🪴🥁",
+        "fit": "😀 🎉 👍🏽 👨‍👩‍👧‍👦 🚀 ✨ 🔥 💡 🙏🏻 ❤️ 🇩🇪 🇫🇷 ✅ ❌ ⚠️ 📦 🔧 "
+        "🐛🧪🎯📈🛠️🏁🍎🚲 🌧️🎻📚🔒🧭🪴🥁",
         "test": "😂 🤔 👏🏿 👩‍💻 🌍 🎁 💥 📌 🙌 💚 🇯🇵 🇧🇷 ☑️ 🚫 ℹ️ 🗂️ 🪛 🦀🔬🏆📉🧹🎬🥑🛴 ⛈️🎹📖🔑🗺️🌵🎺",
     },
 }
 """Sentences in other languages; their words are shuffled. Those without blanks between words are
-joined without, too."""
+joined without."""

@@ -160,7 +160,7 @@ def foreign(part: str) -> Iterator[tuple[str, str]]:
         blank = "" if language in _WITHOUT_BLANKS else " "
         for _ in range(PER_KIND):
             dice.shuffle(words)
-            yield language, blank.join(words * dice.randint(2, 4))
+            yield language, blank.join(words * dice.randint(1, 3))
 
 
 def noise(part: str) -> Iterator[tuple[str, str]]:

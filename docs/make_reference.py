@@ -94,7 +94,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.agent.tool.ToolStats",
         "refold.retrieve_tool",
         "refold.agent.retrieval.RetrieveTool",
-        "refold.agent.scope.ScopedStore",
+        "refold.ScopedStore",
         "refold.ContextWindowManager",
         "refold.FitResult",
     ),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies
     from refold.agent.retrieval import retrieve_tool
+    from refold.agent.scope import ScopedStore
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier, create_escalating_classifier
     from refold.compressor import (
@@ -78,6 +79,7 @@ _HOMES = {
     "Result": "refold.result",
     "Session": "refold.agent",
     "SessionReport": "refold.agent",
+    "ScopedStore": "refold.agent.scope",
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",
@@ -136,6 +138,7 @@ __all__ = [
     "RefoldError",
     "RefusedAnswer",
     "Result",
+    "ScopedStore",
     "Session",
     "SessionReport",
     "SqliteStore",

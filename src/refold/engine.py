@@ -96,6 +96,7 @@ class Engine:
         plan, budget = planned
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
+        job.analyses.forget_sentences()
         rendering = self.render(plan)
         self.save(rendering)
         return Result(

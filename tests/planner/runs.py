@@ -19,12 +19,9 @@ from tests.budget.promise import characters, sources_by_place, tokens_of, words
 from tests.conversations import (
     Conversation,
     Wire,
-    anthropic,
     calls_and_results,
     clean_texts,
     conversations,
-    openai_chat,
-    plain,
     texts_of,
 )
 from tests.window.histories import histories
@@ -125,11 +122,6 @@ def _parallel(turn: int, outputs: Sequence[str]) -> Iterator[Wire]:
 def runs() -> st.SearchStrategy[Conversation]:
     """Conversations of every kind that there is."""
     return st.one_of(agent_runs(), agent_runs(), histories(), conversations()).filter(bool)
-
-
-def valid_runs() -> st.SearchStrategy[Conversation]:
-    """Conversations in which every tool call is answered, as providers want it."""
-    return st.one_of(openai_chat(), anthropic(), plain(), histories(only_valid=True)).filter(bool)
 
 
 def squeeze(messages: Conversation, share: float, **chosen: Any) -> Result:

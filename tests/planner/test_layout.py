@@ -1,4 +1,4 @@
-"""Where each message stands: what must be whole is, pairs are treated alike, old things go first."""
+"""Where each message stands: whole what must be, calls with their results, digests for the old."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_plain_talk_has_no_structure_worth_keeping() -> None:
     ]
     messages.append({"role": "user", "content": "When does it leave?"})
     layout = place(messages, 300, talk=True)
-    assert {at for at in layout.places[1:-1]} == {Place.DIGEST}
+    assert set(layout.places[1:-1]) == {Place.DIGEST}
 
 
 @pytest.mark.parametrize(("rules", "is_whole"), [(10, True), (400, False)])
@@ -122,6 +122,13 @@ def test_a_task_that_takes_too_much_of_the_budget_yields(rules: int, is_whole: b
     assert layout.reasons[len(messages) - 1] == "last_user_message"
 
 
+@pytest.mark.parametrize(("rules", "is_whole"), [(60, True), (400, False)])
+def test_a_task_that_is_also_the_last_question_yields_later(rules: int, is_whole: bool) -> None:
+    task = "Fix the queue. " + "Mind the rule. " * rules
+    layout = place([{"role": "user", "content": task}, *work(5)[1:]], 300)
+    assert (layout.places[0] is Place.WHOLE) is is_whole
+
+
 @pytest.mark.parametrize(("words", "is_whole"), [(150, True), (290, False)])
 def test_the_last_question_yields_only_if_it_leaves_no_elbow_room(
     words: int, is_whole: bool
@@ -129,6 +136,24 @@ def test_the_last_question_yields_only_if_it_leaves_no_elbow_room(
     messages: Conversation = [*work(5), {"role": "user", "content": "why " * words}]
     layout = place(messages, 300)
     assert (layout.places[-1] is Place.WHOLE) is is_whole
+
+
+def test_a_picture_that_cannot_fit_does_not_hold_its_question_in_place() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
+    said = {"type": "text", "text": "What is that? " * 20}
+    messages: Conversation = [*work(5), {"role": "user", "content": [said, picture]}]
+    assert place(messages, 300).places[-1] is Place.DIGEST
+    assert place(messages, 2_500).places[-1] is Place.WHOLE
+
+
+def test_a_task_yields_when_nothing_is_left_for_a_digest_of_the_rest() -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "mind " * 40},
+        *call(1, "write_file", {"path": "src/a.py"}, "wrote it"),
+        *call(2, "run", {}, None),
+    ]
+    assert place(messages, 70).places[0] is Place.WHOLE
+    assert place(messages, 60).places[0] is not Place.WHOLE
 
 
 def beside_results(said: str) -> Conversation:

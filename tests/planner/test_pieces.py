@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refold.kinds import kind_of, split
@@ -20,6 +20,8 @@ def test_pieces_tile_the_text(text: str, talk: bool) -> None:
 
 
 @given(texts())
+@example("step 1 ok\nERROR: disk full\n=== 4 passed in 0.10s ===\nwarning: old lock\nstep 2 ok")
+@example(check_log(4, "tests/test_q.py::test_pull") + "\n====== 4 passed in 0.10s ======")
 def test_only_neighbours_of_the_same_worth_are_joined(text: str) -> None:
     kind = kind_of(text)
     small = split(text, kind)

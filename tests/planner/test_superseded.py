@@ -119,3 +119,11 @@ def test_parts_of_one_result_go_together() -> None:
     parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
     steps[1]["content"][0]["content"] = parts
     assert outdated(steps, anthropic_call(2, "edit", PATH, "ok")) == {(2, 0), (2, 1)}
+
+
+def test_thinking_before_a_call_is_not_taken_for_it() -> None:
+    steps = [anthropic_call(1, "read_file", PATH, "x"), anthropic_call(2, "edit", PATH, "ok")]
+    for step in steps:
+        thinking = {"type": "thinking", "thinking": "Let me see a.py.", "signature": "c2ln"}
+        step[0]["content"].insert(0, thinking)
+    assert outdated(*steps) == {(2, 0)}

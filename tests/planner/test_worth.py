@@ -52,6 +52,13 @@ def test_every_grade_has_its_points(said: list[tuple[Voice, list[str], int]]) ->
         assert all(0 <= grade < GRADES[trait] for grade in grades)
 
 
+def test_a_very_long_run_has_grades_too() -> None:
+    said = [(_VOICES[n % 3], ["src/a.py"] * (n % 5), n * 1000) for n in range(3_000)]
+    survey, turns = listen(said)
+    graded = {**grade_last(turns), **grade_first(turns), **grade_items(survey, turns)}
+    assert all(max(grades) < GRADES[trait] for trait, grades in graded.items())
+
+
 def test_the_points_that_ship_are_complete() -> None:
     points = learned_points()
     assert points.keys() == {"bias", *GRADES}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
@@ -35,7 +36,7 @@ def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> 
         found = shown.find(piece.rstrip() if (start, stop) == spans[-1] else piece, place)
         assert found >= place
         place = found
-    gaps = sum(a[1] < b[0] for a, b in zip(spans[:-1], spans[1:], strict=True))
+    gaps = sum(a[1] < b[0] for a, b in pairwise(spans))
     assert shown.count("…") == gaps
     assert shown == shown.rstrip()
 

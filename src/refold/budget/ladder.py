@@ -29,6 +29,8 @@ from refold.stages.replace import Folder
 _ROLL_SHARE: Final = 10
 """A roll-up aims at a tenth of the budget, so that it has something to say."""
 _MAX_ROLL_ROOM: Final = 600
+_HANDLE_SLACK: Final = 4
+"""Handles are as long as each other in letters, not in tokens."""
 
 
 def fit_budget(
@@ -124,7 +126,7 @@ class _Ladder:
 
     def _roll(self, suffix: str) -> list[list[Unit]]:
         """Roll up the oldest stretch, block by block, until what is left and a summary fit."""
-        stub = self._tokens.fold(smallest_roll(self._messages))
+        stub = self._tokens.fold(smallest_roll(self._messages)) + _HANDLE_SLACK
         room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
         rest = sum(unit.cost for unit in self._units)
         stretches: list[list[Unit]] = []

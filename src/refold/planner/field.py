@@ -84,6 +84,12 @@ def calls_text(message: Message) -> str:
     return " ".join(message.opaque)
 
 
+def calls_of(message: Message) -> Iterator[tuple[str, str]]:
+    """Pair the id of each call with its name and arguments; names and thinking stand before."""
+    if message.calls:
+        yield from zip(message.calls, message.opaque[-len(message.calls) :], strict=False)
+
+
 def read_texts(
     messages: Sequence[Message], tokens: CountedTexts, recoded: Mapping[Key, str]
 ) -> list[Text]:

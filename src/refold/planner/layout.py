@@ -24,7 +24,7 @@ _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
 _STRUCTURE_SHARE: Final = 0.08
 _NEWEST_BLOCKS: Final = 2
-_NEWEST_SHARE: Final = 0.25
+_NEWEST_SHARE: Final = 0.35
 """So many of the newest blocks may each take this share of the budget for their structure."""
 _WHOLE_SHARE: Final = 0.12
 _TASK_SHARE: Final = 0.2
@@ -71,27 +71,23 @@ def lay_out(
     talk: bool,
 ) -> Layout:
     """Give every message its place; in plain *talk* structure says nothing."""
-    reasons = dict(untouchable)
+    reasons = _let_yield(messages, untouchable, tokens, target)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
-    for reason, share in YIELDING.items():
-        index = next((i for i, why in reasons.items() if why == reason), None)
-        if index is not None:
-            cost = tokens.message(messages[index])
-            if cost > share * (left + cost):  # too much of the budget: let it be excerpted
-                del reasons[index]
-                left += cost
+    blocks = find_blocks(messages)
     last_words = _find_last_words(messages)
-    cost = sum(tokens(messages[index].parts[number].text) for index, number in last_words)
-    if cost <= (1 - _ELBOW_SHARE) * left:
-        left -= cost
-    else:
+    if _cost_in_place(messages, blocks, last_words, reasons, tokens) > (1 - _ELBOW_SHARE) * left:
         last_words = frozenset()
+    left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
     # An excerpt of next to nothing is a waste: with very little room it goes into a digest, too.
     is_roomy = _FRAME_SHARE * left >= STUB_TOKENS
-    anchored = set(untouchable) if is_roomy else set(reasons)
+    anchored = {
+        index
+        for index in untouchable
+        if index in reasons
+        or (is_roomy and _frame(messages[index], tokens) <= left * _NEWEST_SHARE)
+    }
     anchored.update(index for index, _ in last_words)
-    blocks = find_blocks(messages)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
     for number, block in enumerate(reversed(blocks)):
         if all(index in reasons for index in block):
@@ -112,6 +108,57 @@ def lay_out(
                 places[index] = Place.DIGEST
     _keep_short(messages, places, reasons, tokens)
     return Layout(places, reasons, last_words)
+
+
+def _let_yield(
+    messages: Sequence[Message],
+    untouchable: Mapping[int, str],
+    tokens: CountedTexts,
+    target: int,
+) -> dict[int, str]:
+    """Return what stays whole: all but the user's words that take too much of the budget."""
+    reasons = dict(untouchable)
+    left = target - sum(tokens.message(messages[index]) for index in reasons)
+    least = _least_rest(messages, reasons, tokens)
+    shares = dict(YIELDING)
+    if "last_user_message" not in reasons.values():  # the task is the last question, too
+        shares["first_task"] = shares["last_user_message"]
+    for reason, share in shares.items():
+        index = next((i for i, why in reasons.items() if why == reason), None)
+        if index is not None:
+            cost = tokens.message(messages[index])
+            if cost > share * (left + cost) or left < least:
+                del reasons[index]
+                left += cost
+    return reasons
+
+
+def _least_rest(
+    messages: Sequence[Message], reasons: Mapping[int, str], tokens: CountedTexts
+) -> int:
+    """Return what everything else costs at least: a digest for each stretch, or a short one."""
+    stretches = groupby(messages, lambda message: message.index in reasons)
+    return sum(
+        min(_SHORT_STRETCH, sum(map(tokens.message, stretch)))
+        for is_whole, stretch in stretches
+        if not is_whole
+    )
+
+
+def _cost_in_place(
+    messages: Sequence[Message],
+    blocks: Sequence[range],
+    last_words: frozenset[Key],
+    reasons: Mapping[int, str],
+    tokens: CountedTexts,
+) -> int:
+    """Return what *last_words* cost where they stand, with the calls that are tied to them."""
+    texts = [tokens(messages[index].parts[number].text) for index, number in last_words]
+    tied = {
+        place for index, _ in last_words for block in blocks if index in block for place in block
+    }
+    frames = sum(_frame(messages[index], tokens) for index in tied if index not in reasons)
+    return frames + sum(max(0, cost - STUB_TOKENS) for cost in texts)
 
 
 def _find_last_words(messages: Sequence[Message]) -> frozenset[Key]:

@@ -15,7 +15,7 @@ from refold.lossless import reencode
 from refold.lossless.rereads import changes
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
-from refold.planner.field import CALLS, calls_text
+from refold.planner.field import CALLS, calls_of, calls_text
 from refold.planner.layout import Key
 from refold.stages.originals import handle_of
 from refold.stages.tags import duplicate_tag, recoded_tag
@@ -114,8 +114,7 @@ def _find_rereads(
     seen: dict[str, Message] = {}
     by_call: dict[str, str] = {}
     for message in messages:
-        if len(message.calls) == len(message.opaque):
-            calls.update(zip(message.calls, message.opaque, strict=True))
+        calls.update(calls_of(message))
         for number, part in enumerate(message.parts):
             if not is_result(message, part) or len(part.text) < _MIN_REREAD:
                 continue

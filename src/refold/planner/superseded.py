@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.model.message import Message, Part
+from refold.planner.field import calls_of
 from refold.planner.items import Shape, find_items, shape_of
 from refold.planner.layout import Key
 
@@ -56,9 +57,7 @@ def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
 
 
 def _calls(message: Message) -> Iterator[tuple[str, _Call]]:
-    if len(message.calls) != len(message.opaque):
-        return
-    for id_, text in zip(message.calls, message.opaque, strict=True):
+    for id_, text in calls_of(message):
         name, _, rest = text.partition(" ")
         arguments = rest[:_SEEN]
         command = _COMMAND.search(arguments) if _WRITES.search(name) else None

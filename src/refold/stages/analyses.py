@@ -120,6 +120,11 @@ class Analyses:
             self._entities[text] = known
         return known
 
+    def forget_sentences(self) -> None:
+        """Forget what only planning needs: it takes more memory than the conversation itself."""
+        self._units.clear()
+        self._kept_tokens.clear()
+
     def judgement(self, text: str) -> Judgement | None:
         """Return what a classifier said of *text*, if it was asked and has said something."""
         if self.may_judge and text not in self._judged:

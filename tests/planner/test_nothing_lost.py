@@ -1,0 +1,196 @@
+"""With these profiles everything comes back, nothing is invented, and what counts is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from refold import (
+    MemoryStore,
+    SqliteStore,
+    compress,
+    uncompress,
+)
+from refold.lossless import Reencoded, decode, normal
+from tests.budget.promise import (
+    assert_restored,
+)
+from tests.conversations import (
+    Conversation,
+    all_text,
+    calls_and_results,
+    spelled,
+    texts_of,
+)
+from tests.planner.runs import (
+    COUNTERS,
+    agent_runs,
+    anthropic_call,
+    call,
+    check_log,
+    cut_texts,
+    runs,
+    shares,
+    squeeze,
+)
+
+quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+counters = st.sampled_from(COUNTERS)
+
+
+# nothing is lost
+
+
+@quick
+@given(runs(), shares, counters, st.sampled_from(("agent", "lossless")))
+def test_everything_comes_back(
+    messages: Conversation, share: float, counting: dict[str, Any], profile: str
+) -> None:
+    assert_restored(messages, squeeze(messages, share, profile=profile, **counting))
+
+
+@settings(quick, max_examples=25)
+@given(runs(), shares, st.sampled_from(("agent", "lossless")))
+def test_everything_comes_back_from_a_file(
+    messages: Conversation, share: float, profile: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with SqliteStore(Path(folder) / "s.db") as store:
+            folded = squeeze(messages, share, profile=profile, store=store).messages
+        with SqliteStore(Path(folder) / "s.db") as store:
+            restored = uncompress(folded, store)
+    assert restored.missing_ids == []
+    assert spelled(restored.messages) == spelled(messages)
+
+
+@quick
+@given(
+    runs(),
+    st.lists(st.tuples(st.sampled_from(("agent", "balanced", "lossless")), shares), min_size=2),
+)
+def test_everything_comes_back_after_several_folds(
+    messages: Conversation, rounds: list[tuple[str, float]]
+) -> None:
+    store = MemoryStore()
+    verbatim: dict[str, Any] = {}
+    folded = messages
+    for profile, share in rounds[:3]:
+        result = squeeze(folded, share, profile=profile, store=store)
+        folded, verbatim = result.messages, {**verbatim, **result.verbatim}
+    assert spelled(uncompress(folded, verbatim).messages) == spelled(messages)
+    assert spelled(uncompress(folded, store).messages) == spelled(messages)
+
+
+@quick
+@given(runs(), runs(), shares)
+def test_everything_comes_back_when_a_fold_goes_on(
+    first: Conversation, second: Conversation, share: float
+) -> None:
+    for message in (*first, *second):
+        message.pop("id", None)
+    store = MemoryStore()
+    folded = squeeze(first, share, store=store).messages
+    folded = squeeze([*folded, *second], share, store=store).messages
+    restored = uncompress(folded, store)
+    assert spelled(restored.messages) == spelled([*first, *second])
+
+
+# nothing is invented
+
+
+@quick
+@given(runs(), shares)
+def test_omissions_are_marked(messages: Conversation, share: float) -> None:
+    result = squeeze(messages, share, trace=True)
+    cut = {text for text, _ in cut_texts(result)}
+    for text in cut:
+        head = re.match(r"\[(excerpt|digest) (\d+)%(?: #\w+)?\]", text)
+        assert head is not None
+        assert 0 <= int(head[2]) <= 99
+    assert bool(cut) == any(e.action in ("excerpted", "digested") for e in result.decisions)
+
+
+@quick
+@given(agent_runs(), st.sampled_from((0.1, 0.2, 0.3, 0.5)))
+def test_every_identifier_that_is_shown_was_there(messages: Conversation, share: float) -> None:
+    result = squeeze(messages, share)
+    pattern = re.compile(r"[A-Za-z]+_\w+|[\w/]+\.py")
+    for text, sources in cut_texts(result):
+        said = json.dumps(sources, ensure_ascii=False) + all_text(sources)
+        for value in pattern.findall(text):
+            assert value in said
+
+
+# what counts most
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.1, 0.05])
+@pytest.mark.parametrize("counting", COUNTERS[:3])
+def test_a_failing_test_among_ten_thousand_survives(share: float, counting: dict[str, Any]) -> None:
+    failing = "tests/test_q.py::test_pull_is_fair"
+    messages: Conversation = [
+        {"role": "user", "content": "Run the tests."},
+        *call(1, "run_tests", {}, check_log(10_000, failing)),
+        {"role": "assistant", "content": "One failed."},
+        {"role": "user", "content": "Which one?"},
+    ]
+    result = squeeze(messages, share, **counting)
+    assert result.fits
+    assert f"{failing} FAILED" in all_text(result.messages)
+
+
+@pytest.mark.parametrize("shape", [call, anthropic_call])
+def test_values_of_a_long_run_are_kept_rather_than_its_filler(shape: Any) -> None:
+    messages: Conversation = [{"role": "user", "content": "Refund the order."}]
+    for n in range(12):
+        filler = "\n".join(f"nothing happened in hour {h} of the day" for h in range(40))
+        messages += shape(
+            n, "get_order", {"n": n}, f"{filler}\norder #W{n}4711 paid 2026-03-{n + 10}"
+        )
+    messages.append({"role": "assistant", "content": "Which one?"})
+    messages.append({"role": "user", "content": "The last but one."})
+    text = all_text(squeeze(messages, 0.2).messages)
+    assert sum(f"#W{n}4711" in text for n in range(12)) >= 11
+
+
+# lossless
+
+
+@quick
+@given(runs(), st.sampled_from((0, 1, 4)))
+def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
+    result = compress(messages, profile="lossless", recency_window=window, trace=True)
+    assert len(result.messages) == len(messages)
+    assert result.messages[len(messages) - window :] == messages[len(messages) - window :]
+    assert result.tokens_after <= result.tokens_before
+    assert calls_and_results(result.messages) == calls_and_results(messages)
+    for entry in result.decisions:
+        if not entry.reason.startswith("recoded:"):
+            continue
+        shown = texts_of(result.messages[entry.message_index])[entry.part]
+        said = texts_of(messages[entry.message_index])[entry.part]
+        by = tuple(entry.reason.removeprefix("recoded:").split(","))
+        assert decode(Reencoded(shown.partition("\n")[2], by)) == normal(said)
+
+
+@quick
+@given(runs())
+def test_without_a_budget_agent_is_lossless(messages: Conversation) -> None:
+    agent, lossless = (compress(messages, profile=name) for name in ("agent", "lossless"))
+    assert spelled(agent.messages) == spelled(lossless.messages)
+    assert agent.verbatim == lossless.verbatim
+
+
+def test_lossless_saves_tokens_on_data() -> None:
+    rows = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(50)], indent=2)
+    messages = [{"role": "user", "content": "List them."}, *call(1, "list", {}, rows)]
+    result = compress(messages, profile="lossless", recency_window=0, model="gpt-4o")
+    assert result.tokens_after < 0.6 * result.tokens_before
+    assert all(f"row {n}" in all_text(result.messages) for n in range(50))

@@ -1,0 +1,131 @@
+"""Which rungs are climbed, and what may never be touched on them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from refold.model.plan import Plan
+from refold.options import Options
+from refold.planner import plan_profile, plan_shorter
+from refold.planner.worth import GRADES
+from refold.result import BudgetReport
+from refold.stages import Analyses
+from tests.conversations import Conversation
+from tests.planner.runs import call, counted, read, source_code
+
+RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(40)], indent=2)
+
+
+def work(steps: int) -> Conversation:
+    messages: Conversation = [{"role": "user", "content": "Fix the queue."}]
+    for n in range(steps):
+        messages += call(n, "read_file", {"path": f"src/mod{n}.py"}, source_code(n))
+    return messages
+
+
+def make(
+    messages: Conversation, target: int | None, **chosen: Any
+) -> tuple[Plan, BudgetReport | None]:
+    points = chosen.pop("points", None)
+    options = Options.of({"profile": "agent", "token_budget": target, **chosen})
+    return plan_profile(read(messages), options, Analyses(counted()), target, points=points)
+
+
+def rungs(messages: Conversation, target: int, **chosen: Any) -> tuple[str, ...]:
+    report = make(messages, target, **chosen)[1]
+    assert report is not None
+    return report.rungs
+
+
+def test_enough_room_changes_nothing() -> None:
+    plan, report = make(work(3), 10_000)
+    assert all(fold.is_kept for fold in plan)
+    assert report is not None
+    assert report.rungs == ()
+    assert report.fits
+
+
+def test_lossless_comes_first_and_is_enough_if_it_fits() -> None:
+    messages = [*work(0), *call(1, "list", {}, RECORDS), {"role": "user", "content": "And?"}]
+    before = sum(map(counted().message, read(messages)))
+    assert rungs(messages, before - 5) == ("lossless",)
+    assert rungs(messages, before // 10) == ("lossless", "select")
+
+
+@pytest.mark.parametrize("chosen", [{"profile": "lossless"}, {"force_converge": False}])
+def test_without_leave_nothing_is_selected(chosen: dict[str, Any]) -> None:
+    plan, report = make(work(6), 50, **chosen)
+    assert report is not None
+    assert report.rungs == ("lossless",)
+    assert not report.fits
+    assert report.obstacles
+    assert {o.action for fold in plan for row in fold.outcomes for o in row} <= {
+        "preserved",
+        "recoded",
+    }
+
+
+@pytest.mark.parametrize("profile", ["agent", "lossless"])
+def test_without_a_budget_everything_is_said_shorter(profile: str) -> None:
+    messages = [*work(0), *call(1, "list", {}, RECORDS), *work(3)[1:]]
+    plan, report = make(messages, None, profile=profile)
+    assert report is None
+    assert not plan[2].is_kept
+    assert plan == plan_shorter(
+        read(messages), Options.of({"profile": profile}), Analyses(counted())
+    )
+
+
+def test_without_a_budget_the_latest_messages_and_the_pinned_stay() -> None:
+    messages = [step for n in range(4) for step in call(n, "list", {}, RECORDS + " " * n)]
+    options = Options.of({"profile": "lossless", "recency_window": 2})
+    plan = plan_shorter(read(messages), options, Analyses(counted()), pinned={3: "pinned"})
+    assert [fold.is_kept for fold in plan] == [True, False, True, True, True, False, True, True]
+    assert plan[3].outcomes[0][0].reason == "pinned"
+    assert plan[7].outcomes[0][0].reason == "recency_window"
+
+
+def test_the_least_window_wins_over_a_question_that_may_yield() -> None:
+    messages = [*work(4), {"role": "user", "content": "why " * 290}]
+    plan, _ = make(messages, 300)
+    assert not plan[-1].is_kept
+    plan, report = make(messages, 300, min_recency_window=1)
+    assert plan[-1].is_kept
+    assert report is not None
+    assert [o.reason for o in report.obstacles[:1]] == ["min_recency_window"]
+
+
+def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
+    """Whatever the counter makes of our marks, nothing gets longer."""
+
+    def hates_marks(text: str) -> int:
+        return len(text.split()) + 1_000 * text.startswith("[")
+
+    messages = work(5)
+    options = Options.of({"profile": "agent", "token_budget": 100, "counter": hates_marks})
+    tokens = Analyses(counted()).tokens
+    tokens = type(tokens)(hates_marks, hates_marks)
+    plan, _ = plan_profile(read(messages), options, Analyses(tokens), 100)
+    assert sum(map(tokens.fold, plan)) <= sum(map(tokens.message, read(messages)))
+
+
+def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        {"role": "assistant", "content": ""},
+        *call(1, "run", {}, ""),
+        *call(2, "read", {}, source_code(1)),
+    ]
+    charge = type(counted())(lambda text: 20 + len(text), len)
+    options = Options.of({"profile": "agent", "token_budget": 400})
+    plan, _ = plan_profile(read(messages), options, Analyses(charge), 400)
+    assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
+
+
+def test_other_points_choose_otherwise() -> None:
+    level = {trait: [0.0] * count for trait, count in GRADES.items()} | {"bias": [-3.0]}
+    numbers = {**level, "shape_turns": [3.0 if 15 <= g < 30 else 0.0 for g in range(80)]}
+    assert make(work(12), 300, points=level)[0] != make(work(12), 300, points=numbers)[0]

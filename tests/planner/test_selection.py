@@ -1,0 +1,175 @@
+"""What is shown for a budget: the budget is kept, errors come first, nothing is invented."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from refold.model.plan import Fold, Plan
+from refold.planner.recode import recode
+from refold.planner.selection import Selection
+from refold.planner.worth import learned_points
+from tests.conversations import Conversation
+from tests.planner.runs import (
+    call,
+    check_log,
+    counted,
+    read,
+    runs,
+    shown_lines,
+    source_code,
+    untouchable,
+)
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
+
+
+def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
+    loaded, tokens = read(messages), counted()
+    kept = untouchable(messages, **chosen)
+    return Selection(
+        loaded,
+        tokens,
+        target=target,
+        untouchable=kept,
+        preserve=("system", "developer"),
+        recoded=recode(loaded, kept, tokens),
+        points=learned_points(),
+    ).make()
+
+
+def cost(plan: Sequence[Fold]) -> int:
+    return sum(map(counted().fold, plan))
+
+
+def shown(plan: Sequence[Fold]) -> str:
+    return "\n".join(text for fold in plan for text in fold.texts_after)
+
+
+@quick
+@given(runs(), targets)
+def test_the_folds_tile_the_conversation(messages: Conversation, target: int) -> None:
+    plan = select(messages, target)
+    assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
+    for fold in plan:
+        assert len(fold.outcomes) == len(fold.sources)
+
+
+@quick
+@given(runs(), targets)
+def test_nothing_is_chosen_that_does_not_fit(messages: Conversation, target: int) -> None:
+    plan = select(messages, target)
+    if cost(plan) > target:
+        cut = [text for fold in plan for text in fold.texts.values()]
+        assert all(re.match(r"\[(excerpt|digest) 0%", text) for text in cut)
+        assert not any(map(shown_lines, cut))
+
+
+@quick
+@given(runs(), targets)
+def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) -> None:
+    loaded, tokens = read(messages), counted()
+    made = recode(loaded, {}, tokens)
+    for fold in select(messages, target):
+        indices = {message.index for message in fold.sources}
+        said = [part.text for message in fold.sources for part in message.parts]
+        said += [" ".join(message.opaque) for message in fold.sources]
+        said += [one.text for (index, _), one in made.items() if index in indices]
+        roles = tuple(f"{message.role}: " for message in fold.sources)
+        for text in fold.texts.values():
+            for line in shown_lines(text):
+                bare = next((line.removeprefix(r) for r in roles if line.startswith(r)), line)
+                assert any(bare.rstrip() in one or line in one for one in said), line
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.1, 0.05])
+def test_a_failing_test_among_ten_thousand_survives(share: float) -> None:
+    failing = "tests/test_q.py::test_pull_is_fair"
+    messages: Conversation = [
+        {"role": "user", "content": "Run the tests."},
+        *call(1, "run_tests", {}, check_log(10_000, failing)),
+        *call(2, "read_file", {"path": "src/a.py"}, source_code(1, 400)),
+        {"role": "user", "content": "What failed?"},
+    ]
+    plan = select(messages, int(share * cost(select(messages, 10**9))))
+    assert f"{failing} FAILED" in shown(plan)
+
+
+@pytest.mark.parametrize("target", [45, 60, 100, 200])
+def test_an_error_is_shown_even_if_nothing_else_fits(target: int) -> None:
+    """Errors are chosen before all else, and must not be forgotten when nothing is added."""
+    trouble = "ERROR disk full on node-17 at /var/data"
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *call(1, "run", {}, f"{'filler ' * 900}\n{trouble}\n{'padding ' * 900}"),
+        {"role": "user", "content": "And?"},
+    ]
+    assert trouble in shown(select(messages, target))
+
+
+@pytest.mark.parametrize("target", range(90, 150, 6))
+def test_errors_are_not_forgotten_when_there_is_no_room_for_anything_else(target: int) -> None:
+    names = " ".join(f"n{k}" for k in range(40))
+    log = "\n".join(f"ERROR {n} lost {names.replace('n', f'{n}')}" for n in range(20))
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *call(1, "run", {}, log),
+        {"role": "user", "content": "And?"},
+    ]
+    assert "ERROR" in shown(select(messages, target))
+
+
+def test_errors_alone_fill_what_they_may() -> None:
+    log = "\n".join(f"ERROR worker {n} lost db-{n}.internal after {n * 17} ms" for n in range(80))
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *call(1, "run", {}, log),
+        {"role": "user", "content": "And?"},
+    ]
+    plan = select(messages, 200)
+    assert 120 <= cost(plan) <= 200
+    assert shown(plan).count("ERROR") >= 10
+
+
+def test_a_read_that_is_out_of_date_goes_before_others() -> None:
+    def lines_left(written: str, answer: str) -> tuple[int, int]:
+        messages: Conversation = [{"role": "user", "content": "Fix the queues."}]
+        for n, path in enumerate(("src/one.py", "src/two.py")):
+            messages += call(n, "read_file", {"path": path}, source_code(n + 1, 80))
+        messages += call(7, "write_file", {"path": written}, answer)
+        messages.append({"role": "user", "content": "Go on."})
+        text = shown(select(messages, 150))
+        return text.count("def step_1_"), text.count("def step_2_")
+
+    first_written, second_written = lines_left("src/one.py", "ok"), lines_left("src/two.py", "ok")
+    assert first_written[0] < second_written[0]
+    assert second_written[1] < first_written[1]
+    failed = lines_left("src/two.py", "error: disk full")
+    assert failed[1] > second_written[1]
+
+
+def test_what_is_shown_anyway_is_not_paid_for_again() -> None:
+    fact = "The invoice INV-20931 of Harbour Lights Ltd was paid on 2026-03-14 by Maria Lopez."
+    other = "The licence LIC-77120 of Northern Ferries was renewed on 2026-05-02 by Jan Novak."
+    filler = "\n".join(f"row {n} is quite unremarkable and of no use at all" for n in range(60))
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *call(1, "search", {}, f"{fact}\n{filler}\n{other}"),
+        {"role": "user", "content": f"I know that already: {fact}"},
+    ]
+    text = shown(select(messages, 90))
+    assert "LIC-77120" in text
+    assert text.count("INV-20931") == 1
+
+
+def test_the_same_conversation_gives_the_same_plan() -> None:
+    messages: Conversation = [{"role": "user", "content": "Fix the queues."}]
+    for n in range(12):
+        messages += call(n, "read_file", {"path": f"src/m{n}.py"}, source_code(n % 5))
+    assert select(messages, 300) == select(messages, 300)

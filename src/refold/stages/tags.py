@@ -48,21 +48,23 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
 
 def excerpt_tag(body: str, percent: int, handle: str = "") -> str:
     """Spell a text of which only parts are shown, with how much that is."""
-    return f"{_head(f'excerpt {percent}%', handle)}\n{body}"
+    return _headed(f"excerpt {percent}%", handle, body)
 
 
 def digest_tag(body: str, percent: int, handle: str = "") -> str:
     """Spell a stretch of messages of which only parts are shown, with how much that is."""
-    return f"{_head(f'digest {percent}%', handle)}\n{body}"
+    return _headed(f"digest {percent}%", handle, body)
 
 
 def recoded_tag(body: str, handle: str = "") -> str:
     """Spell a text that says the same in fewer tokens."""
-    return f"{_head('recoded', handle)}\n{body}"
+    return _headed("recoded", handle, body)
 
 
-def _head(words: str, handle: str) -> str:
-    return f"[{words} #{handle}]" if handle else f"[{words}]"
+def _headed(words: str, handle: str, body: str) -> str:
+    """Put a head above *body*; nothing may end in a line break, which some providers refuse."""
+    head = f"[{words} #{handle}]" if handle else f"[{words}]"
+    return f"{head}\n{body}" if body else head
 
 
 def _end(handle: str) -> str:

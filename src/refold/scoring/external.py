@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 ScoreSentences = Callable[[Sequence[str]], Sequence[float]]
 """Scores sentences; higher is more worth keeping."""
@@ -16,18 +16,20 @@ _SCALE: Final = 20
 """Brings mixed scores into the range of our own."""
 
 
-def mix_scores(own: Sequence[float], given: Sequence[float], mode: ScoreMode) -> list[float] | None:
+def mix_scores(own: Sequence[float], given: Sequence[Any], mode: ScoreMode) -> list[float] | None:
     """Combine our scores with those given, sentence by sentence.
 
     Returns nothing if the given ones cannot be used: another number of them, or no numbers at all.
+    They come from a caller's function, so nothing is taken for granted about them.
     """
     if len(own) != len(given) or not all(_is_number(score) for score in given):
         return None
+    numbers = [float(score) for score in given]
     if mode == "replace":
-        return [float(score) for score in given]
+        return numbers
     return [
         _SCALE * (_OWN_SHARE * mine + (1 - _OWN_SHARE) * theirs)
-        for mine, theirs in zip(normalize(own), normalize(given), strict=True)
+        for mine, theirs in zip(normalize(own), normalize(numbers), strict=True)
     ]
 
 

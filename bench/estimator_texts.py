@@ -1,8 +1,8 @@
 """Texts to fit the token estimate to, and others to test it on: seeded, of many kinds.
 
 What agents read all day (source code, JSON, logs, tables, pages) is made from templates with names
-and numbers filled in. A template is used for fitting or for testing, never for both, and so is each
-word of the two vocabularies: the error on the test texts is one on texts not seen before.
+and numbers filled in. A template is used for fitting or for testing, never for both; the two
+vocabularies share a few common words.
 """
 
 from __future__ import annotations

@@ -35,3 +35,17 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
 
 def _holds(message: Message, pattern: re.Pattern[str]) -> bool:
     return any(pattern.search(part.text) for part in message.parts)
+
+
+def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:
+    """Return the texts that the user said last, if they stand beside tool results.
+
+    They are kept, while the results may be shortened; each is a message and the number of a part.
+    """
+    for message in reversed(messages):
+        if message.role != "user" or not message.is_turn:
+            continue
+        said = [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
+        if said:
+            return [(message, n) for n in said] if message.is_tool_result else []
+    return []

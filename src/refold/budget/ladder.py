@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from refold.budget.blocks import find_blocks
-from refold.budget.guard import find_untouchable
+from refold.budget.guard import find_last_words, find_untouchable
 from refold.budget.report import report_budget
 from refold.budget.rollup import roll_up, smallest_roll
 from refold.budget.unit import SPOKEN, Level, Unit, make_units
@@ -20,7 +20,6 @@ from refold.model.decision import Keep
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
-from refold.model.segment import Segment
 from refold.options import Options
 from refold.result import BudgetReport
 from refold.stages import STAGES, Analyses, Setting
@@ -72,7 +71,10 @@ class _Ladder:
         setting = Setting.of(messages, options, analyses, options.min_recency_window)
         draft = Draft(messages)
         draft.pin(self._untouchable)
-        draft.decide((s, Keep(), SPOKEN) for s in _spoken(draft, messages))
+        draft.decide(
+            (draft.segments_of(message)[number], Keep(), SPOKEN)
+            for message, number in find_last_words(messages)
+        )
         for stage in STAGES:
             draft.decide(stage(draft, setting))
         recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
@@ -184,16 +186,6 @@ class _Ladder:
                 stub = self._tokens.fold(smallest_roll(sources))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
                 yield roll_up(sources, stub + share, self._analyses)
-
-
-def _spoken(draft: Draft, messages: Sequence[Message]) -> Iterator[Segment]:
-    """Yield the user's last words, if they stand beside tool results, which may be shortened."""
-    for message in reversed(messages):
-        if message.role == "user" and message.is_turn:
-            said = [s for s in draft.segments_of(message) if not s.part.call_id and s.text.strip()]
-            if said:
-                yield from said if message.is_tool_result else ()
-                return
 
 
 def _sources(stretch: Sequence[Unit]) -> list[Message]:

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Final
 
 from refold.budget.blocks import find_blocks
+from refold.budget.guard import find_last_words
 from refold.formats import can_roll
 from refold.model.message import Message
 from refold.tokens.base import CountedTexts
@@ -74,7 +75,7 @@ def lay_out(
     reasons = _let_yield(messages, untouchable, tokens, target)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
     blocks = find_blocks(messages)
-    last_words = _find_last_words(messages)
+    last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
     if _cost_in_place(messages, blocks, last_words, reasons, tokens) > (1 - _ELBOW_SHARE) * left:
         last_words = frozenset()
     left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
@@ -159,18 +160,6 @@ def _cost_in_place(
     }
     frames = sum(_frame(messages[index], tokens) for index in tied if index not in reasons)
     return frames + sum(max(0, cost - STUB_TOKENS) for cost in texts)
-
-
-def _find_last_words(messages: Sequence[Message]) -> frozenset[Key]:
-    """Return the texts that the user said last, if they stand beside tool results."""
-    for message in reversed(messages):
-        if message.role != "user" or not message.is_turn:
-            continue
-        said = [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
-        if said:
-            is_beside = message.is_tool_result
-            return frozenset((message.index, n) for n in said) if is_beside else frozenset()
-    return frozenset()
 
 
 def _keep_short(

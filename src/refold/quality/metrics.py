@@ -37,12 +37,9 @@ def measure_quality(
     found: set[str] = set()
     in_place = 0
     for place, texts in enumerate(after):
-        shown: set[str] = set()
-        for text in texts:
-            shown.update(names(text))
+        shown: set[str] = set().union(*map(names, texts))
         found |= shown
-        for name in shown:
-            in_place += introduced.get(name, -1) == place
+        in_place += list(map(introduced.get, shown)).count(place)
     in_use = len(introduced.keys() & found)
     retention = in_use / len(introduced) if introduced else 1.0
     integrity = _share(_count_structures(after), _count_structures(before))

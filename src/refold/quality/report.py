@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from refold.model.plan import Outcome, Plan
+from refold.model.plan import Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
 from refold.result import Compression, TraceEntry
@@ -73,24 +73,26 @@ def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
 
 
 def _count_messages(plan: Plan) -> dict[str, int]:
+    """Count messages by what happened to them; most share a few actions and reasons."""
+    fates = Counter(
+        tuple([(outcome.action, outcome.reason) for outcome in row])
+        for fold in plan
+        for row in fold.outcomes
+    )
     counts: Counter[str] = Counter()
-    for fold in plan:
-        for row in fold.outcomes:
-            counts[_counter_of(row)] += 1
-            counts["messages_pattern_preserved"] += _has_reason(row, "pattern:")
-            counts["messages_importance_preserved"] += _has_reason(row, "importance:")
+    for fate, count in fates.items():
+        counts[_counter_of({action for action, _ in fate})] += count
+        counts["messages_pattern_preserved"] += count * _has_reason(fate, "pattern:")
+        counts["messages_importance_preserved"] += count * _has_reason(fate, "importance:")
     return dict(counts)
 
 
-def _counter_of(row: tuple[Outcome, ...]) -> str:
-    if len(row) == 1:
-        return _COUNTERS[row[0].action]
-    actions = {outcome.action for outcome in row}
+def _counter_of(actions: set[str]) -> str:
     return next(name for action, name in _COUNTERS.items() if action in actions)
 
 
-def _has_reason(row: tuple[Outcome, ...], prefix: str) -> bool:
-    return any(outcome.reason.startswith(prefix) for outcome in row)
+def _has_reason(fate: Iterable[tuple[str, str]], prefix: str) -> bool:
+    return any(reason.startswith(prefix) for _, reason in fate)
 
 
 def _quality(plan: Plan, names: Callable[[str], Iterable[str]]) -> dict[str, Any]:

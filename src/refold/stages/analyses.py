@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from refold.detectors import Findings, detect_hard, soft_texts, view_of
@@ -49,7 +49,7 @@ class Analyses:
         self._findings: dict[str, Findings] = {}
         self._units: dict[str, list[Unit]] = {}
         self._names: dict[str, dict[str, None]] = {}
-        self._entities: dict[str, tuple[str, ...]] = {}
+        self._found: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
         self._written: dict[str, str | None] = {}
@@ -109,16 +109,20 @@ class Analyses:
             known = self._names[text] = self._finder.find(text)
         return known
 
-    def entities(self, text: str) -> tuple[str, ...]:
-        """Return what of *text* is worth listing beside its summary, each once."""
-        known = self._entities.get(text)
-        if known is None:
-            found = dict.fromkeys(
-                (*self.names(text), *soft_texts(view_of(text, self._findings.get(text))))
-            )
-            known = tuple(name for name in found if len(name) <= _MAX_ENTITY_CHARS)
-            self._entities[text] = known
-        return known
+    def entities(self, text: str) -> Iterator[str]:
+        """Yield what of *text* is worth listing beside its summary: names, then other findings.
+
+        A summary names a few, mostly found among the names; so the rest is looked for only when
+        somebody asks on. What is both comes twice.
+        """
+        for name in self.names(text):
+            if len(name) <= _MAX_ENTITY_CHARS:
+                yield name
+        found = self._found.get(text)
+        if found is None:
+            view = view_of(text, self._findings.get(text))
+            found = self._found[text] = tuple(soft_texts(view))
+        yield from found
 
     def forget_sentences(self) -> None:
         """Forget what only planning needs: it takes more memory than the conversation itself."""

@@ -128,8 +128,17 @@ class StandIns:
 
     def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
         """Choose the entities to name: those that the summary lost first, then the others."""
-        names = dict.fromkeys(name for text in texts for name in self._analyses.entities(text))
-        return sorted(names, key=lambda name: name in body)[:cap]
+        lost: dict[str, None] = {}
+        told: dict[str, None] = {}
+        for text in texts:
+            for name in self._analyses.entities(text):
+                if name in body:
+                    told[name] = None
+                else:
+                    lost[name] = None
+                    if len(lost) == cap:
+                        return list(lost)
+        return [*lost, *told][:cap]
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""

@@ -27,8 +27,11 @@ _STATUS: Final = re.compile(
 
 def is_structured(text: str) -> bool:
     """Tell whether most lines of *text* look like hits, bullets, pairs or status lines."""
+    feeds = text.count("\n")
+    if feeds < _MIN_LINES - 1 or feeds * _MAX_CHARS_PER_FEED < len(text):
+        return False
     lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) < _MIN_LINES or text.count("\n") * _MAX_CHARS_PER_FEED < len(text):
+    if len(lines) < _MIN_LINES:
         return False
     return 2 * sum(_SHAPE.match(line) is not None for line in lines) > len(lines)
 

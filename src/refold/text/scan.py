@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
+from zlib import adler32
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -39,6 +40,8 @@ _OUTLINE: Final = bytes(
     for byte in range(256)
 )  # fmt: skip
 
+_ADLER_BYTES: Final = 65_520 // 255
+
 IS_COMPILED: Final = not __file__.endswith(".py")
 
 
@@ -63,7 +66,17 @@ def sum_pairs(data: bytes, classes: bytes, weights: bytes, first: int) -> int:
     """
     if IS_COMPILED:
         return loop_pairs(data, classes, weights, first)
-    return sum(pair_codes(data.translate(classes), first).translate(weights))
+    return sum_bytes(pair_codes(data.translate(classes), first).translate(weights))
+
+
+def sum_bytes(data: bytes) -> int:
+    """Add up all bytes of *data*.
+
+    The lower half of an Adler checksum that starts at 0 is the sum of the bytes modulo 65521, which
+    so many bytes at a time never reach: four times faster than `sum`.
+    """
+    starts = range(0, len(data), _ADLER_BYTES)
+    return sum([adler32(data[start : start + _ADLER_BYTES], 0) & 0xFFFF for start in starts])
 
 
 def pair_codes(numbers: bytes, first: int) -> bytes:

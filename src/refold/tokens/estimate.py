@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.text.scan import sum_pairs
+from refold.text.scan import sum_bytes, sum_pairs
 
 CLASS_NAMES: Final = " nstvcrVCd.-()px"
 """The classes by number: line feed, space, tab, vowel, consonant, rare letter, capital vowel,
@@ -123,5 +123,6 @@ def estimate_tokens(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
     total = sum_pairs(data, CLASSES, PAIRS, FIRST)
     if len(data) != len(text):
-        total += sum(text.encode("utf-16-le", "surrogatepass")[1::2].translate(SCRIPTS))
+        high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
+        total += sum_bytes(high_bytes.translate(SCRIPTS))
     return max(1, (total + UNIT // 2) // UNIT)

@@ -192,7 +192,7 @@ class Engine:
             links[key]: Provenance.from_wire(wire) for key, wire in self._store.get(links).items()
         }
         return tuple(
-            replace(message, provenance=known[message.index]) if message.index in known else message
+            message.changed(provenance=known[message.index]) if message.index in known else message
             for message in messages
         )
 

@@ -13,6 +13,7 @@ from refold import Result, compress
 from refold.budget.guard import find_untouchable
 from refold.formats import load
 from refold.model.message import Message
+from refold.model.plan import Plan
 from refold.options import Options
 from refold.tokens.base import CountedTexts
 from tests.budget.promise import characters, sources_by_place, tokens_of, words
@@ -170,3 +171,8 @@ def cut_texts(result: Result) -> Iterator[tuple[str, Conversation]]:
         for text in texts_of(message):
             if is_cut(text) and [message] != sources:
                 yield text, sources
+
+
+def what_happens(plan: Plan) -> list[object]:
+    """Return what tells two plans for the same conversation apart."""
+    return [(fold.is_rolled, fold.texts, fold.outcomes) for fold in plan]

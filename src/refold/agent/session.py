@@ -74,7 +74,7 @@ class Session:
         """Add one message; the session keeps its own copy."""
         index = len(self._messages)
         loaded = self._loader.load(message, index)
-        own = replace(loaded, wire=clone(dict(message)))
+        own = loaded.changed(wire=clone(dict(message)))
         loaded = self._engine.recognize((own,))[0]
         cost = self._analyses.tokens.message(loaded)
         self._messages.append(loaded)

@@ -9,7 +9,7 @@ from refold.errors import ConfigError, MessageError
 from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping
 from refold.model.message import Message
-from refold.model.provenance import METADATA_KEY, read_provenance
+from refold.model.provenance import read_provenance
 from refold.model.wire import digest
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -39,9 +39,9 @@ def find_format(name: str) -> Format:
 
 def recognize(messages: Sequence[object]) -> Format:
     """Return the first format that some message can only belong to; plain if none does."""
+    mappings = list(filter(is_mapping, messages))
     for format_ in FORMATS:
-        marks = format_.marks
-        if any(is_mapping(message) and marks(message) for message in messages):
+        if any(map(format_.marks, mappings)):
             return format_
     return plain.FORMAT
 
@@ -108,7 +108,6 @@ class Loader:
             images=reading.images,
             calls=tuple(reading.calls),
             provenance=read_provenance(message),
-            has_envelope="id" in message or METADATA_KEY in message,
             binds_next=reading.binds_next,
             is_turn=reading.is_turn,
         )

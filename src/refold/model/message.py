@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from refold.model.provenance import Provenance
+from refold.model.provenance import METADATA_KEY, Provenance
 from refold.model.wire import Path, Wire
 
 
@@ -18,34 +17,95 @@ class Part(NamedTuple):
     """The tool call that this text answers, if it is a tool result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn; `wire` is the caller's own data, read-only, and all that we do not understand."""
+    """One turn, read-only; `wire` is the caller's own data and all that we do not understand.
 
-    index: int
-    id: str
-    role: str
-    wire: Wire
-    digest: str
-    """Names `wire` by its content."""
-    format: str = "plain"
-    """Name of the shape it was read in."""
-    parts: tuple[Part, ...] = ()
-    opaque: tuple[str, ...] = ()
-    """Texts that cost tokens but are never replaced: tool arguments, thinking, names."""
-    images: int = 0
-    """How many pictures it carries; they cost tokens by rule."""
-    calls: tuple[str, ...] = ()
-    """Ids of the tool calls that this message makes."""
-    provenance: Provenance | None = None
-    """Set when this message is itself a stand-in made by us."""
-    has_envelope: bool = False
-    """Whether the caller's data has an `id` or `metadata`: then provenance can travel in it."""
+    A plain class, because one is made for every message: a frozen dataclass takes twice as long to
+    fill, and far longer where this is compiled.
+    """
 
-    binds_next: bool = False
-    """Whether providers refuse it without the message after it, such as reasoning before a call."""
-    is_turn: bool = True
-    """False for records of a session file that no model ever sees: they only travel along."""
+    __slots__ = (
+        "binds_next",
+        "calls",
+        "digest",
+        "format",
+        "has_envelope",
+        "id",
+        "images",
+        "index",
+        "is_turn",
+        "opaque",
+        "parts",
+        "provenance",
+        "role",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        *,
+        index: int,
+        id: str,
+        role: str,
+        wire: Wire,
+        digest: str,
+        format: str = "plain",
+        parts: tuple[Part, ...] = (),
+        opaque: tuple[str, ...] = (),
+        images: int = 0,
+        calls: tuple[str, ...] = (),
+        provenance: Provenance | None = None,
+        binds_next: bool = False,
+        is_turn: bool = True,
+    ) -> None:
+        self.index: Final = index
+        self.id: Final = id
+        self.role: Final = role
+        self.wire: Final = wire
+        self.digest: Final = digest
+        """Names `wire` by its content."""
+        self.format: Final = format
+        """Name of the shape it was read in."""
+        self.parts: Final = parts
+        self.opaque: Final = opaque
+        """Texts that cost tokens but are never replaced: tool arguments, thinking, names."""
+        self.images: Final = images
+        """How many pictures it carries; they cost tokens by rule."""
+        self.calls: Final = calls
+        """Ids of the tool calls that this message makes."""
+        self.provenance: Final = provenance
+        """Set when this message is itself a stand-in made by us."""
+        self.has_envelope: Final = "id" in wire or METADATA_KEY in wire
+        """Whether the caller's data has an `id` or `metadata`: provenance can travel in it."""
+        self.binds_next: Final = binds_next
+        """Whether providers refuse it without the message after it: reasoning before a call."""
+        self.is_turn: Final = is_turn
+        """False for records of a session file that no model ever sees: they only travel along."""
+
+    def changed(
+        self,
+        *,
+        index: int | None = None,
+        id: str | None = None,
+        wire: Wire | None = None,
+        provenance: Provenance | None = None,
+    ) -> Message:
+        """Return the same message with something else in its place; what is `None` stays."""
+        return Message(
+            index=self.index if index is None else index,
+            id=self.id if id is None else id,
+            role=self.role,
+            wire=self.wire if wire is None else wire,
+            digest=self.digest,
+            format=self.format,
+            parts=self.parts,
+            opaque=self.opaque,
+            images=self.images,
+            calls=self.calls,
+            provenance=self.provenance if provenance is None else provenance,
+            binds_next=self.binds_next,
+            is_turn=self.is_turn,
+        )
 
     @property
     def chars(self) -> int:

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from refold.model.decision import Keep, Refer, Supersede
@@ -37,7 +38,7 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     if not setting.options.contradiction_detection:
         return
     statements = [
-        _Statement(segment, frozenset(found[0].lower() for found in _WORD.finditer(segment.text)))
+        _Statement(segment, frozenset(map(str.lower, _WORD.findall(segment.text))))
         for segment in draft.segments
         if len(segment.text) >= _MIN_CHARS and setting.may_refer(segment.message)
     ]
@@ -90,10 +91,18 @@ def _weights(statements: list[_Statement]) -> Mapping[str, float]:
 def _shared_weights(
     statement: _Statement, mentions: Mapping[str, deque[int]], weights: Mapping[str, float]
 ) -> dict[int, float]:
+    """Map each earlier statement to the weight of the words that it shares with *statement*.
+
+    Words that are equally rare weigh the same, so their mentions are counted together.
+    """
+    mentioned: dict[float, list[deque[int]]] = defaultdict(list)
+    for word in statement.words:
+        if word in mentions:
+            mentioned[weights[word]].append(mentions[word])
     shared: dict[int, float] = defaultdict(float)
-    for word in sorted(statement.words):  # sorted: sums of floats depend on their order
-        for earlier in mentions.get(word, ()):
-            shared[earlier] += weights[word]
+    for weight in sorted(mentioned):  # sorted: sums of floats depend on their order
+        for earlier, times in Counter(chain.from_iterable(mentioned[weight])).items():
+            shared[earlier] += weight * times
     return shared
 
 
@@ -105,11 +114,13 @@ def _nearest(
     threshold: float,
 ) -> int | None:
     """Return the earlier statement with the most similar topic, the nearer one on a tie."""
-    best: tuple[float, int] | None = None
-    role = statements[place].segment.message.role
-    for earlier, weight in shared.items():
-        similarity = 2 * weight / (masses[place] + masses[earlier])
+    own, role = masses[place], statements[place].segment.message.role
+    most, best = 0.0, None
+    for earlier in sorted(shared):
+        similarity = 2 * shared[earlier] / (own + masses[earlier])
+        if similarity < threshold or similarity < most:
+            continue
         same_role = statements[earlier].segment.message.role == role
-        if similarity >= threshold * (1 if same_role else _OTHER_ROLE_FACTOR):
-            best = max(best or (similarity, earlier), (similarity, earlier))
-    return best[1] if best else None
+        if same_role or similarity >= threshold * _OTHER_ROLE_FACTOR:
+            most, best = similarity, earlier
+    return best

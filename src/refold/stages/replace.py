@@ -66,7 +66,7 @@ class Folder:
         if len(message.parts) != 1:
             return False
         decision = self.draft.decision(self.draft.segments_of(message)[0])
-        is_summarized = decision is not None and isinstance(decision.action, Summarize)
+        is_summarized = decision is not None and type(decision.action) is Summarize
         return is_summarized and message.sole_part is not None
 
     def _merge(self, run: Sequence[Message], depth: Depth) -> Fold | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
@@ -33,8 +33,7 @@ from refold.text.lines import lines_missing_from
 from refold.text.truncate import cut, cut_words
 
 
-@dataclass(frozen=True, slots=True)
-class StandIn:
+class StandIn(NamedTuple):
     """A replacement for one segment, or the reason why there is none."""
 
     text: str | None

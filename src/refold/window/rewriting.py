@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from refold.formats import Loader
@@ -27,7 +26,7 @@ def stand_in(original: Message, wire: Mapping[str, Any], version: int) -> Messag
     elif not looks_folded(wire):
         return None
     loaded = Loader(original.format).load(wire, original.index)
-    return replace(loaded, id=original.id, provenance=provenance)
+    return loaded.changed(id=original.id, provenance=provenance)
 
 
 def keep_original(original: Message, shown: Message, rendering: Rendering, version: int) -> None:

@@ -143,7 +143,7 @@ def _shorten_rest(
     places = {message.index: place for place, message in enumerate(kept)}
     rest = replace(
         task,
-        messages=[replace(message, index=place) for place, message in enumerate(kept)],
+        messages=[message.changed(index=place) for place, message in enumerate(kept)],
         pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
     )
     fitting = _climb(rest, only_rolls=False)

@@ -13,20 +13,17 @@ examples:
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import multiprocessing
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
+from records import Messages, Recorded, parse_with_files, parser_for, read_records, tool_ids
 from refold import compress, uncompress
 from table import draw
-
-Messages = list[dict[str, Any]]
 
 OPTION_SETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
@@ -34,20 +31,15 @@ OPTION_SETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "importance": {"importance_scoring": True, "contradiction_detection": True},
 }
 """What can be named after --options."""
-_TOOL_OUTPUT: Final = " (text)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One conversation to fold, with one set of options."""
 
-    source: str
-    record: str
-    messages: Messages
+    recorded: Recorded
     options: str
     rounds: tuple[int, ...]
-    is_whole: bool = True
-    """Whether it is a real conversation, whose last messages are recent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +81,13 @@ class Sum:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Fold everything, print a table per set of options, and return 1 if anything failed."""
-    arguments = _parse(argv)
-    files = sorted(arguments.data_dir.glob("*.jsonl.gz"))
-    if not files:
-        print(f"no *.jsonl.gz in {arguments.data_dir}", file=sys.stderr)
-        return 2
+    arguments, files = parse_with_files(_parser(), argv)
     sums: dict[tuple[str, str], Sum] = {}
-    jobs = _jobs(files, arguments.options, arguments.rounds, arguments.cap)
+    jobs = (
+        Job(recorded=recorded, options=options, rounds=arguments.rounds)
+        for recorded in read_records(files, arguments.cap)
+        for options in arguments.options
+    )
     with multiprocessing.Pool(arguments.workers) as pool:
         for done, outcome in enumerate(pool.imap_unordered(run, jobs, chunksize=4), 1):
             sums.setdefault((outcome.options, outcome.source), Sum()).add(outcome)
@@ -107,12 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(any(total.failures for total in sums.values()))
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    summary, _, rest = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data_dir", type=Path, metavar="DATA_DIR", help="directory of *.jsonl.gz")
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_for(__doc__)
     parser.add_argument(
         "--options",
         type=_option_sets,
@@ -123,9 +111,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=_numbers, default=(1, 3), metavar="N,M", help="rounds to check (1,3)"
     )
-    parser.add_argument("--cap", type=int, default=None, help="records of each file at most (all)")
-    parser.add_argument("--workers", type=int, default=2, help="processes at work (2)")
-    return parser.parse_args(argv)
+    return parser
 
 
 def _option_sets(value: str) -> tuple[str, ...]:
@@ -140,59 +126,19 @@ def _numbers(value: str) -> tuple[int, ...]:
     return tuple(sorted(int(number) for number in value.split(",")))
 
 
-def _jobs(
-    files: Sequence[Path], option_sets: Sequence[str], rounds: tuple[int, ...], cap: int | None
-) -> Iterator[Job]:
-    for file in files:
-        source = file.name.removesuffix(".jsonl.gz")
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines):
-                if cap is not None and number >= cap:
-                    break
-                for shape, messages in _conversations(json.loads(line)):
-                    for options in option_sets:
-                        yield Job(
-                            source=source + shape,
-                            record=f"{file.name} line {number + 1}",
-                            messages=messages,
-                            options=options,
-                            rounds=rounds,
-                            is_whole=shape != _TOOL_OUTPUT,
-                        )
-
-
-def _conversations(record: Mapping[str, Any]) -> Iterator[tuple[str, Messages]]:
-    """Yield every form in which a record holds a conversation."""
-    if record.get("messages"):
-        yield "", record["messages"]
-    if isinstance(record.get("native"), list):
-        yield f" ({record.get('native_format', 'native')})", record["native"]
-    if isinstance(record.get("text"), str):
-        yield _TOOL_OUTPUT, _around(record["text"])
-
-
-def _around(output: str) -> Messages:
-    """Wrap the raw output of a tool into the smallest conversation that can hold it."""
-    call = {"id": "call_1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
-    return [
-        {"role": "user", "content": "Run it."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_1", "content": output},
-    ]
-
-
 def run(job: Job) -> Outcome:
     """Fold one conversation as often as asked and check it after each of the named rounds."""
-    before = json.dumps(job.messages)
+    recorded = job.recorded
+    before = json.dumps(recorded.messages)
     failures: list[str] = []
     verbatim: dict[str, Any] = {}
-    messages: Messages = job.messages
+    messages: Messages = recorded.messages
     seconds, first_tokens, claimed = 0.0, (0, 0), None
     for number in range(1, max(job.rounds) + 1):
         options = dict(OPTION_SETS[job.options])
-        if number > 1 or not job.is_whole:
+        if number > 1 or recorded.is_output:
             options["recency_window"] = 0  # otherwise there would be little left to fold
-        place = f"{job.record}, {job.options}, round {number}"
+        place = f"{recorded.place}, {job.options}, round {number}"
         began = time.perf_counter()
         try:
             result = compress(messages, **options)
@@ -214,9 +160,9 @@ def run(job: Job) -> Outcome:
             )
         claimed, messages = result.tokens_after, result.messages
     return Outcome(
-        source=job.source,
+        source=recorded.source,
         options=job.options,
-        messages=len(job.messages),
+        messages=len(recorded.messages),
         chars=len(before),
         seconds=seconds,
         tokens_before=first_tokens[0],
@@ -237,25 +183,8 @@ def _problems(
         yield f"{place}: {len(restored.missing_ids)} originals are missing"
     if json.dumps(restored.messages) != before:
         yield f"{place}: not restored byte for byte"
-    if list(_tool_ids(folded)) != list(_tool_ids(messages)):
+    if list(tool_ids(folded)) != list(tool_ids(messages)):
         yield f"{place}: tool calls and results changed"
-
-
-def _tool_ids(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the ids by which calls and results find each other, in order, whatever the format."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _tool_ids(item)
-        return
-    if not isinstance(value, dict):
-        return
-    for name in ("tool_call_id", "tool_use_id", "call_id"):
-        if isinstance(value.get(name), str):
-            yield name, value[name]
-    if value.get("type") in ("tool_use", "function") and isinstance(value.get("id"), str):
-        yield "call", value["id"]
-    for name in ("content", "tool_calls", "message", "payload"):
-        yield from _tool_ids(value.get(name))
 
 
 def _report(sums: Mapping[tuple[str, str], Sum]) -> str:

@@ -14,35 +14,38 @@ examples:
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import multiprocessing
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
-# The other corpus bench has the same data and the same idea of what must survive.
-from budget_corpus import Messages, _broken_pairs, _conversations, _promised
+from records import (
+    LINE_TOKENS,
+    Messages,
+    Recorded,
+    blame,
+    broken_pairs,
+    lost_promises,
+    parse_with_files,
+    parser_for,
+    read_records,
+)
 from refold import compress
 from refold.window import ContextWindowManager, FitResult
 from refold.window.strategies import STRATEGIES, Strategy
 from table import draw
 
 _RESERVE: Final = 500
-_LINE_TOKENS: Final = 48
-"""What the line costs that a stretch is folded into, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One conversation, and how it is to be fitted."""
 
-    record: str
-    messages: Messages
+    recorded: Recorded
     windows: tuple[int, ...]
     model: str | None
 
@@ -72,26 +75,22 @@ Key = tuple[int, Strategy]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Fit everything, print the table, and return 1 if a promise was broken."""
-    arguments = _parse(argv)
-    files = sorted(arguments.data_dir.glob("trajectory.*.jsonl.gz"))
-    if not files:
-        print(f"no trajectory.*.jsonl.gz in {arguments.data_dir}", file=sys.stderr)
-        return 2
+    arguments, files = parse_with_files(_parser(), argv, "trajectory.")
     sums: dict[Key, Sum] = {}
+    jobs = (
+        Job(recorded=recorded, windows=arguments.windows, model=arguments.model)
+        for recorded in read_records(files, arguments.cap)
+    )
     with multiprocessing.Pool(arguments.workers) as pool:
-        for outcomes in pool.imap_unordered(run, _jobs(files, arguments), chunksize=2):
+        for outcomes in pool.imap_unordered(run, jobs, chunksize=2):
             for key, outcome in outcomes.items():
                 sums.setdefault(key, Sum()).add(outcome)
     print(_report(sums))
     return int(any(total.violations for total in sums.values()))
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    summary, _, rest = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data_dir", type=Path, metavar="DATA_DIR", help="directory of *.jsonl.gz")
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_for(__doc__)
     parser.add_argument(
         "--windows",
         type=lambda value: tuple(map(int, value.split(","))),
@@ -99,23 +98,8 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         metavar="A,B",
         help="windows to fit into, in tokens (8000,4000,2000)",
     )
-    parser.add_argument("--cap", type=int, default=None, help="records of each file at most (all)")
     parser.add_argument("--model", default=None, help="count as this model does (estimate)")
-    parser.add_argument("--workers", type=int, default=2, help="processes at work (2)")
-    return parser.parse_args(argv)
-
-
-def _jobs(files: Sequence[Path], arguments: argparse.Namespace) -> Iterator[Job]:
-    for file in files:
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(islice(lines, arguments.cap), 1):
-                for shape, messages in _conversations(json.loads(line)):
-                    yield Job(
-                        record=f"{file.name} line {number}{shape}",
-                        messages=messages,
-                        windows=arguments.windows,
-                        model=arguments.model,
-                    )
+    return parser
 
 
 def run(job: Job) -> dict[Key, Sum]:
@@ -128,7 +112,7 @@ def run(job: Job) -> dict[Key, Sum]:
 
 
 def _fit(job: Job, window: int, strategy: Strategy) -> Sum:
-    place = f"{job.record}, {strategy}, {window}"
+    place = f"{job.recorded.place}, {strategy}, {window}"
     manager = ContextWindowManager(
         model=job.model,
         context_limit=window,
@@ -136,7 +120,7 @@ def _fit(job: Job, window: int, strategy: Strategy) -> Sum:
         strategy=strategy,
     )
     try:
-        result = manager.fit(job.messages)
+        result = manager.fit(job.recorded.messages)
         again = manager.fit(result.messages)
         problems = list(_violations(job, result, again))
     except Exception as error:  # noqa: BLE001 - a crash is one more violation to report
@@ -147,20 +131,13 @@ def _fit(job: Job, window: int, strategy: Strategy) -> Sum:
         fits=int(result.fits),
         tokens_before=result.tokens_before,
         tokens_after=result.tokens_after,
-        blames=Counter() if result.fits else Counter([_blame(result)]),
+        blames=Counter() if result.fits else Counter([blame(result.obstacles)]),
         violations=[f"{place}: {problem}" for problem in problems],
     )
 
 
-def _blame(result: FitResult) -> str:
-    """Name the reasons that hold most of the tokens in the way."""
-    weights: Counter[str] = Counter()
-    for obstacle in result.obstacles:
-        weights[obstacle.reason] += obstacle.tokens
-    return " + ".join(reason for reason, _ in weights.most_common(2)) or "nobody"
-
-
 def _violations(job: Job, result: FitResult, again: FitResult) -> Iterator[str]:
+    messages = job.recorded.messages
     after = _count(result.messages, job.model)
     if result.tokens_after != after:
         yield f"says {result.tokens_after} tokens, has {after}"
@@ -172,15 +149,12 @@ def _violations(job: Job, result: FitResult, again: FitResult) -> Iterator[str]:
         yield f"{result.tokens_before} tokens became {result.tokens_after}"
     if json.dumps(again.messages) != json.dumps(result.messages):
         yield "a second time changes it again"
-    yield from _out_of_order(job.messages, result.messages)
-    shown = Counter(map(json.dumps, result.messages))
-    for name, message in _promised(job.messages, has_words=True):
-        if json.dumps(message) not in shown:
-            yield f"{name} is gone"
-    torn_before = set(_broken_pairs(job.messages, job.messages))
-    yield from (p for p in _broken_pairs(job.messages, result.messages) if p not in torn_before)
+    yield from _out_of_order(messages, result.messages)
+    yield from lost_promises(messages, result.messages)
+    torn_before = set(broken_pairs(messages, messages))
+    yield from (p for p in broken_pairs(messages, result.messages) if p not in torn_before)
     fixed = sum(obstacle.tokens for obstacle in result.obstacles)
-    if not result.fits and fixed + _LINE_TOKENS * len(result.messages) <= result.tokens_available:
+    if not result.fits and fixed + LINE_TOKENS * len(result.messages) <= result.tokens_available:
         yield f"does not fit, though only {fixed} tokens of it must stay"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -25,20 +24,29 @@ NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 """What replaces nothing: one for all the messages that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
     """One output message: its sources, and the texts that replace those of the first source.
 
-    No texts means that the one source is kept as it is.
+    No texts means that the one source is kept as it is. Read-only, and plain like `Message`.
     """
 
-    sources: tuple[Message, ...]
-    texts: Mapping[int, str] = field(default_factory=lambda: NO_TEXTS)
-    """Part number of the first source → its new text."""
-    outcomes: tuple[tuple[Outcome, ...], ...] = ()
-    """One row per source, one outcome per part (a message without text has one)."""
-    is_rolled: bool = False
-    """Whether a fresh message takes the place of all sources, tool calls included."""
+    __slots__ = ("is_rolled", "outcomes", "sources", "texts")
+
+    def __init__(
+        self,
+        *,
+        sources: tuple[Message, ...],
+        texts: Mapping[int, str] = NO_TEXTS,
+        outcomes: tuple[tuple[Outcome, ...], ...] = (),
+        is_rolled: bool = False,
+    ) -> None:
+        self.sources: Final = sources
+        self.texts: Final = texts
+        """Part number of the first source → its new text."""
+        self.outcomes: Final = outcomes
+        """One row per source, one outcome per part (a message without text has one)."""
+        self.is_rolled: Final = is_rolled
+        """Whether a fresh message takes the place of all sources, tool calls included."""
 
     @property
     def is_kept(self) -> bool:

@@ -152,7 +152,12 @@ def _shorten_rest(
 
 
 def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
-    return replace(fold_, sources=tuple(kept[source.index] for source in fold_.sources))
+    return Fold(
+        sources=tuple(kept[source.index] for source in fold_.sources),
+        texts=fold_.texts,
+        outcomes=fold_.outcomes,
+        is_rolled=fold_.is_rolled,
+    )
 
 
 STRATEGIES: Final[Mapping[Strategy, Callable[[Task], Fitting]]] = {

@@ -17,7 +17,10 @@ from refold.lossless import CODECS, Codec
 
 FIXTURES = Path(__file__).parent / "fixtures"
 BY_NAME = {codec.name: codec for codec in CODECS}
-SHARED = {"aligned", "base", "json_plain", "json_table", "json_tree", "line_match", "rereads"}
+SHARED = {
+    *("aligned", "base", "json_plain", "json_table", "json_tree"),
+    *("line_index", "line_match", "rereads", "shown"),
+}
 # `=== becomes: name`, the text, `--- new`, its new form; or `=== stays: name` and the text.
 CASE = re.compile(r"^=== (becomes|stays): (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)
 SIGNS = str.maketrans({"⇥": "\t", "␛": "\x1b", "␍": "\r", "␠": " ", "␇": "\x07"})

@@ -43,6 +43,29 @@ def test_codecs_follow_each_other() -> None:
     assert json.loads(decode(result)) == json.loads(text)
 
 
+def test_kinds_in_one_result_are_encoded_apart() -> None:
+    """What several commands printed, in the wrappings of a tool."""
+    records = [{"crate": f"C{n}", "goes": "to the harbour office", "kg": n * 31} for n in range(9)]
+    log = [f"2031-05-02 10:00:0{n} INFO worker-{n} took job 7f3{n}a in {n} ms" for n in range(9)]
+    hits = [f"src/server/jobs/queue.py:{n}7:put(job, {n})" for n in range(9)]
+    view = [f"{n:>6}\tcrate_{n} = {n}" for n in range(1, 9)]
+    text = "\n".join(
+        (
+            *("OBSERVATION:", "<returncode>0</returncode>", "<output>", "$ cat cargo.json"),
+            *(json.dumps(records, indent=2), "$ tail server.log", *log, "$ cat -n cargo.py", *view),
+            *("```json", *map(json.dumps, records), "```", "$ grep -n put", *hits, "exit code: 0"),
+            "</output>",
+        )
+    )
+    result = reencode(text, estimate_tokens)
+    assert result is not None
+    assert {"json_data", "numbered", "log_templates", "paths"} <= {*result.by}
+    assert decode(result) == normal(text)
+    assert estimate_tokens(result.text) < 0.7 * estimate_tokens(text)
+    for line in ("OBSERVATION:", "<returncode>0</returncode>", "$ grep -n put", "exit code: 0"):
+        assert line in result.text.split("\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [

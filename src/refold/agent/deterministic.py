@@ -8,6 +8,7 @@ from typing import Final
 
 from refold.engine import Engine
 from refold.kinds import kind_of
+from refold.lossless import reencode
 from refold.options import Options
 from refold.text.json_text import is_json
 from refold.tokens.base import TokenCounter
@@ -24,6 +25,8 @@ _STRUCTURED: Final = frozenset(
     "diff test_run stack_trace build_output log search_hits file_read listing table page".split()
 )
 """Kinds of text that are excerpted. JSON is not: half of it would be no JSON at all."""
+_PACKED: Final = 0.75
+"""JSON that takes no more than this share of its tokens without its white space stays JSON."""
 _MOST_KEPT: Final = 500
 """With more of them, a text is little else: then it stays as it is."""
 
@@ -33,6 +36,22 @@ def pack(text: str) -> str | None:
     if not is_json(text):
         return None
     return _JSON_SPACE.sub(lambda found: found[1] or "", text)
+
+
+def say_shorter(text: str, count: TokenCounter) -> str | None:
+    """Write *text* in fewer tokens so that nothing is lost; `None` if nothing is won.
+
+    JSON stays JSON if it was mostly white space that made it long. Any other form has proven that
+    it can be decoded to the same data.
+    """
+    packed = pack(text)
+    share = 1.0 if packed is None else count(packed) / max(1, count(text))
+    if share <= _PACKED:
+        return packed
+    recoded = reencode(text, count)
+    if recoded is not None:
+        return recoded.text
+    return packed if share < 1 else None
 
 
 class DeterministicShortener:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from refold.agent.candidates import Candidate, describe
-from refold.agent.deterministic import DeterministicShortener, is_structured, pack
+from refold.agent.deterministic import DeterministicShortener, is_structured, say_shorter
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped
@@ -76,8 +76,8 @@ class Shortener:
         try:
             packed = await asyncio.to_thread(self._pack, candidate)
             if packed is not None and self._is_enough(candidate, packed):
-                return Outcome(status="compressed", short=packed, by="engine")
-            if is_structured(text):  # what of it matters, its structure says: no model is needed
+                outcome = Outcome(status="compressed", short=packed, by="engine")
+            elif is_structured(text):  # what of it matters, its structure says: no model is needed
                 outcome = Outcome(status="skipped")
             else:
                 outcome = await self._ask(candidate, deadline)
@@ -96,8 +96,11 @@ class Shortener:
         return self._count(packed) <= min(most, candidate.target or most)
 
     def _pack(self, candidate: Candidate) -> str | None:
-        """Write JSON without needless space, if that saves enough."""
-        packed = pack(candidate.found.text)
+        """Say the same in fewer tokens, if that saves enough; nothing is lost."""
+        text = candidate.found.text
+        packed = say_shorter(text, self._count)
+        if packed is not None and not is_json(packed):
+            packed = self._annotate(text, packed)
         return packed if packed is not None and self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:

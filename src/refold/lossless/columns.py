@@ -29,11 +29,15 @@ def _sees(text: str) -> bool:
 
 
 def _encode(text: str) -> str | None:
+    all_lines = text.split("\n")
+    if sum(["  " in line.strip(" ") for line in all_lines]) < _MIN_ROWS:
+        return None
     out: list[str] = []
     found = False
-    for is_block, lines in cut_blocks(text.split("\n"), _has_gap):
-        rows = [_CELL.findall(line) for line in lines] if is_block else []
-        heading = _heading(lines, rows) if len(rows) >= _MIN_ROWS else None
+    for is_block, lines in cut_blocks(all_lines, _has_gap):
+        may_be = is_block and len(lines) >= _MIN_ROWS and _sides(lines[:_MIN_ROWS])
+        rows = [_CELL.findall(line) for line in lines] if may_be else []
+        heading = _heading(lines, rows) if rows else None
         if heading:
             found = True
             out.append(heading)
@@ -44,27 +48,34 @@ def _encode(text: str) -> str | None:
 
 
 def _has_gap(line: str) -> bool:
-    return "  " in line and "  " in line.strip(" ")
+    return "  " in line.strip(" ")
 
 
 def _heading(lines: list[str], rows: Rows) -> str | None:
     """Return the line that announces the table; `None` if the columns are not aligned."""
-    if len({len(row) for row in rows}) != 1 or not 2 <= len(rows[0]) <= _MAX_COLUMNS:
+    sides = _sides(lines)
+    if sides is None:
         return None
-    sides = ""
-    spans = [[match.span() for match in _CELL.finditer(line)] for line in lines]
-    for column in range(len(rows[0])):
-        starts = {row[column][0] for row in spans}
-        ends = {row[column][1] for row in spans}
-        if len(starts) > 1 and len(ends) > 1:
-            return None
-        sides += "<" if len(starts) == 1 else ">"
     widths = widths_of(rows)
-    second = spans[0][1]
-    start = second[0] if sides[1] == "<" else second[1] - widths[1]
+    _, second, *_ = _CELL.finditer(lines[0])
+    start = second.start() if sides[1] == "<" else second.end() - widths[1]
     gap = start - widths[0]
     is_aligned = 0 < gap <= _MAX_GAP and _aligned(rows, sides, gap) == lines
     return f"{_MARK}{sides}, {gap} apart]" if is_aligned else None
+
+
+def _sides(lines: list[str]) -> str | None:
+    """Return to which side each column is set; `None` if some column is set to neither."""
+    spans = [[match.span() for match in _CELL.finditer(line)] for line in lines]
+    if len(set(map(len, spans))) != 1 or not 2 <= len(spans[0]) <= _MAX_COLUMNS:
+        return None
+    sides = ""
+    for column in zip(*spans, strict=True):
+        starts, ends = map(set, zip(*column, strict=True))
+        if len(starts) > 1 and len(ends) > 1:
+            return None
+        sides += "<" if len(starts) == 1 else ">"
+    return sides
 
 
 def _aligned(rows: Rows, sides: str, gap: int) -> list[str]:

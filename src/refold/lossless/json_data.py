@@ -1,14 +1,26 @@
-"""JSON documents: the same data without most quotes, commas and repeated names."""
+"""JSON documents: the same data without most quotes, commas and repeated names.
+
+Like records on lines of their own become rows below the first, as those of a list do:
+
+    JSON lines [{level=info job="letters to the harbour" took:12}
+    rows of job|took, the rest as above:
+    parcels to the station|7
+    ]
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from refold.lossless.base import Codec
 from refold.lossless.json_plain import read_plain, write_plain
-from refold.lossless.json_table import ROWS
+from refold.lossless.json_table import ROWS, write_rows
 from refold.lossless.json_tree import (
+    LINES,
+    Document,
+    Json,
     find_documents,
     minify,
     replace_documents,
@@ -19,6 +31,12 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _SIGNS: Final = ("\n{", "\n[")
 
 
+class _Lines(list[Json]):
+    """Records that stand on lines of their own."""
+
+    __slots__ = ()
+
+
 def _sees(text: str) -> bool:
     return text.startswith(("{", "[")) or any(sign in text for sign in _SIGNS)
 
@@ -27,15 +45,46 @@ def _encode(text: str) -> str | None:
     documents = find_documents(text) if ROWS not in text else []
     if not documents:
         return None
-    encoded = replace_documents(text, documents, write_plain)
+    encoded = replace_documents(text, list(_joined(documents)), _write)
     # Half a character that stood as an escape must not get into the text itself.
     if "\\u" in text and _SURROGATE.search(encoded) and not _SURROGATE.search(text):
         return None
     return encoded
 
 
+def _joined(documents: list[Document]) -> Iterator[Document]:
+    """Join records on lines below each other that can be written as rows."""
+    place = 0
+    while place < len(documents):
+        end = place + 1
+        while end < len(documents) and documents[end].start == documents[end - 1].end + 1:
+            end += 1
+        run = documents[place:end]
+        records = _Lines(document.value for document in run)
+        if write_rows(records) is None:
+            yield from run
+        else:
+            yield Document(run[0].start, run[-1].end, records)
+        place = end
+
+
+def _write(value: Json) -> str:
+    return f"{LINES}{write_plain(value)}" if isinstance(value, _Lines) else write_plain(value)
+
+
 def _decode(text: str) -> str:
-    return replace_documents(text, list(scan_documents(text, read_plain)), minify)
+    return replace_documents(text, list(scan_documents(text, _read)), _minified)
+
+
+def _read(text: str, place: int) -> tuple[Json, int]:
+    if not text.startswith(LINES, place):
+        return read_plain(text, place)
+    value, end = read_plain(text, place + len(LINES))
+    return _Lines(value) if isinstance(value, list) else value, end
+
+
+def _minified(value: Json) -> str:
+    return "\n".join(map(minify, value)) if isinstance(value, _Lines) else minify(value)
 
 
 def _normal(text: str) -> str:

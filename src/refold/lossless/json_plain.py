@@ -15,6 +15,7 @@ from typing import Final
 from refold.lossless.json_table import BARE_KEY, ROWS, is_text, read_rows, write_rows
 from refold.lossless.json_tree import (
     MAX_DEPTH,
+    NESTED,
     Json,
     MisspelledError,
     Number,
@@ -26,10 +27,13 @@ from refold.lossless.json_tree import (
 _BARE_TEXT: Final = re.compile(r"[^\s\"{}\[\],\x00-\x1f\x7f-\x9f]+")
 _LITERAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _FIELD: Final = re.compile(
-    rf"[ \n]*+({BARE_KEY.pattern}+)(?:=(?!<<)({_BARE_TEXT.pattern}+)|: ?({_LITERAL.pattern}))"
+    rf"[ \n]*+({BARE_KEY.pattern}+)"
+    rf"(?:=(?!<<)({_BARE_TEXT.pattern}+)|=\"([^\"\\\x00-\x1f]*+)\"|: ?({_LITERAL.pattern}))"
     r"(?=[ \n}])"
 )
-"""A field with a bare text or a literal, as most are."""
+"""A field with a text that needs no escapes or a literal, as most are."""
+_FLAT: Final = re.compile(rf"\[({_BARE_TEXT.pattern}+(?:, {_BARE_TEXT.pattern}+)*+)\]")
+"""A list of bare texts and literals."""
 _BETWEEN: Final = re.compile(r"[ \n,]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TAGS: Final = ("END", "STOP", "EOF", "FIN")
@@ -49,7 +53,7 @@ def write_plain(value: Json) -> str:
 def _fields(fields: dict[str, Json]) -> str:
     pieces: list[str] = []
     for name, value in fields.items():
-        key = name if BARE_KEY.fullmatch(name) else quote(name)
+        key = name if name.isidentifier() or BARE_KEY.fullmatch(name) else quote(name)
         if is_text(value):
             piece = f"{key}={_text(value)}"
         else:
@@ -69,14 +73,16 @@ def _list(items: list[Json]) -> str:
     rows = write_rows(items)
     if rows is not None:
         return f"[{write_plain(items[0])}{rows}]"
-    written = [write_plain(item) for item in items]
-    if len(items) > 1 and all(isinstance(item, dict | list) for item in items):
+    written = list(map(write_plain, items))
+    if len(items) > 1 and all(type(item) in NESTED for item in items):
         return "[\n" + "\n".join(written) + "\n]"
     return "[" + ", ".join(written) + "]"
 
 
 def _text(text: str, *, is_item: bool = False) -> str:
     """Write a text bare if it can stand so, as a block if it has several lines, else quoted."""
+    if text.isalnum() and not is_item:
+        return text
     # An address would swallow the bracket after it.
     if _BARE_TEXT.fullmatch(text) and "://" not in text and not text.startswith("<<"):
         return quote(text) if is_item and _LITERAL.fullmatch(text) else text
@@ -98,11 +104,18 @@ def _value(text: str, place: int, depth: int) -> tuple[Json, int]:
     if text.startswith("{", place):
         return _read_object(text, place + 1, depth)
     if text.startswith("[", place):
+        flat = _FLAT.match(text, place)
+        if flat:
+            return [_bare(item) for item in flat[1].split(", ")], flat.end()
         return _read_list(text, place + 1, depth)
     literal = _LITERAL.match(text, place)
     if literal and not _BARE_TEXT.match(text, literal.end()):
         return _literal(literal[0]), literal.end()
     return _read_text(text, place)
+
+
+def _bare(spelling: str) -> Json:
+    return _literal(spelling) if _LITERAL.fullmatch(spelling) else spelling
 
 
 def _literal(spelling: str) -> Json:
@@ -116,10 +129,10 @@ def _read_object(text: str, place: int, depth: int) -> tuple[Json, int]:
     fields: dict[str, Json] = {}
     while True:
         while simple := _FIELD.match(text, place):
-            key, bare, literal = simple.groups()
+            key, bare, quoted, literal = simple.groups()
             if key in fields:
                 raise MisspelledError(place)
-            fields[key] = bare if bare is not None else _literal(literal)
+            fields[key] = _literal(literal) if literal is not None else bare or quoted
             place = simple.end()
         place = _skip(text, place)
         if text.startswith("}", place):
@@ -167,7 +180,7 @@ def _read_key(text: str, place: int) -> tuple[str, int]:
 def _read_text(text: str, place: int) -> tuple[str, int]:
     if text.startswith('"', place):
         return read_quoted(text, place)
-    for tag in _TAGS:
+    for tag in _TAGS if text.startswith("<<", place) else ():
         if text.startswith(f"<<{tag}\n", place):
             start = place + len(tag) + 3
             end = text.find(f"\n{tag}", start)

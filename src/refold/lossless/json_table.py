@@ -19,6 +19,7 @@ from typing import Final, TypeGuard
 from refold.lossless.base import count_words
 from refold.lossless.json_tree import (
     DECODER,
+    NESTED,
     Json,
     MisspelledError,
     Number,
@@ -47,8 +48,10 @@ def write_rows(items: list[Json]) -> str | None:
     Names and repeated values are dropped from the rows. So each row must have more words of its own
     than are dropped from it, or a value could no longer be told by what stands around it.
     """
+    if len(items) < _MIN_RECORDS or not isinstance(items[0], dict):
+        return None
     records = [item for item in items if isinstance(item, dict)]
-    if len(items) < _MIN_RECORDS or len(records) < len(items):
+    if len(records) < len(items):
         return None
     first = records[0]
     if not first or not all(BARE_KEY.fullmatch(name) for name in first):
@@ -72,8 +75,7 @@ def _is_like(record: Record, first: Record) -> bool:
     """Tell whether *record* has only flat values, under names of *first* in their order."""
     rest = iter(first)
     return bool(record) and all(
-        name in rest and not (value and isinstance(value, dict | list))
-        for name, value in record.items()
+        name in rest and not (value and type(value) in NESTED) for name, value in record.items()
     )
 
 

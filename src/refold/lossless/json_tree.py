@@ -35,13 +35,16 @@ class Document:
     value: Json
 
 
+NESTED: Final = frozenset((dict, list))
 MAX_DEPTH: Final = 40
 """Documents nested deeper are left alone, which bounds every recursion over a tree."""
 _MAX_LATE: Final = 4
 _MAX_FAILURES: Final = 64
 _LATE: Final = 64
 """A reading that fails after so many characters is a late failure."""
-_OPENING: Final = re.compile(r"^[{\[]", re.MULTILINE)
+LINES: Final = "JSON lines "
+"""Stands before a list of records that were lines."""
+_OPENING: Final = re.compile(rf"^(?:{LINES}(?=\[)|(?=[{{\[]))", re.MULTILINE)
 _LINE_END: Final = re.compile(r"[ \t\r]*(?:\n|\Z)")
 
 
@@ -100,9 +103,10 @@ def depth_of(value: Json) -> int:
     while level and depth <= MAX_DEPTH:
         inner: list[Json] = []
         for node in level:
-            below = node.values() if isinstance(node, dict) else node
-            if below and not isinstance(below, str | bool):
-                inner += [value for value in below if isinstance(value, dict | list)]
+            if isinstance(node, dict):
+                inner += [value for value in node.values() if type(value) in NESTED]
+            elif isinstance(node, list):
+                inner += [value for value in node if type(value) in NESTED]
         level = inner
         depth += 1
     return depth
@@ -111,11 +115,15 @@ def depth_of(value: Json) -> int:
 def minify(value: Json) -> str:
     """Write *value* as JSON without blanks; numbers as they were spelled."""
     if isinstance(value, str):
-        return str(value) if isinstance(value, Number) else quote(value)
+        return value if isinstance(value, Number) else quote(value)
     if isinstance(value, dict):
-        return "{" + ",".join([f"{quote(k)}:{minify(v)}" for k, v in value.items()]) + "}"
+        fields = [
+            f"{quote(key)}:{inner if type(inner) is Number else minify(inner)}"
+            for key, inner in value.items()
+        ]
+        return f"{{{','.join(fields)}}}"
     if isinstance(value, list):
-        return "[" + ",".join([minify(item) for item in value]) + "]"
+        return f"[{','.join(map(minify, value))}]"
     return _WORDS[value]
 
 

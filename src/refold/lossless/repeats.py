@@ -18,6 +18,7 @@ _TIME: Final = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
     r"(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 )
+_TIMED: Final = re.compile(rf"\n\[?{_TIME.pattern}")
 _TIME_STARTS: Final = frozenset("[0123456789JFMASOND")
 """Digits and the first letters of months."""
 _AGAIN: Final = re.compile(r"\[again ×(\d{1,2})(?: at (.+))?\]")
@@ -33,6 +34,9 @@ def _sees(text: str) -> bool:
 
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
+    threes = zip(lines, lines[1:], lines[2:], strict=False)
+    if not any(a == b == c for a, b, c in threes) and not _TIMED.search(text):
+        return None
     out: list[str] = []
     place = 0
     while place < len(lines):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
+from refold.lossless.shown import Shown
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
@@ -44,8 +45,11 @@ def plan_profile(
         plan, rungs = plan_lossless(messages, whole, {}, tokens), []
     else:
         recoded = recode(messages, untouchable, tokens)
-        plan, rungs = plan_lossless(messages, untouchable, recoded, tokens), ["lossless"]
         may_select = options.profile == "agent" and options.force_converge
+        # What is selected is not what was shown, so there is nothing to refer to.
+        shown = None if may_select else Shown()
+        plan = plan_lossless(messages, untouchable, recoded, tokens, shown=shown)
+        rungs = ["lossless"]
         if may_select and sum(map(tokens.fold, plan)) > target:
             selection = Selection(
                 messages,
@@ -90,4 +94,5 @@ def plan_shorter(
         **pinned,
     }
     tokens = analyses.tokens
-    return plan_lossless(messages, whole, recode(messages, whole, tokens), tokens, hidden)
+    recoded = recode(messages, whole, tokens)
+    return plan_lossless(messages, whole, recoded, tokens, hidden, shown=Shown())

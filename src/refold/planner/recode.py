@@ -1,18 +1,21 @@
 """Say the same in fewer tokens: the lossless layer, applied to a conversation.
 
 The texts of tool results are re-encoded. A file that is read again unchanged becomes a reference to
-the earlier read, one that has changed becomes a diff against it. All of it can be decoded, and the
-originals are kept besides.
+the earlier read, one that has changed becomes a diff against it; lines that were shown before, in
+results or as what a call wrote, are not shown again. All of it can be decoded, and the originals
+are kept besides.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from refold.lossless import reencode
 from refold.lossless.rereads import changes
+from refold.lossless.shown import Shown
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
 from refold.planner.field import CALLS, calls_of, calls_text
@@ -65,19 +68,26 @@ def plan_lossless(
     recoded: Mapping[Key, Recoded],
     tokens: CountedTexts,
     hidden: Container[int] = frozenset(),
+    *,
+    shown: Shown | None = None,
 ) -> Plan:
     """Show every text in the shortest way that loses nothing.
 
     The messages in *whole* stay as they are, for the reason given; nothing refers to those in
-    *hidden*, which cannot be read any more.
+    *hidden*, which cannot be read any more. With *shown*, lines are left out that were shown
+    before.
     """
     rereads = dict(_find_rereads(messages, whole, hidden))
-    return tuple(
-        kept_fold(message, whole[message.index])
-        if message.index in whole
-        else _fold(message, rereads, recoded, tokens)
-        for message in messages
-    )
+    plan: list[Fold] = []
+    for message in messages:
+        if message.index in whole:
+            fold = kept_fold(message, whole[message.index])
+        else:
+            fold = _fold(message, rereads, recoded, tokens, shown)
+        if shown is not None and message.index not in hidden:
+            _note_shown(fold, message, shown)
+        plan.append(fold)
+    return tuple(plan)
 
 
 def _fold(
@@ -85,14 +95,17 @@ def _fold(
     rereads: Mapping[Key, Recoded],
     recoded: Mapping[Key, Recoded],
     tokens: CountedTexts,
+    shown: Shown | None,
 ) -> Fold:
     texts: dict[int, str] = {}
     rows: list[Outcome] = []
     for number, part in enumerate(message.parts):
         best, why = part.text, "nothing_to_gain"
-        for made in (rereads.get((message.index, number)), recoded.get((message.index, number))):
-            if made is None:
-                continue
+        key = (message.index, number)
+        ways = [rereads.get(key), recoded.get(key)]
+        if shown is not None and is_result(message, part):
+            ways.append(_without_shown(part, recoded.get(key), shown))
+        for made in filter(None, ways):
             is_reference = made.why == "same_read"
             text = made.text if is_reference else recoded_tag(made.text, handle_of([message]))
             if tokens(text) < tokens(best) and len(text) < len(best):
@@ -104,6 +117,43 @@ def _fold(
     if not rows:
         rows.append(Outcome("preserved", "short_content", 0, 0))
     return Fold(sources=(message,), texts=texts, outcomes=(tuple(rows),))
+
+
+def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded | None:
+    """Leave out of a result what was shown before, in the form in which it would be shown."""
+    text = shown.shorten(recoded.text if recoded else part.text)
+    if text is None:
+        return None
+    return Recoded(text, f"{recoded.why},shown" if recoded else "recoded:shown")
+
+
+def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
+    """Note what a reader has seen of *message*: its results, and texts that its calls carry."""
+    for number, part in enumerate(message.parts):
+        if is_result(message, part):
+            shown.add(fold.texts.get(number, part.text))
+    for _, call in calls_of(message):
+        for text in _texts_in(call):
+            shown.add(text)
+
+
+def _texts_in(call: str) -> Iterator[str]:
+    """Yield the texts of several lines among the arguments of a call."""
+    start = call.find("{")
+    if "\\n" not in call or start < 0:
+        return
+    try:
+        values = [json.loads(call[start:])]
+    except (ValueError, RecursionError):
+        return
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif isinstance(value, str) and "\n" in value:
+            yield value
 
 
 def _find_rereads(

@@ -81,6 +81,23 @@ def test_w06_json_is_packed_before_anything_is_lost() -> None:
     assert restored(result) == messages
 
 
+def test_w06_other_results_are_recoded_and_come_back() -> None:
+    view = "\n".join(f"{number:>6}→crate {number}" for number in range(1, 300))
+    packed = [{"id": n, "note": f"crate {n} of the ship"} for n in range(100)]
+    records = json.dumps(packed, separators=(",", ":"))
+    messages = [*talk(1), *tool_turn(1, view), *tool_turn(2, records), *loop(3)[2:]]
+    limit = tokens_of(messages, counter=len) - 2_000
+    result = fit(messages, limit, counter=len)
+    assert result.fits
+    assert result.steps == ("lossless",)
+    shown = results(result.messages)
+    assert [text.startswith("[recoded #") for text in shown] == [True, True, False, False, False]
+    assert shown[0].endswith("\n299\tcrate 299")
+    assert restored(result) == messages
+    again = fit(result.messages, limit, counter=len)
+    assert again.messages == result.messages
+
+
 def test_w06_only_results_of_tools_are_packed() -> None:
     said = {"role": "assistant", "content": json.dumps([{"a": n} for n in range(200)], indent=4)}
     messages = [*talk(1), said, *loop(4)[2:]]

@@ -1,26 +1,40 @@
-"""Write the JSON that tools returned without the white space between its values."""
+"""Say what tools returned in fewer tokens; nothing is left out."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from refold.agent.deterministic import pack
+from refold.agent.deterministic import say_shorter
 from refold.agent.json_cut import note_in_json
 from refold.model.message import Message
 from refold.model.wire import clone_with
+from refold.stages.tags import recoded_tag
+from refold.text.json_text import is_json
+from refold.tokens.estimate import estimate_tokens
 from refold.window.rungs.base import Rung
 
 
-def pack_results(message: Message, handle: str) -> dict[str, Any] | None:
-    """Pack every result in *message* that is JSON; the same values, in the same order."""
-    if not message.is_tool_result:
+def recode_results(message: Message, handle: str) -> dict[str, Any] | None:
+    """Say every result in *message* in fewer tokens: the same values, in the same order.
+
+    An estimate is good enough to choose the form; whoever climbs the ladder counts what it saves.
+    """
+    if not message.is_tool_result or message.provenance is not None:
         return None
     texts = {
-        part.path: note_in_json(packed, f"cce:packed | #{handle}") if handle else packed
+        part.path: noted
         for part in message.parts
-        if (packed := pack(part.text)) is not None and len(packed) < len(part.text)
+        if (short := say_shorter(part.text, estimate_tokens)) is not None
+        and len(noted := _note(short, handle)) < len(part.text)
     }
     return clone_with(message.wire, texts) if texts else None
 
 
-RUNG: Final = Rung(name="lossless", rewrite=pack_results, is_of_results=True)
+def _note(short: str, handle: str) -> str:
+    """Say how to get the text as it was; JSON stays JSON."""
+    if is_json(short):
+        return note_in_json(short, f"cce:packed | #{handle}") if handle else short
+    return recoded_tag(short, handle)
+
+
+RUNG: Final = Rung(name="lossless", rewrite=recode_results, is_of_results=True)

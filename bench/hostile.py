@@ -24,12 +24,12 @@ class Hostile:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def _run(unit: str) -> Callable[[int], Messages]:
-    """Make one message that repeats *unit* without end."""
+def _run(unit: str, end: str = "") -> Callable[[int], Messages]:
+    """Make one message that repeats *unit* without end, or up to *end*."""
 
     def make(size_kb: int) -> Messages:
         chars = size_kb * _CHARS_PER_KB
-        return _one(unit * (chars // len(unit) + 1))
+        return _one(unit * (chars // len(unit) + 1) + end)
 
     return make
 
@@ -157,6 +157,7 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="newlines", make=_run("\n")),
     Hostile(name="letter lines", make=_run("a\n")),
     Hostile(name="capital lines", make=_run("A\n")),
+    Hostile(name="capitalized words", make=_run("Aa ", end="AaB")),
     Hostile(name="indented lines", make=_run("    a\n")),
     Hostile(name="key lines", make=_run("a: b\n")),
     Hostile(name="spaces", make=_run(" ")),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import refold.detectors
 from refold.detectors import DETECTORS, detect, detect_hard, soft_texts, view_of
+from refold.detectors._look import signs_of
 from refold.detectors._vocabulary import VOCABULARY
 from refold.detectors.base import Detector, needs_word
 from refold.text.view import TextView
@@ -62,6 +63,12 @@ def test_reasons_are_unique() -> None:
     assert len(BY_REASON) == len(DETECTORS)
 
 
+def test_each_detector_that_has_a_sign_has_one_of_its_own() -> None:
+    signs = [detector.sign for detector in DETECTORS if detector.sign]
+    assert len(set(signs)) == len(signs)
+    assert all(sign.bit_count() == 1 for sign in signs)
+
+
 # Pieces that detectors look for, so that generated texts come near their patterns.
 PIECES = st.sampled_from(
     (
@@ -102,6 +109,36 @@ PIECES = st.sampled_from(
             "ſ",
         ),
         *("AKIA" + "A1B2" * 4, "SG." + "aB3" * 7 + "." + "xY9" * 7, "ab_" + "c4D" * 8, "\nLe", "?"),
+        *("it follows that ", "this means that ", "Because Of This, ", "therefore ", "analysis: "),
+        *(
+            "let me thin\u212a ",
+            "step by step",
+            "first ",
+            "\n1. a\n2. b\n3) c\n",
+            "\nStep 4: ",
+            "\nstep 1.1 a\nstep 1.2 b\nstep 1.3 c",
+        ),
+        *("status code is 503", "STATUS = 500", "\n\tat f(x", "\n  at new A (b.js:3:4)", "\n at "),
+        *("Traceback (most recent call last)", "Exception in thread", "connection timed out"),
+        *(
+            "7\u00a0km",
+            "1,5 km",
+            "2.5µs",
+            "9 °C",
+            "x3 s",
+            "+49 (555) 123.4567",
+            "v2.0-rc1",
+            "ı",
+            "é",
+        ),
+        *(
+            "\nall: x\n  b_c:\n",
+            "\nA quiet lake lay there\nÀ b c d\n",
+            "!",
+            "。",
+            "+/" * 21,
+            "「a」",
+        ),
         *("thus ", "1. ", "∀", "≤", "≠", "[", "{", "at a(", "status: 404", "shall", " ", "\ud800"),
     )
 )
@@ -121,6 +158,7 @@ def test_a_gate_lets_every_finding_through(detector: Detector, expected: bool, t
     for variant in (text, text.upper(), text.lower(), f"é {text}", f"x{text}y"):
         if list(detector.find(TextView(variant))):
             assert detector.gate(TextView(variant))
+            assert not detector.sign or signs_of(TextView(variant)) & detector.sign
 
 
 @given(TEXTS)
@@ -128,12 +166,14 @@ def test_no_gate_rules_a_finding_out(text: str) -> None:
     for detector in DETECTORS:
         if list(detector.find(TextView(text))):
             assert detector.gate(TextView(text)), detector.reason
+            assert not detector.sign or signs_of(TextView(text)) & detector.sign, detector.reason
 
 
 def test_gates_rule_plain_prose_out() -> None:
     view = TextView("We walked along the river and came home late in the evening.")
     closed = {detector.reason for detector in DETECTORS if not detector.gate(view)}
     assert len(closed) >= 20
+    assert signs_of(view) == 0
 
 
 def test_a_gate_asks_for_words_of_the_common_vocabulary_only() -> None:
@@ -182,3 +222,16 @@ def test_soft_texts_are_tight(text: str, expected: list[str]) -> None:
 
 def test_nothing_is_seen_in_nothing() -> None:
     assert detect(TextView("")).reasons == ()
+
+
+MEASURE = re.compile(
+    r"(?<![\w.,])[0-9]+(?:\.[0-9]+)?[ \t\u00a0\u202f]?"
+    r"(?:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+@given(st.text(st.sampled_from("019.. ,\t\u00a0mMsSkKhzZ°cµμxX_\n\u212a"), max_size=40))
+def test_measures_are_those_of_a_plain_pattern(text: str) -> None:
+    found = list(BY_REASON["numeric_with_units"].find(TextView(text)))
+    assert found == [match.span() for match in MEASURE.finditer(text)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.fences import has_fence, split_fences
+from refold.text.fences import has_fence, has_marks, marked_lines, split_fences
 from tests.conversations import texts
 
 
@@ -73,3 +73,22 @@ def test_stretches_tile_the_text(text: str) -> None:
     for first, second in pairwise(found):
         assert first.end == second.start
         assert first.is_code or second.is_code
+
+
+@settings(max_examples=200)
+@given(st.one_of(texts(), st.text(st.sampled_from("`~a \n"), max_size=60)))
+def test_lines_with_marks_are_found(text: str) -> None:
+    expected = []
+    start = 0
+    for line in text.split("\n"):
+        if "```" in line or "~~~" in line:
+            expected.append((start, start + len(line)))
+        start += len(line) + 1
+    assert marked_lines(text) == expected
+    assert has_marks(text) == bool(expected)
+
+
+@settings(max_examples=200)
+@given(st.one_of(texts(), st.text(st.sampled_from("`~a \n"), max_size=60)))
+def test_a_fence_is_where_code_begins(text: str) -> None:
+    assert has_fence(text) == any(stretch.is_code for stretch in split_fences(text))

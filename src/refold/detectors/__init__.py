@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from heapq import merge
-from operator import itemgetter
+from sys import maxsize
 from typing import Final
 
 from refold.detectors import (
@@ -38,9 +36,9 @@ from refold.detectors import (
     version_number,
     yaml_structure,
 )
-from refold.detectors._vocabulary import VOCABULARY
 from refold.detectors.base import Detector, Span
-from refold.text.view import TextView
+from refold.text.scan import IS_COMPILED
+from refold.text.view import Notes, TextView
 
 DETECTORS: Final[tuple[Detector, ...]] = (
     code_fence.DETECTOR,
@@ -79,37 +77,43 @@ _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
 
-@dataclass(frozen=True, slots=True)
 class Findings:
     """The reasons seen in one text, in the order of the table."""
 
-    reasons: tuple[str, ...]
-    hard: tuple[str, ...]
-    seen: frozenset[bytes] | None = None
-    """The words of the common vocabulary in the text, to spare another look for them."""
+    __slots__ = ("hard", "notes", "reasons")
+
+    def __init__(self, *, reasons: tuple[str, ...], hard: tuple[str, ...], notes: Notes) -> None:
+        self.reasons: Final = reasons
+        self.hard: Final = hard
+        self.notes: Final = notes
+        """What else was found out, to spare another look at the text."""
 
 
 def detect(view: TextView) -> Findings:
     """Name every reason to treat the text as more than prose."""
-    seen = [detector for detector in DETECTORS if detector.sees(view)]
+    seen = _who_sees(DETECTORS, view)
     return Findings(
         reasons=tuple(detector.reason for detector in seen),
         hard=tuple(detector.reason for detector in seen if detector.hard),
+        notes=view.notes,
     )
 
 
 def detect_hard(view: TextView) -> Findings:
     """Name the hard reasons only: they alone decide."""
-    hard = tuple([detector.reason for detector in _HARD if detector.sees(view)])
-    return Findings(reasons=hard, hard=hard, seen=view.seen(VOCABULARY))
+    hard = tuple([detector.reason for detector in _who_sees(_HARD, view)])
+    return Findings(reasons=hard, hard=hard, notes=view.notes)
+
+
+def _who_sees(detectors: tuple[Detector, ...], view: TextView) -> list[Detector]:
+    if IS_COMPILED:
+        return [detector for detector in detectors if detector.sees(view)]
+    return [d for d in detectors if d.gate(view) and d.finds(view)]  # spares half the calls
 
 
 def view_of(text: str, findings: Findings | None) -> TextView:
     """Make the view of a text about which something may be known already."""
-    view = TextView(text)
-    if findings is not None and findings.seen is not None:
-        view.tell_seen(VOCABULARY, findings.seen)
-    return view
+    return TextView(text, None if findings is None else findings.notes)
 
 
 def soft_texts(view: TextView) -> Iterator[str]:
@@ -120,11 +124,11 @@ def soft_texts(view: TextView) -> Iterator[str]:
     told: set[str] = set()
     taken: list[Span] = []
     for detector in _SOFT:
-        if not detector.gate(view):
+        if not detector.may_see(view):
             continue
         # The path in an address or the number in a version is no finding of its own to a reader.
         spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
-        taken = list(merge(taken, spans)) if taken else spans
+        taken = sorted(taken + spans)
         for start, end in spans:
             shown = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
             if shown and shown not in told:
@@ -134,5 +138,5 @@ def soft_texts(view: TextView) -> Iterator[str]:
 
 def _is_inside(span: Span, taken: list[Span]) -> bool:
     start, end = span
-    before = bisect_right(taken, start, key=itemgetter(0))
+    before = bisect_right(taken, (start, maxsize))
     return before > 0 and end <= taken[before - 1][1]

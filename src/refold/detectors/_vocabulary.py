@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from refold.text.scan import Vocabulary
+from refold.text.view import TextView
 
 
 def _words(text: str) -> frozenset[bytes]:
@@ -27,11 +28,18 @@ SQL_WEAK: Final = _words(
 SQL_OTHER: Final = _words(
     "select from insert into update set delete create alter drop limit fetch schema view"
 )
+MIN_KEYWORDS: Final = 3
+"""How many words it takes that are not SQL by themselves, a weak one among them."""
+
 REASONING: Final = _words(
     "follows conclude deduce infer implies proves qed therefore hence thus consequently "
     "accordingly means result because shows given assuming know think reason analyze consider "
     "break conclusion summarize summary reasoning proof derivation thought step"
 )
+MIN_MARKERS: Final = 3
+"""How many phrases make an argument of which none does so by itself."""
+MIN_STEPS: Final = 3
+"""How many numbered lines make one together with such a phrase."""
 ORDINALS: Final = _words("first firstly second secondly third thirdly")
 ANALYSIS: Final = _words("analysis")
 FAILURE: Final = _words("execution authentication authorization connection permission")
@@ -55,3 +63,11 @@ VOCABULARY: Final = Vocabulary(
         VERSION,
     )
 )
+
+
+def seen_in(view: TextView) -> frozenset[bytes]:
+    """Return the words of the vocabulary that stand in the text, looked for once."""
+    notes = view.notes
+    if notes.seen is None:
+        notes.seen = VOCABULARY.seen_in(view.text, view.plain)
+    return notes.seen

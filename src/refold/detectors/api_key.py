@@ -8,8 +8,9 @@ from heapq import merge
 from itertools import groupby
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors._entropy import churn
-from refold.detectors._runs import KEY_RUN
+from refold.detectors._runs import KEY_RUN, may_have_key
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -88,8 +89,6 @@ def _is_secret(body: str) -> bool:
     return mixed or churn(body) >= _MIN_CHURN
 
 
-def _may_see(view: TextView) -> bool:
-    return KEY_RUN.holds(view.plain)
-
-
-DETECTOR: Final = Detector(reason="api_key", hard=True, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="api_key", hard=True, sign=signs.API_KEY, gate=may_have_key, find=_find
+)

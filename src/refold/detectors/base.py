@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from refold.detectors._vocabulary import VOCABULARY
+from refold.detectors._look import signs_of
+from refold.detectors._vocabulary import VOCABULARY, seen_in
+from refold.text.scan import IS_COMPILED
 from refold.text.view import TextView
 
 Span = tuple[int, int]
@@ -26,18 +28,33 @@ class Detector:
 
     A *hard* finding keeps the whole text word for word. A *soft* one is recorded, and the text it
     found survives in the entity list of the summary. `find` yields the findings in reading order
-    and must be linear in the text, whatever the text is. Most texts have none of a kind, so the
-    `gate` rules out what it can before `find` is asked; it never rules out a finding.
+    and must be linear in the text, whatever the text is.
+
+    Most texts have none of a kind, so what can be ruled out is ruled out before `find` is asked: by
+    the `gate`, or, compiled, by one look at the text for all detectors that have a `sign`. Both may
+    let through what has no finding; neither ever rules one out.
     """
 
     reason: str
     hard: bool
     find: Callable[[TextView], Iterator[Span]]
     gate: Gate = _always
+    sign: int = 0
+    """The bit that the common look sets where there may be a finding, see `_look`."""
+
+    def may_see(self, view: TextView) -> bool:
+        """Tell at little cost whether there can be a finding."""
+        if IS_COMPILED and self.sign:
+            return signs_of(view) & self.sign != 0
+        return self.gate(view)
 
     def sees(self, view: TextView) -> bool:
         """Tell whether there is at least one finding."""
-        return self.gate(view) and next(self.find(view), None) is not None
+        return self.may_see(view) and self.finds(view)
+
+    def finds(self, view: TextView) -> bool:
+        """Tell the same, ruling nothing out beforehand."""
+        return next(self.find(view), None) is not None
 
 
 def needs_any(*needles: str) -> Gate:
@@ -59,33 +76,22 @@ def needs_any(*needles: str) -> Gate:
     return gate
 
 
-def needs_word(words: frozenset[bytes], *needles: str) -> Gate:
-    """Make a gate that wants at least one of *words* in the text, in any case, or of *needles*.
+def needs_word(words: frozenset[bytes]) -> Gate:
+    """Make a gate that wants at least one of *words* in the text, in any case.
 
     The words must be part of the common vocabulary, which is looked for once for all detectors.
     """
     assert words <= VOCABULARY.words
-
-    def gate(view: TextView) -> bool:
-        if not words.isdisjoint(view.seen(VOCABULARY)):
-            return True
-        return any(needle in view.text for needle in needles)
-
-    return gate
+    return lambda view: not words.isdisjoint(seen_in(view))
 
 
-def needs_outline(*shapes: bytes) -> Gate:
-    """Make a gate that wants at least one of *shapes* in the outline of the text.
+def needs_outline(pattern: bytes) -> Gate:
+    """Make a gate that wants *pattern* in the outline of the text.
 
-    A question mark stands for any character beyond ASCII, so one in a shape counts only there.
+    In an outline a question mark stands for any character beyond ASCII as well.
     """
-    ascii_shapes = tuple(shape for shape in shapes if b"?" not in shape)
-
-    def gate(view: TextView) -> bool:
-        wanted = ascii_shapes if view.text.isascii() else shapes
-        return any(shape in view.outline for shape in wanted)
-
-    return gate
+    search = re.compile(pattern).search
+    return lambda view: search(view.outline) is not None
 
 
 def pattern_finder(pattern: re.Pattern[str]) -> Callable[[TextView], Iterator[Span]]:

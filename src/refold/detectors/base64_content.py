@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors._entropy import churn
-from refold.detectors._runs import DATA_RUN
+from refold.detectors._runs import may_have_data
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -39,8 +40,6 @@ def _has_unbroken(run: str) -> bool:
     return any(len(piece.rstrip("=")) >= _MIN_CHARS for piece in pieces)
 
 
-def _may_see(view: TextView) -> bool:
-    return DATA_RUN.holds(view.plain)
-
-
-DETECTOR: Final = Detector(reason="base64_content", hard=True, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="base64_content", hard=True, sign=signs.BASE64_CONTENT, gate=may_have_data, find=_find
+)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors import _signs as signs
+from refold.detectors.base import Detector, Span
+from refold.text.fences import has_marks, marked_lines
 from refold.text.view import TextView
 
 # Backticks after the opening run would be inline code. More than five tildes underline a heading.
@@ -16,9 +18,16 @@ _FENCE_LINE: Final = re.compile(
 )
 
 
+def _may_see(view: TextView) -> bool:
+    return has_marks(view.text)
+
+
 def _find(view: TextView) -> Iterator[Span]:
     opening: re.Match[str] | None = None
-    for line in _FENCE_LINE.finditer(view.text):
+    for start, end in marked_lines(view.text):
+        line = _FENCE_LINE.match(view.text, start, end)
+        if line is None:
+            continue
         if opening is None:
             opening = line
         elif _closes(line, opening):
@@ -40,4 +49,6 @@ def _parts(line: re.Match[str]) -> tuple[str, str]:
     return (ticks, line["info"]) if ticks is not None else (line["tildes"], line["name"])
 
 
-DETECTOR: Final = Detector(reason="code_fence", hard=True, find=_find, gate=needs_any("```", "~~~"))
+DETECTOR: Final = Detector(
+    reason="code_fence", hard=True, sign=signs.CODE_FENCE, gate=_may_see, find=_find
+)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
@@ -26,4 +27,6 @@ def _find(view: TextView) -> Iterator[Span]:
             yield at - len(local), found.end()
 
 
-DETECTOR: Final = Detector(reason="email", hard=False, find=_find, gate=needs_any("@"))
+DETECTOR: Final = Detector(
+    reason="email", hard=False, sign=signs.EMAIL, gate=needs_any("@"), find=_find
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors._vocabulary import FAILURE
 from refold.detectors.base import Detector, needs_word, pattern_finder
 
@@ -22,5 +23,9 @@ _PHRASES: Final = (
 _PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.IGNORECASE)
 
 DETECTOR: Final = Detector(
-    reason="failure_signature", hard=True, find=pattern_finder(_PATTERN), gate=needs_word(FAILURE)
+    reason="failure_signature",
+    hard=True,
+    sign=signs.FAILURE_SIGNATURE,
+    gate=needs_word(FAILURE),
+    find=pattern_finder(_PATTERN),
 )

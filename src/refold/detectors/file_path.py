@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
@@ -28,4 +29,6 @@ def _sentence_end(steps: str) -> int:
     return len(steps) - len(steps.rstrip(".")) if not steps.endswith("/..") else 0
 
 
-DETECTOR: Final = Detector(reason="file_path", hard=False, find=_find, gate=needs_any("/"))
+DETECTOR: Final = Detector(
+    reason="file_path", hard=False, sign=signs.FILE_PATH, gate=needs_any("/"), find=_find
+)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors._runs import DATA_RUN
+from refold.detectors import _signs as signs
+from refold.detectors._runs import may_have_data
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -21,8 +22,6 @@ def _find(view: TextView) -> Iterator[Span]:
         yield found.span()
 
 
-def _may_see(view: TextView) -> bool:
-    return DATA_RUN.holds(view.plain)
-
-
-DETECTOR: Final = Detector(reason="hash_or_sha", hard=False, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="hash_or_sha", hard=False, sign=signs.HASH_OR_SHA, gate=may_have_data, find=_find
+)

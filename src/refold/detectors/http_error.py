@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Final
 
-from refold.detectors._vocabulary import STATUS, VOCABULARY
+from refold.detectors import _signs as signs
+from refold.detectors._vocabulary import STATUS, seen_in
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -42,10 +43,11 @@ def _status(lower: str) -> Iterator[Span]:
 
 
 def _may_see(view: TextView) -> bool:
-    return (
-        not STATUS.isdisjoint(view.seen(VOCABULARY))
-        or _VERSION_AND_CODE.search(view.text) is not None
-    )
+    if not STATUS.isdisjoint(seen_in(view)):
+        return True
+    return "/" in view.text and _VERSION_AND_CODE.search(view.text) is not None
 
 
-DETECTOR: Final = Detector(reason="http_error", hard=True, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="http_error", hard=True, sign=signs.HTTP_ERROR, gate=_may_see, find=_find
+)

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, needs_any, pattern_finder
+from refold.detectors import _signs as signs
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
 
 _TWO_LINES: Final = re.compile(
     r"^(?: {4}|\t)[ \t]*+[^\s][^\n]*+(?:\n(?: {4}|\t)[ \t]*+[^\s][^\n]*+)++", re.MULTILINE
 )
 
-# The second line comes after a line feed, so the needles hold for the first line of a text too.
+# The second of two lines comes after a line feed.
+_LATER_LINE: Final = re.compile(r"\n(?: {4}|\t)")
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    text = view.text
+    later = _LATER_LINE.search(text)
+    if later is not None:
+        for found in _TWO_LINES.finditer(text, text.rfind("\n", 0, later.start()) + 1):
+            yield found.span()
+
+
+def _may_see(view: TextView) -> bool:
+    return _LATER_LINE.search(view.text) is not None
+
+
 DETECTOR: Final = Detector(
     reason="indented_code",
     hard=True,
-    find=pattern_finder(_TWO_LINES),
-    gate=needs_any("\n    ", "\n\t"),
+    sign=signs.INDENTED_CODE,
+    gate=_may_see,
+    find=_find,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -37,4 +38,6 @@ def _may_see(view: TextView) -> bool:
     return first in "{[" or first.isspace()
 
 
-DETECTOR: Final = Detector(reason="json_structure", hard=True, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="json_structure", hard=True, sign=signs.JSON_STRUCTURE, gate=_may_see, find=_find
+)

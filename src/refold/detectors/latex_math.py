@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
@@ -40,4 +41,6 @@ def _is_formula(inside: str) -> bool:
     return _LETTER.search(inside) is not None and _WORD.search(inside) is None
 
 
-DETECTOR: Final = Detector(reason="latex_math", hard=True, find=_find, gate=needs_any("$"))
+DETECTOR: Final = Detector(
+    reason="latex_math", hard=True, sign=signs.LATEX_MATH, gate=needs_any("$"), find=_find
+)

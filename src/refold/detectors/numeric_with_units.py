@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, needs_outline, pattern_finder
+from refold.detectors import _signs as signs
+from refold.detectors.base import Detector, Span
+from refold.text.view import TextView
 
-# The boundary is checked after the first digit, so that `re` can skip to the next digit fast.
 _MEASURE: Final = re.compile(
-    r"[0-9](?<![\w.,].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?(?=[kKmMµμnNgGtThHsS°])"
+    r"(?<![\w.,])[0-9]++(?:\.[0-9]++)?+[ \t\u00a0\u202f]?"
     r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
     re.ASCII,
 )
+# In the outline of a text: a number, and what may be its unit.
+_NEAR_UNIT: Final = re.compile(rb"00*+(?:\.0++)?+ ?[u?]")
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    for near in _NEAR_UNIT.finditer(view.outline):
+        found = _MEASURE.match(view.text, near.start())
+        if found is not None:
+            yield found.span()
+
+
+def _may_see(view: TextView) -> bool:
+    return _NEAR_UNIT.search(view.outline) is not None
+
 
 DETECTOR: Final = Detector(
     reason="numeric_with_units",
     hard=False,
-    find=pattern_finder(_MEASURE),
-    gate=needs_outline(b"0u", b"0 u", b"0?", b"0 ?"),
+    sign=signs.NUMERIC_WITH_UNITS,
+    gate=_may_see,
+    find=_find,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, needs_outline, pattern_finder
 
 # What may not stand before is checked after the first character: a pattern that starts with a
@@ -17,5 +18,9 @@ _PHONE: Final = re.compile(
 )
 
 DETECTOR: Final = Detector(
-    reason="phone", hard=False, find=pattern_finder(_PHONE), gate=needs_outline(b"0000")
+    reason="phone",
+    hard=False,
+    sign=signs.PHONE,
+    gate=needs_outline(rb"000[-. ?]?0000"),
+    find=pattern_finder(_PHONE),
 )

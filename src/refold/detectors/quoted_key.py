@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
@@ -17,4 +18,6 @@ def _find(view: TextView) -> Iterator[Span]:
         yield found.span(1)
 
 
-DETECTOR: Final = Detector(reason="quoted_key", hard=False, find=_find, gate=needs_any('"'))
+DETECTOR: Final = Detector(
+    reason="quoted_key", hard=False, sign=signs.QUOTED_KEY, gate=needs_any('"'), find=_find
+)

@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from refold.detectors._vocabulary import ANALYSIS, ORDINALS, REASONING, VOCABULARY
+from refold.detectors import _signs as signs
+from refold.detectors._vocabulary import (
+    ANALYSIS,
+    MIN_MARKERS,
+    MIN_STEPS,
+    ORDINALS,
+    REASONING,
+    seen_in,
+)
 from refold.detectors.base import Detector, Span, needs_word
 from refold.text.view import TextView
 
-# All patterns read lower-cased text.
+# All patterns read lower-cased text; those of lines want a line feed before the first one too.
 _LABEL: Final = re.compile(
-    r"^[ \t]*+(?:reasoning|conclusion|proof|derivation|chain of thought|step[ -]by[ -]step)"
-    r"\s{0,8}+:",
-    re.MULTILINE,
+    r"\n[ \t]*+(?:reasoning|conclusion|proof|derivation|chain of thought|step[ -]by[ -]step)"
+    r"\s{0,8}+:"
 )
 _LABEL_WORDS: Final = frozenset(b"reasoning conclusion proof derivation thought step".split())
 # "Analysis:" heads a report as often as an argument: it needs a connective beside it.
-_MILD_LABEL: Final = re.compile(r"^[ \t]*+analysis\s{0,8}+:", re.MULTILINE)
-_NUMBERED: Final = re.compile(r"^[ \t]*+(?:step [0-9]{1,9}+[:.)]|[0-9]{1,9}+[.)]\s)", re.MULTILINE)
-_MIN_STEPS: Final = 3
-_MIN_MARKERS: Final = 3
+_MILD_LABEL: Final = re.compile(r"\n[ \t]*+analysis\s{0,8}+:")
+_NUMBERED: Final = re.compile(r"\n[ \t]*+(?:step [0-9]{1,9}+[:.)]|[0-9]{1,9}+[.)](?=\s))")
 
 
-class _Phrase(NamedTuple):
-    """Words that connect an argument; *word* is one of them that few other texts have."""
+class Phrase(NamedTuple):
+    """Words that connect an argument."""
 
-    word: bytes
-    phrase: str
+    words: bytes
     pattern: re.Pattern[str]
 
 
-def _phrases(*phrases: str) -> tuple[_Phrase, ...]:
-    # The check of the character before comes last, so that `re` can search for a literal.
-    return tuple(_Phrase(_telling_word(p), p, re.compile(rf"{p}(?!\w)(?<!\w{p})")) for p in phrases)
+PhrasesByWord = Mapping[bytes, Sequence[Phrase]]
+"""Phrases by one of their words that few other texts have."""
+
+
+def _phrases(*phrases: str) -> PhrasesByWord:
+    by_word: dict[bytes, list[Phrase]] = {}
+    for words in phrases:
+        # The check of the character before comes last, so that `re` can search for a literal.
+        phrase = Phrase(words.encode(), re.compile(rf"{words}(?!\w)(?<!\w{words})"))
+        by_word.setdefault(_telling_word(words), []).append(phrase)
+    return by_word
 
 
 def _telling_word(phrase: str) -> bytes:
     return next(word for word in phrase.encode().split() if word in REASONING | ORDINALS)
 
 
-_CONCLUSIVE: Final = _phrases(
+CONCLUSIVE: Final = _phrases(
     "it follows that",
     "we can conclude",
     "we can deduce",
@@ -50,7 +62,7 @@ _CONCLUSIVE: Final = _phrases(
     "this proves that",
     "qed",
 )
-_CONNECTIVES: Final = _phrases(
+CONNECTIVES: Final = _phrases(
     "therefore",
     "hence",
     "thus",
@@ -66,7 +78,7 @@ _CONNECTIVES: Final = _phrases(
     "assuming that",
     "since we know",
 )
-_MARKERS: Final = _phrases(
+MARKERS: Final = _phrases(
     "let me think",
     "let me reason",
     "let me analyze",
@@ -85,36 +97,52 @@ def _find(view: TextView) -> Iterator[Span]:
 
 
 def _is_argument(view: TextView) -> bool:
-    if _count(_CONCLUSIVE, view):
+    if _count(CONCLUSIVE, view):
         return True
-    seen, lower = view.seen(VOCABULARY), view.lower
-    if not _LABEL_WORDS.isdisjoint(seen) and ":" in lower and _LABEL.search(lower):
+    seen = seen_in(view)
+    if not _LABEL_WORDS.isdisjoint(seen) and ":" in view.text and _LABEL.search(_lines(view)):
         return True
-    connectives = _count(_CONNECTIVES, view)
-    markers = connectives + _count(_MARKERS, view)
+    connectives = _count(CONNECTIVES, view)
+    markers = connectives + _count(MARKERS, view)
     if not markers:
         return False
     # First, second, third tell a story as well as an argument: together they count once.
-    if markers + min(1, _count(_ORDINALS, view)) >= _MIN_MARKERS:
+    if markers + min(1, _count(_ORDINALS, view)) >= MIN_MARKERS:
         return True
-    if connectives and not ANALYSIS.isdisjoint(seen) and _MILD_LABEL.search(lower):
+    if connectives and not ANALYSIS.isdisjoint(seen) and _MILD_LABEL.search(_lines(view)):
         return True
-    return _at_least(_MIN_STEPS, _NUMBERED.finditer(lower))
+    return _at_least(MIN_STEPS, _NUMBERED.finditer(_lines(view)))
 
 
-def _count(phrases: Iterable[_Phrase], view: TextView) -> int:
-    seen = view.seen(VOCABULARY)
-    return sum(
-        1
-        for word, phrase, pattern in phrases
-        if word in seen and phrase in view.lower and pattern.search(view.lower)
-    )
+def _count(phrases: PhrasesByWord, view: TextView) -> int:
+    """Count the phrases that the text has, each once."""
+    count = 0
+    for word in seen_in(view):
+        for phrase in phrases.get(word, ()):
+            if view.plain_lower.find(phrase.words) >= 0 and phrase.pattern.search(view.lower):
+                count += 1
+    return count
+
+
+def _lines(view: TextView) -> str:
+    return f"\n{view.lower}"
 
 
 def _at_least(count: int, found: Iterator[re.Match[str]]) -> bool:
     return sum(1 for _ in zip(range(count), found, strict=False)) == count
 
 
+_has_word: Final = needs_word(REASONING)
+
+
+def _may_see(view: TextView) -> bool:
+    return _has_word(view) or (not view.text.isascii() and "∴" in view.text)
+
+
 DETECTOR: Final = Detector(
-    reason="reasoning_chain", hard=True, find=_find, gate=needs_word(REASONING, "∴")
+    reason="reasoning_chain",
+    hard=True,
+    sign=signs.REASONING_CHAIN,
+    gate=_may_see,
+    find=_find,
 )

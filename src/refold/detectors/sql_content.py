@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors._vocabulary import SQL_OTHER, SQL_STRONG, SQL_WEAK, VOCABULARY
+from refold.detectors import _signs as signs
+from refold.detectors._vocabulary import MIN_KEYWORDS, SQL_OTHER, SQL_STRONG, SQL_WEAK, seen_in
 from refold.detectors.base import Detector, Span, needs_word
 from refold.text.view import TextView
 
@@ -27,7 +28,6 @@ _OTHER: Final = frozenset({
     "LIMIT", "FETCH", "SCHEMA", "VIEW",
 })
 # fmt: on
-_MIN_KEYWORDS: Final = 3
 
 # Longer alternatives first, so that the JOIN of a LEFT JOIN is not a keyword of its own.
 _ALTERNATIVES: Final = "|".join(
@@ -100,7 +100,7 @@ _SHAPES: Final = tuple(
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    seen = view.seen(VOCABULARY)
+    seen = seen_in(view)
     if not _may_be_enough(seen):
         return
     capitals = frozenset(word for word in seen if word.upper() in view.plain)
@@ -116,7 +116,7 @@ def _may_be_enough(seen: frozenset[bytes]) -> bool:
     """Tell whether texts with these words can have the keywords that it takes."""
     if not SQL_STRONG.isdisjoint(seen):
         return True
-    return not SQL_WEAK.isdisjoint(seen) and len(seen & _COUNTED) >= _MIN_KEYWORDS
+    return not SQL_WEAK.isdisjoint(seen) and len(seen & _COUNTED) >= MIN_KEYWORDS
 
 
 def _in_capitals(text: str) -> bool:
@@ -152,10 +152,14 @@ def _has_shape(view: TextView) -> bool:
 
 def _is_enough(seen: set[str]) -> bool:
     return not _STRONG.isdisjoint(seen) or (
-        len(seen) >= _MIN_KEYWORDS and not _WEAK.isdisjoint(seen)
+        len(seen) >= MIN_KEYWORDS and not _WEAK.isdisjoint(seen)
     )
 
 
 DETECTOR: Final = Detector(
-    reason="sql_content", hard=True, find=_find, gate=needs_word(SQL_STRONG | SQL_WEAK)
+    reason="sql_content",
+    hard=True,
+    sign=signs.SQL_CONTENT,
+    gate=needs_word(SQL_STRONG | SQL_WEAK),
+    find=_find,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span, needs_any
 from refold.text.view import TextView
 
@@ -37,4 +38,6 @@ def _tail(url: str) -> int:
     return len(url) - end
 
 
-DETECTOR: Final = Detector(reason="url", hard=False, find=_find, gate=needs_any("://"))
+DETECTOR: Final = Detector(
+    reason="url", hard=False, sign=signs.URL, gate=needs_any("://"), find=_find
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, pattern_finder
 from refold.text.view import TextView
 
@@ -24,5 +25,9 @@ def _may_see(view: TextView) -> bool:
 
 
 DETECTOR: Final = Detector(
-    reason="verse_pattern", hard=True, find=pattern_finder(_STANZA), gate=_may_see
+    reason="verse_pattern",
+    hard=True,
+    sign=signs.VERSE_PATTERN,
+    gate=_may_see,
+    find=pattern_finder(_STANZA),
 )

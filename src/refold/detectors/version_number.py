@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors._vocabulary import VERSION
 from refold.detectors.base import Detector, needs_outline, needs_word, pattern_finder
 from refold.text.view import TextView
@@ -25,5 +26,9 @@ def _may_see(view: TextView) -> bool:
 
 
 DETECTOR: Final = Detector(
-    reason="version_number", hard=False, find=pattern_finder(_VERSION), gate=_may_see
+    reason="version_number",
+    hard=False,
+    sign=signs.VERSION_NUMBER,
+    gate=_may_see,
+    find=pattern_finder(_VERSION),
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -47,4 +48,6 @@ def _may_see(view: TextView) -> bool:
     return ":" in view.text and _LATER_KEY.search(view.text) is not None
 
 
-DETECTOR: Final = Detector(reason="yaml_structure", hard=True, find=_find, gate=_may_see)
+DETECTOR: Final = Detector(
+    reason="yaml_structure", hard=True, sign=signs.YAML_STRUCTURE, gate=_may_see, find=_find
+)

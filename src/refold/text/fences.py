@@ -32,13 +32,44 @@ def split_fences(text: str) -> tuple[Stretch, ...]:
 
 def has_fence(text: str) -> bool:
     """Tell whether any line of *text* opens a fence."""
-    return ("```" in text or "~~~" in text) and _FENCE.search(text) is not None
+    for start, end in marked_lines(text):  # noqa: SIM110 - most texts have none
+        if _FENCE.search(text, start, end):
+            return True
+    return False
+
+
+def has_marks(text: str) -> bool:
+    """Tell whether what a fence is made of stands anywhere in *text*."""
+    # Most texts do not even have one of the characters, which is told much faster.
+    return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
+
+
+def marked_lines(text: str) -> list[tuple[int, int]]:
+    """Return start and end of all lines with the marks of a fence: only they can be fences."""
+    ticks = _lines_with(text, "```") if "`" in text else []
+    tildes = _lines_with(text, "~~~") if "~" in text else []
+    return sorted({*ticks, *tildes}) if tildes else ticks
+
+
+def _lines_with(text: str, needle: str) -> list[tuple[int, int]]:
+    lines = []
+    at = text.find(needle)
+    while at >= 0:
+        end = text.find("\n", at)
+        if end < 0:
+            end = len(text)
+        lines.append((text.rfind("\n", 0, at) + 1, end))
+        at = text.find(needle, end)
+    return lines
 
 
 def _stretches(text: str) -> Iterator[Stretch]:
     done = 0
     opening: re.Match[str] | None = None
-    for line in _FENCE.finditer(text):
+    for start, end in marked_lines(text):
+        line = _FENCE.search(text, start, end)
+        if line is None:
+            continue
         if opening is None:
             if line.start() > done:
                 yield Stretch(done, line.start(), False)

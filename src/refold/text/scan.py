@@ -7,7 +7,6 @@ first is the reference; the tests hold the second, run as plain Python, against 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 from zlib import adler32
@@ -28,7 +27,7 @@ LETTER_CODES: Final = bytes(
 TRACE_FACTORS: Final = bytes(31 if code else 1 for code in LETTER_CODES)
 """What a trace is multiplied with before the code of a byte is added: signs leave none."""
 TRACE_MASK: Final = (1 << 14) - 1
-_FOLDED: Final = re.compile("[\u0130\u0131\u017f\u212a]")
+_FOLDED: Final = ("\u0130", "\u0131", "\u017f", "\u212a")
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
 _OUTLINE: Final = bytes(
@@ -120,7 +119,7 @@ class Vocabulary:
         A word goes from one non-letter to the next. Where a character beyond ASCII may stand for a
         letter, all words are taken to be there: this is for ruling out, not for finding.
         """
-        if not text.isascii() and _FOLDED.search(text) is not None:
+        if not text.isascii() and any(char in text for char in _FOLDED):
             return self.words
         if IS_COMPILED:
             return self.read(plain)
@@ -171,7 +170,7 @@ class RunTest:
 
     def holds(self, plain: bytes) -> bool:
         """Tell whether the text behind *plain* has such a run."""
-        return self._run in plain.translate(self._table)
+        return plain.translate(self._table).find(self._run) >= 0  # faster than `in` for bytes
 
     def spans(self, plain: bytes) -> Iterator[tuple[int, int]]:
         """Yield start and end of every such run, in reading order."""

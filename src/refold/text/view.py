@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from refold.text.scan import Vocabulary, outline, plain_bytes
+from typing import Final
+
+from refold.text.scan import outline, plain_bytes
+
+UNKNOWN: Final = -1
+"""Signs that nobody has looked for yet."""
+
+
+class Notes:
+    """What has been found out about a text, small enough to be kept for another look at it."""
+
+    __slots__ = ("has_long_run", "seen", "signs")
+
+    def __init__(self) -> None:
+        self.seen: frozenset[bytes] | None = None
+        """The words of the detectors' vocabulary that stand in the text."""
+        self.has_long_run: bool | None = None
+        """Whether there is a run long enough to be a key or encoded data."""
+        self.signs = UNKNOWN
+        """One bit for each detector that may find something."""
 
 
 class TextView:
     """A text with its lines, its lower-cased form and its bytes, made when first asked for."""
 
-    __slots__ = ("_lines", "_lower", "_outline", "_plain", "_seen", "text")
+    __slots__ = ("_lines", "_lower", "_outline", "_plain", "_plain_lower", "notes", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, notes: Notes | None = None) -> None:
         self.text = text
+        self.notes = Notes() if notes is None else notes
         self._lines: list[str] | None = None
         self._lower: str | None = None
         self._plain: bytes | None = None
+        self._plain_lower: bytes | None = None
         self._outline: bytes | None = None
-        self._seen: tuple[Vocabulary, frozenset[bytes]] | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -33,6 +53,15 @@ class TextView:
         return self._lower
 
     @property
+    def plain_lower(self) -> bytes:
+        """The lower-cased form as bytes, like `plain`; made faster than that form itself."""
+        if self._plain_lower is None:
+            # The Kelvin sign is the one character beyond ASCII whose small form is in it.
+            is_odd = "\u212a" in self.text
+            self._plain_lower = plain_bytes(self.lower) if is_odd else self.plain.lower()
+        return self._plain_lower
+
+    @property
     def plain(self) -> bytes:
         """The text as bytes, one for each character; those beyond ASCII are question marks."""
         if self._plain is None:
@@ -45,16 +74,6 @@ class TextView:
         if self._outline is None:
             self._outline = outline(self.plain)
         return self._outline
-
-    def seen(self, vocabulary: Vocabulary) -> frozenset[bytes]:
-        """Return the words of *vocabulary* that stand in the text."""
-        if self._seen is None or self._seen[0] is not vocabulary:
-            self._seen = (vocabulary, vocabulary.seen_in(self.text, self.plain))
-        return self._seen[1]
-
-    def tell_seen(self, vocabulary: Vocabulary, seen: frozenset[bytes]) -> None:
-        """Take over what an earlier view of the same text has seen."""
-        self._seen = (vocabulary, seen)
 
 
 def _lower_each(text: str) -> str:

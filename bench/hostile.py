@@ -151,6 +151,7 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="dollar words", make=_run("$a ")),
     Hostile(name="slash run /a", make=_run("/a")),
     Hostile(name="dotted run a.", make=_run("a.")),
+    Hostile(name="initials A.", make=_run("A.")),
     Hostile(name="mail run a@", make=_run("a@")),
     Hostile(name="mail run a@b.", make=_run("a@b.")),
     Hostile(name="http://", make=_run("http://")),

@@ -13,10 +13,12 @@ from refold.strategies.prose import (
     char_budget,
     make_units,
     pack_units,
+    renumber,
     round_half_up,
     summarize_units,
 )
 from refold.strategies.structured import is_structured, summarize_structured
+from refold.text.sentences import split_sentences
 from tests.conversations import texts
 
 HERON = (
@@ -102,6 +104,36 @@ def test_wrapped_lines_are_joined() -> None:
         "ferry comes in."
     )
     assert "\n" not in summarize(text, 200)
+
+
+def test_a_repeated_sentence_counts_where_it_is_said_first() -> None:
+    units = make_units("The mill is old.\n\nUse it. The mill is old.")
+    assert [(unit.place, unit.text, unit.paragraph) for unit in units] == [
+        (0, "The mill is old.", 0),
+        (1, "Use it.", 1),
+    ]
+
+
+def test_among_equals_a_few_cover_the_whole_text() -> None:
+    text = " ".join(f"The {tree} is old." for tree in ("fir", "oak", "elm", "ash", "yew"))
+    assert summarize(text, 40) == "The fir is old. ... The yew is old."
+    assert summarize(text, 60).startswith("The fir is old. ... The elm is old.")
+
+
+def test_texts_are_numbered_through() -> None:
+    one, two = make_units("It rained. It was cold."), make_units("Calm.\n\nWarm.")
+    both = [unit for group in renumber([one, [], two]) for unit in group]
+    assert [unit.place for unit in both] == [0, 1, 2, 3]
+    assert [unit.paragraph for unit in both] == [0, 0, 1, 2]
+    assert list(renumber([one])) == [one]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("ab. \n\t\r\xa0\u2028é漢"), max_size=40))
+def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: str) -> None:
+    wrapped = {" ".join(said.split()) for said in split_sentences(text) if "\n" in said}
+    plain = {said for said in split_sentences(text) if "\n" not in said}
+    assert {unit.text for unit in make_units(text)} == wrapped | plain
 
 
 @settings(max_examples=120, deadline=None)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text import entities
 from refold.text.entities import NameFinder, entity_cap, extract_entities, iter_entities
 from tests.conversations import texts
+from tests.text.named_texts import named_texts, names_by_pattern
 
 
 @pytest.mark.parametrize(
@@ -83,83 +83,9 @@ def test_every_name_stands_in_the_text(text: str) -> None:
         assert entity == entity.strip()
 
 
-# Word by word is the same as pattern by pattern.
-
-PATTERNS = (
-    entities._SHORT,
-    entities._QUANTITY,
-    entities._PATH,
-    entities._ADDRESS,
-    entities._VERSION,
-    entities._TITLE,
-)
-PIECES = st.sampled_from(
-    (
-        *(
-            "getTide ",
-            "TideBox",
-            "tide_box",
-            "MAX_X ",
-            "npm ",
-            "kml",
-            "12 ms ",
-            "3.9 kB)",
-            "5 nodes",
-        ),
-        *(
-            "12\nMB",
-            "1,200 users ",
-            "12.5%",
-            "30分钟",
-            "《红楼梦》",
-            "v2.1.3",
-            "1.2",
-            "a/b.py ",
-            "-.etc",
-        ),
-        *(
-            "./a/b.ts",
-            "https://a.io/b.",
-            "Ines Roy ",
-            "São ",
-            "The ",
-            " ",
-            "\n",
-            "'",
-            "x",
-            "_",
-            ".",
-            "8",
-        ),
-    )
-)
-mixed = st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join))
-
-
-def by_pattern(text: str) -> list[str]:
-    """Search the whole text with each pattern in turn."""
-    found = list(entities._proper_names(text))
-    for kind in ("pascal", "camel", "snake"):
-        found += [m[0] for m in entities._IDENTIFIER.finditer(text) if m.lastgroup == kind]
-    for pattern in PATTERNS:
-        names = [name.rstrip(".,;:!?)]}'\"") for name in pattern.findall(text)]
-        found += [name.lower() if pattern is entities._SHORT else name for name in names if name]
-    return list(dict.fromkeys(found))
-
-
 @settings(max_examples=300, deadline=None)
-@given(st.lists(mixed, max_size=3))
+@given(st.lists(named_texts(), max_size=3))
 def test_names_are_those_of_each_pattern(several: list[str]) -> None:
     finder = NameFinder()
     for text in (*several, *several):
-        assert list(finder.find(text)) == by_pattern(text)
-
-
-def test_a_finder_does_not_remember_without_end() -> None:
-    finder = NameFinder()
-    for start in range(0, 120_000, 20_000):
-        text = " ".join(f"item_{n}" for n in range(start, start + 20_000))
-        assert len(finder.find(text)) == 20_000
-    assert len(finder._known) < 80_000
-    finder.find("x" * 1_000)
-    assert "x" * 1_000 not in finder._known
+        assert list(finder.find(text)) == names_by_pattern(text)

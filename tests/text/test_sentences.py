@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.sentences import find_sentences, split_sentences
+from refold.text.sentence_loop import loop_sentences
+from refold.text.sentences import find_sentences, spans_by_pattern, split_sentences
 from tests.conversations import texts
 
 CASES: dict[str, list[str]] = {
@@ -104,3 +105,36 @@ def test_nothing_but_white_space_lies_outside(text: str) -> None:
         assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
         done = sentence.end
     assert not text[done:].strip()
+
+
+PIECES = st.sampled_from(
+    (
+        *"aA19_-.:,)(\"'*!?#>| \t\n\r",
+        *("é", "É", "漢", "か", "한", "🙂", "—", "’", "”", "…", "\xa0", "\u2028", "\x1c", "\x85"),
+        *(
+            "。",
+            "！",
+            "。」",
+            "」",
+            "।",
+            "॥",
+            "؟",
+            "։",
+            "።",
+            "｡",
+            "﹒",
+            "︒",
+            "\ud800",
+            "\n\n",
+            " \n",
+        ),
+        *(". ", "! ", '?" ', "e.g. ", "i.e.", "Dr. ", "No. 5", "No.", "1. ", "(2) ", "a) ", "J. "),
+        *("- ", "• ", "\n12. ", "\n- ", "\nlower ", "\nUpper ", "word " * 13, "Word " * 13),
+    )
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join)))
+def test_the_loop_finds_what_the_patterns_find(text: str) -> None:
+    assert loop_sentences(text) == spans_by_pattern(text)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from refold.scoring.signals import score_signals
-from refold.text.entities import CAMEL, PASCAL, SNAKE, VOWELLESS
+from refold.text.name_patterns import CAMEL, PASCAL, SNAKE, VOWELLESS
 
 _REFERENCE: Final = re.compile(
     rf"(?<![\w])(?:(?:{PASCAL}|{CAMEL}|{SNAKE}|{VOWELLESS})(?![\w])"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from refold.model.depth import Depth
 from refold.scoring.sentence import SentenceScorer
-from refold.text.sentences import Sentence, find_sentences
+from refold.text.sentences import sentence_spans
 from refold.text.truncate import cut_words
 
 JOINT: Final = " ... "
@@ -44,6 +46,12 @@ class Unit(NamedTuple):
     paragraph: int
 
 
+_new_unit: Final = partial(tuple.__new__, Unit)
+"""Makes a unit of its values at once, which is faster than naming them."""
+_PLACE: Final = itemgetter(0)
+_SCORE: Final = itemgetter(2)
+
+
 def summarize_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> str:
     """Join the units that matter most, those in *first* whatever they cost."""
     if not units:
@@ -56,11 +64,13 @@ def summarize_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = 
 
 def best_unit(units: Sequence[Unit]) -> Unit:
     """Return the unit with the highest score, the first one on a tie."""
-    return max(units, key=lambda unit: unit.score)
+    return max(units, key=_SCORE)
 
 
-def renumber(groups: Iterable[Sequence[Unit]]) -> list[list[Unit]]:
+def renumber(groups: Sequence[list[Unit]]) -> Sequence[list[Unit]]:
     """Give the units of several texts common numbers, to choose from them together."""
+    if len(groups) == 1:
+        return groups
     place = paragraph = 0
     numbered: list[list[Unit]] = []
     for units in groups:
@@ -74,23 +84,19 @@ def renumber(groups: Iterable[Sequence[Unit]]) -> list[list[Unit]]:
 
 
 def make_units(text: str, scorer: SentenceScorer | None = None) -> list[Unit]:
-    """Score the sentences of *text*, each distinct one once."""
-    first: dict[str, Sentence] = {}
-    for sentence in find_sentences(text):
-        first.setdefault(text[sentence[0] : sentence[1]], sentence)
-    starts = [start for start, _, _ in first.values()]
-    scores = (scorer or SentenceScorer()).score(text, first.keys(), starts)
-    return [
-        Unit(place, _one_line(said), score, sentence[2])
-        for place, (said, sentence, score) in enumerate(
-            zip(first.keys(), first.values(), scores, strict=True)
-        )
-    ]
-
-
-def _one_line(sentence: str) -> str:
-    """Return the sentence with wrapped lines joined."""
-    return " ".join(sentence.split()) if "\n" in sentence else sentence
+    """Score the sentences of *text*; one that is said again counts where it is said first."""
+    sentences = sentence_spans(text)
+    scores = (scorer or SentenceScorer()).score(text, sentences)
+    has_lines = "\n" in text
+    units: list[Unit] = []
+    seen: set[str] = set()
+    for number, (start, end, paragraph) in enumerate(sentences):
+        said = text[start:end]
+        if said not in seen:
+            seen.add(said)
+            line = " ".join(said.split()) if has_lines and "\n" in said else said
+            units.append(_new_unit((len(units), line, scores[number], paragraph)))
+    return units
 
 
 def pack_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:
@@ -100,44 +106,43 @@ def pack_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -
     """
     chosen = list(first)
     taken = {unit.text for unit in chosen}
-    used = sum(map(len, taken)) + len(JOINT) * max(len(taken) - 1, 0)
+    left = budget - sum(map(len, taken)) - len(JOINT) * max(len(taken) - 1, 0)
     for unit in _ranked(units):
-        if unit.score < 0 or unit.text in taken:
-            continue
-        cost = len(unit.text) + (len(JOINT) if taken else 0)
-        if used + cost <= budget:
+        _, text, score, _ = unit
+        cost = len(text) + (len(JOINT) if taken else 0)
+        if cost <= left and score >= 0 and text not in taken:
             chosen.append(unit)
-            taken.add(unit.text)
-            used += cost
-    return sorted(chosen, key=lambda unit: unit.place)
+            taken.add(text)
+            left -= cost
+    return sorted(chosen, key=_PLACE)
 
 
 def _ranked(units: Sequence[Unit]) -> list[Unit]:
+    """Put the best unit of each paragraph first, then the others; the better the earlier."""
     best: dict[int, Unit] = {}
     for unit in units:
-        held = best.get(unit.paragraph)
-        if held is None or unit.score > held.score:
-            best[unit.paragraph] = unit
-    spread = _spread_order(len(units))
+        _, _, score, paragraph = unit
+        held = best.get(paragraph)
+        if held is None or score > held[2]:
+            best[paragraph] = unit
+    leading: list[Unit] = []
+    others: list[Unit] = []
+    for unit in sorted(map(units.__getitem__, _spread(len(units))), key=_SCORE, reverse=True):
+        (leading if best[unit[3]] is unit else others).append(unit)
+    return leading + others
 
-    def rank(unit: Unit) -> tuple[bool, float, int]:
-        return best[unit.paragraph] is not unit, -unit.score, spread(unit.place)
 
-    return sorted(units, key=rank)
-
-
-def _spread_order(count: int) -> Callable[[int], int]:
-    """Order equals so that a few of them already cover a text from beginning to end.
+@lru_cache(maxsize=256)
+def _spread(count: int) -> tuple[int, ...]:
+    """Order places so that a few of them already cover a text from beginning to end.
 
     Reversing the bits of the place gives first, middle, first quarter, third quarter, …: where
     nothing tells sentences apart, a summary should not be just the beginning of the text.
     """
-    bits = max(count - 1, 1).bit_length()
-
-    def order(place: int) -> int:
-        return int(format(place, f"0{bits}b")[::-1], 2)
-
-    return order
+    order = [0]
+    while len(order) < count:
+        order = [2 * place for place in order] + [2 * place + 1 for place in order]
+    return tuple(place for place in order if place < count)
 
 
 def _cut_best(units: Sequence[Unit], budget: int) -> str:

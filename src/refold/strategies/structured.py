@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from refold.strategies.prose import ELLIPSIS
@@ -23,6 +24,8 @@ _SHAPE: Final = re.compile(
 _STATUS: Final = re.compile(
     r"(?<![\w])(?:PASS|FAIL|ERROR|WARNING|WARN|Tests?|Total|Duration|passed|failed)(?![\w])", re.I
 )
+_STATUS_WORDS: Final = ("pass", "fail", "error", "warn", "test", "total", "duration")
+"""One of these is in every status line."""
 
 
 def is_structured(text: str) -> bool:
@@ -40,15 +43,30 @@ def summarize_structured(text: str, budget: int) -> str:
     """Name the files and show the first status lines; without either, first and last lines."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     files = list(dict.fromkeys(found["file"] for line in lines if (found := _PLACE.match(line))))
-    status = list(dict.fromkeys(line for line in lines if _STATUS.search(line)))
+    status = _status_lines(text, lines)
     pieces = []
     if files:
         more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
         pieces.append(f"files: {', '.join(files[:_MAX_FILES])}{more}")
-    pieces.extend(status[:_MAX_STATUS_LINES])
+    pieces.extend(status)
     if not pieces:
         pieces = [*lines[:3], ELLIPSIS, f"{lines[-1]} ({len(lines)} lines)"]
     summary = " | ".join(pieces)
     if len(summary) <= budget:
         return summary
     return cut_words(summary, budget - len(ELLIPSIS)) + ELLIPSIS
+
+
+def _status_lines(text: str, lines: Sequence[str]) -> list[str]:
+    """Return the first few distinct lines that tell how something went."""
+    if text.isascii():  # a look for the words themselves is many times faster than the pattern
+        lower = text.lower()
+        if not any(word in lower for word in _STATUS_WORDS):
+            return []
+    found: dict[str, None] = {}
+    for line in lines:
+        if _STATUS.search(line):
+            found[line] = None
+            if len(found) == _MAX_STATUS_LINES:
+                break
+    return list(found)

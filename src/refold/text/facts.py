@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.text.alphabet import LOWER, UPPER
-from refold.text.entities import CAMEL, PASCAL, SNAKE
+from refold.text.name_patterns import CAMEL, PASCAL, SNAKE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,6 @@ LETTER_CODES: Final = bytes(
     byte if byte in _LOWER else byte + 32 if byte in _UPPER else 0 for byte in range(256)
 )
 """Maps letters to lower case and everything else to 0."""
-TRACE_FACTORS: Final = bytes(31 if code else 1 for code in LETTER_CODES)
-"""What a trace is multiplied with before the code of a byte is added: signs leave none."""
 TRACE_MASK: Final = (1 << 14) - 1
 _FOLDED: Final = ("\u0130", "\u0131", "\u017f", "\u212a")
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""

@@ -1,0 +1,53 @@
+"""Sentences that only fill: greetings, thanks, announcements."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_FILLERS: Final = (
+    *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
+    *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),
+    *("fantastic", "sounds good", "makes sense", "i see", "i understand", "understood", "noted"),
+    *("certainly", "of course", "no problem", "no worries", "will do", "let me", "i'll", "i can"),
+    *("i would", "well", "so", "now", "hi", "hey", "hello", "dear all", "good morning"),
+    *("good afternoon", "good evening", "good day"),
+)
+
+
+def _by_first_letter(words: tuple[str, ...]) -> str:
+    """Spell a pattern for any of *words* that reads the first letter only once."""
+    rests: dict[str, list[str]] = {}
+    for word in words:
+        rests.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
+
+
+_FILLER: Final = re.compile(rf"(?:{_by_first_letter(_FILLERS)})(?=[,.!?\s])", re.I)
+# Starting with a character set lets `re` skip all other text fast.
+_NEGATION: Final = re.compile(
+    r"[ncwNCW](?<!\w.)(?i:(?<=n)(?:o(?:t|ne|thing|body|r)?|ever|either)|(?<=c)annot|(?<=w)ithout)"
+    r"(?!\w)|[nN](?<=\w.)['’][tT](?!\w)"
+)
+_OTHER_CASES: Final = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}
+"""The characters beyond ASCII that are the same letter where case is ignored."""
+
+
+def _cases(letter: str) -> str:
+    return letter + letter.upper() + _OTHER_CASES.get(letter, "")
+
+
+FILLER_HEADS: Final = frozenset(
+    first + second
+    for filler in _FILLERS
+    for first in _cases(filler[0])
+    for second in _cases(filler[1])
+)
+"""The two characters with which each filler begins: no other sentence need be looked at."""
+
+
+def is_filler(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence opens as filler does; a negation or an answer is never filler."""
+    return (
+        _FILLER.match(text, start, end) is not None and _NEGATION.search(text, start, end) is None
+    )

@@ -1,0 +1,100 @@
+"""What names look like: people, identifiers, quantities, files, addresses.
+
+These patterns say what is right, in whatever way the names are found. Each can begin only where a
+word, a number or a path begins and never gives back what it has read, so the time is linear in the
+text whatever the text is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
+
+CAMEL: Final = r"[a-z][a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++"
+PASCAL: Final = r"[A-Z][a-z0-9]++(?:[A-Z]++[a-z0-9]*+)++"
+SNAKE: Final = r"[a-z][a-z0-9]*+(?:_[a-z0-9]++)++|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++"
+CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
+VOWELLESS: Final = rf"(?i:[{CONSONANTS}]{{3,}}+)"
+NUMBER: Final = r"[0-9]++(?:[.,][0-9]++)*+"
+
+PLAIN_WORD: Final = re.compile(
+    r"[(\[{\"'*<-]*+"
+    rf"(?P<core>(?:[A-Za-z]?[{CONSONANTS}]*+[aeiouy]|[AEIOUY])[a-z]*+"
+    rf"(?:-[{CONSONANTS}]*+[aeiouy][a-z]*+)*+(?:'[a-z]{{1,2}})?+"
+    r"|[A-Za-z][a-z]?|[A-Z]{2}|[&=—–|-]++)?+"
+    r"[)\]}>\"'*`,;:.!?…-]*+"
+)
+"""Ordinary words, with punctuation around them: most of every text, and never a name."""
+PLAIN_NUMBER: Final = re.compile(r"[0-9:/(),;\[\]#+-]*+(?:T[0-9:+-]++)?+Z?+")
+"""Numbers, dates and times."""
+
+# The kinds of names, in the order in which they are listed.
+PROPER_KIND: Final = 0
+PASCAL_KIND: Final = 1
+CAMEL_KIND: Final = 2
+SNAKE_KIND: Final = 3
+SHORT_KIND: Final = 4
+QUANTITY_KIND: Final = 5
+PATH_KIND: Final = 6
+ADDRESS_KIND: Final = 7
+VERSION_KIND: Final = 8
+TITLE_KIND: Final = 9
+KIND_COUNT: Final = 10
+
+# What may not stand before is checked after the first character: a pattern that starts with a
+# character set lets `re` skip all other text fast.
+PROPER_NAME: Final = re.compile(rf"([{UPPER}](?<!\w.)[{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+)(\w?+)")
+"""Capitalized words in a row, and the letter that goes on where the last one is not over.
+
+With such a letter they are no name, nor is any part of the row: trying each would be quadratic.
+"""
+ASCII_PROPER_NAME: Final = re.compile(r"([A-Z](?<!\w.)[a-z]++(?: [A-Z][a-z]++)*+)(\w?+)", re.ASCII)
+STARTERS: Final = frozenset(
+    "The This That These Those When Where What Which Who How Why Here There Now Then But And Or So "
+    "If It Its My Your His Her Our They We You He She In On At To For With From As By An Each "
+    "Every Some All Most Many Much Any No Not Also Just Only Even Still Yet Let See Note Yes Sure "
+    "Great Thanks Well First Second Third Next Last Finally However After Before Since Once While "
+    "Although Because Unless Until About Over Under Between Into Nothing Nobody Everything "
+    "Everyone Someone Something Anyone Please Perhaps Maybe Today Tomorrow Yesterday".split()
+)
+"""Words that have their capital from the sentence they begin."""
+
+IDENTIFIER: Final = re.compile(
+    rf"(?<!\w)(?:(?P<pascal>{PASCAL})|(?P<camel>{CAMEL})|(?P<snake>{SNAKE}))(?!\w)"
+)
+_ANY_CONSONANT: Final = f"[{CONSONANTS}{CONSONANTS.upper()}\u017f\u212a]"
+SHORT: Final = re.compile(rf"{_ANY_CONSONANT}(?<![\w'].){_ANY_CONSONANT}{{2,}}+(?![\w'])")
+"""Abbreviations: no vowel. Where case is ignored, two letters beyond ASCII count as S and K."""
+
+_UNITS: Final = (
+    r"seconds?|retr(?:y|ies)|attempts?|[MGTK]i?B|[mµn]s|minutes?|hours?|days?|weeks?|bytes?|"
+    r"workers?|threads?|nodes?|replicas?|instances?|users?|requests?|errors?|percent|"
+    r"[kcm]?m|kg|[MG]?Hz|tokens?|USD|EUR"
+)
+QUANTITY: Final = re.compile(
+    rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+"
+    rf"(?:%| ?(?=[^\W\d_])(?i:{_UNITS})(?!\w)|[{IDEOGRAPHS}]{{1,2}})"
+)
+ASCII_QUANTITY: Final = re.compile(
+    r"[0-9](?<![\w.,].)[0-9]*+(?:[.,][0-9]++)*+(?:%| ?[A-Za-z]{1,9}+(?!\w))", re.ASCII
+)
+"""The same in ASCII, only that the unit may be any word: reading a list of units is slow."""
+ASCII_UNITS: Final = frozenset(
+    "% second seconds retry retries attempt attempts mb gb tb kb mib gib tib kib ms ns minute "
+    "minutes hour hours day days week weeks byte bytes worker workers thread threads node nodes "
+    "replica replicas instance instances user users request requests error errors percent m km cm "
+    "mm kg hz mhz ghz token tokens usd eur".split()
+)
+
+# Looking back at the extension keeps the path itself possessive, hence linear.
+_AFTER_EXTENSION: Final = (
+    "(?:" + "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(6)) + ")"
+)
+PATH: Final = re.compile(
+    rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])"
+)
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`]++")
+VERSION: Final = re.compile(r"(?<![\w.,])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])")
+TITLE: Final = re.compile(r"[「『《]([^「」『』《》\n]{1,30})[」』》]")

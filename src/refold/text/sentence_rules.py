@@ -1,0 +1,54 @@
+"""Where a sentence goes on that seems to end: abbreviations, list labels, wrapped lines."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|Eq|approx|resp|[A-Z])\.$"
+)
+_LONGEST_ABBREVIATION: Final = 8
+_ENDS_OF_ABBREVIATIONS: Final = frozenset(".g .e cf vs Dr Mr rs Ms of ig Eq ox sp No".split())
+_NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
+_LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
+_LONGEST_LABEL: Final = 6
+_LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
+_WRAPPED_FROM: Final = 60
+"""A line at least this long that does not end a sentence was probably wrapped."""
+
+
+def is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
+    """Tell whether the line break at *feed* only wraps a sentence that goes on."""
+    after = feed + 1
+    while after < end and after - feed < 8 and text[after] in " \t":
+        after += 1
+    if after >= end:
+        return False
+    if text[after].islower():
+        return True
+    if feed - start < _WRAPPED_FROM or not text[after].isalnum():
+        return False
+    return not _is_list_line(text, feed + 1, end) and not _is_list_line(text, start, feed)
+
+
+def _is_list_line(text: str, start: int, end: int) -> bool:
+    return not text[start].isalpha() and _LIST_LINE.match(text, start, end) is not None
+
+
+def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
+    """Tell whether a full stop belongs to an abbreviation or a list label, not to a sentence."""
+    if stop - mark > 1 or text[mark] != ".":
+        return False
+    if (
+        text[mark - 2 : mark] not in _ENDS_OF_ABBREVIATIONS
+        and not 65 <= ord(text[mark - 1]) <= 90  # a capital
+        and stop - first > _LONGEST_LABEL
+    ):
+        return False  # nearly always
+    tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
+    if _ABBREVIATION.search(tail):
+        return True
+    if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
+        return stop < end
+    return stop - first <= _LONGEST_LABEL and _LIST_LABEL.match(text[first:stop]) is not None

@@ -1,0 +1,160 @@
+"""Signs of worth: each way to find them gives the points that the patterns give."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold.scoring import sign_tally, signs
+from refold.scoring.sign_loop import loop_points
+from refold.scoring.sign_tables import BREAK, FOLDED, IDEOGRAPH, JOINT, is_ideographic, kind_of
+from refold.scoring.words import WordMarks, mark_word, points_by_words
+from refold.text.alphabet import IDEOGRAPHS
+from refold.text.sentences import sentence_spans
+from tests.conversations import texts
+
+NAMES = "getTide TideBox tide_box TIDE_BOX B2 B2X_Y B2Xy npm TCP BCd aB bC x_ _x a1_b X_1 mB kB"
+QUANTITIES = "12% 3个 5ms 1,200ms 1,2漢a 1.2漢a 3.9kB 30 7 8ms个 1,5% .5ms 12MB 5.ms"
+WORDS = (
+    "must Must MUST-have must've must_have however, thus hence, noted note given never的 的never"
+)
+COMPOUNDS = (
+    "a.b:12: a.py:3 src/a-b.py:12:4: ./a.py:3: a..b:3: a.b:1.c:2: x:3: a.b:c:1: 漢.py:3: 1.2:3: "
+    "ValueError: net.FooError: Foo.bar.Error: PASS.FooError: x.PASS: Warning: morning: Option: "
+    "Foo漢Error: 5ms.FooError: Foo-BarError: FooError:12: MB.fooError: requests/a.py:3: ms.b:3:"
+)
+PHRASES = (
+    *("note that", "key point", "in particular", "it follows that", "we can infer", "as a result"),
+    *("this means that", "given that", "in conclusion", "we can", "this"),
+)
+LETTERS = (
+    *"aAbBxX09_-./:,%()'\"`*!? \t\n",
+    *(
+        "é",
+        "漢",
+        "か",
+        "・",
+        "个",
+        "한",
+        "ж",
+        "م",
+        "ि",
+        "\u0301",
+        "🙂",
+        "\u0130",
+        "\u0131",
+        "\u017f",
+    ),
+    *("\u212a", "—", "’", "…", "\xa0", "\u2028", "\x1c", "²", "½", "。", "，", "\ud800"),
+)
+PIECES = st.sampled_from(
+    (
+        *(*NAMES.split(), *QUANTITIES.split(), *WORDS.split(), *COMPOUNDS.split()),
+        *(*PHRASES, *LETTERS, "PASS", "FAIL", "WARNING", "ms", "MB", "seconds", "Retries", "nodes"),
+        *(" ", "  ", ". ", "\n"),
+    )
+)
+noise = st.one_of(
+    st.lists(PIECES, max_size=12).map("".join),
+    st.lists(PIECES, max_size=12).map(" ".join),
+    st.text(st.sampled_from(LETTERS), max_size=40),
+    st.text(max_size=40),
+    texts(),
+)
+thorough = settings(max_examples=500, deadline=None)
+
+
+@thorough
+@given(noise)
+def test_the_loop_finds_what_the_patterns_find(text: str) -> None:
+    sentences = sentence_spans(text)
+    by_pattern = [signs.count_points(text, start, end) for start, end, _ in sentences]
+    assert loop_points(text, sentences) == by_pattern
+
+
+@thorough
+@given(st.lists(noise, max_size=3))
+def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
+    known = WordMarks()
+    for text in (*several, *several):
+        sentences = sentence_spans(text)
+        by_pattern = [signs.count_points(text, start, end) for start, end, _ in sentences]
+        assert points_by_words(text, sentences, known) == by_pattern
+
+
+@pytest.mark.parametrize(
+    ("sentence", "points"),
+    [
+        ("lib/app_main.py:12: x", 2),  # a place, not a name
+        ("lib/app_main.py:12 x", 3),
+        ("./lib/app_main.py:12: x", 3),
+        ("net.FooBar.BazError: x", 6),  # from the first capital on
+        ("netBox.BazError: x", 3 + 6),
+        ("Net.FooBar.BazError: x", 6),
+        ("net.FooError:12: x", 2),
+        ("PASS.FooError: x", 3 + 6),
+        ("5 MB.fooError: x", 2 + 3),  # the unit belongs to the number
+        ("12 ms.py:3: x", 2),
+        ("1,200漢a.py:3: x", 2),
+        ("用了12个getTide吗 x", 2),
+        ("用getTide。", 3),
+        ("用getTide・3・", 3 + 2),  # no word character, but what numbers stand before
+        ("It took 3 \u017feconds.", 2),  # an s in disguise
+        ("It took 3 naïve seconds.", 0),
+        ("0.5% of 1,200 requests", 4),
+        ("The key point: note  that", 4),
+        ("The key points noted that", 0),
+        ("It follows that it must.", 4 + 3),
+    ],
+)
+def test_what_belongs_together_counts_once(sentence: str, points: int) -> None:
+    span = (0, len(sentence), 0)
+    assert signs.count_points(sentence, 0, len(sentence)) == points
+    assert loop_points(sentence, [span]) == [points]
+    assert points_by_words(sentence, [span], WordMarks()) == [points]
+
+
+@thorough
+@given(noise)
+def test_no_sign_depends_on_which_digit_it_is(text: str) -> None:
+    zeros = re.sub("[0-9]", "0", text)
+    assert [mark_word(word) for word in text.split()] == [mark_word(w) for w in zeros.split()]
+
+
+def test_points_that_are_written_out_are_the_weights() -> None:
+    assert signs.WEIGHTS["quantity"] == sign_tally._QUANTITY_POINTS
+    assert signs.WEIGHTS["place"] == sign_tally._PLACE_POINTS
+    assert signs.WEIGHTS["error"] == sign_tally._ERROR_POINTS
+
+
+def test_every_character_has_the_kind_that_the_patterns_see() -> None:
+    word, ideograph = re.compile(r"\w"), re.compile(f"[{IDEOGRAPHS}]")
+    folded = re.compile("[a-z]", re.I)
+    for code in range(0x11000):
+        char, kind = chr(code), kind_of(code)
+        assert is_ideographic(code) == (ideograph.match(char) is not None)
+        assert (kind == IDEOGRAPH) == (is_ideographic(code) and char.isalnum())
+        assert (kind == FOLDED) == (code > 127 and folded.match(char) is not None)
+        assert (kind in (BREAK, JOINT)) == (word.match(char) is None)
+
+
+def test_words_and_patterns_name_the_same_words() -> None:
+    for word, flags in signs.TELLING.items():
+        assert bool(flags & signs.EMPHATIC) == (signs.EMPHASIS.fullmatch(word) is not None)
+        assert bool(flags & signs.INFERRING) == (signs.INFERENCE.fullmatch(word) is not None)
+    for unit in signs.UNITS:
+        assert signs.count_points(f"3 {unit}", 0, 2 + len(unit)) == signs.WEIGHTS["quantity"]
+    for status in signs.STATUSES:
+        assert signs.count_points(status, 0, len(status)) == signs.WEIGHTS["status"]
+
+
+@pytest.mark.parametrize("piece", ["A.", "A漢", "Foo.Bar5ms.", "PASS.", "A.b_c,D."])
+@pytest.mark.parametrize("tail", ["", "FooError: x", " 5 mB", " 12"])
+def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
+    text = piece * 600 + tail
+    by_pattern = signs.count_points(text, 0, len(text))
+    assert points_by_words(text, [(0, len(text), 0)], WordMarks()) == [by_pattern]
+    assert loop_points(text, [(0, len(text), 0)]) == [by_pattern]

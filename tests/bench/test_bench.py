@@ -202,8 +202,14 @@ def test_speed_fails_on_a_broken_promise_only_when_asked(tmp_path: Path) -> None
     assert run(*arguments).returncode == 0
 
 
+def test_parts_add_up_to_the_whole() -> None:
+    done = run("parts.py", "--megabytes", "0.05", "--runs", "1")
+    costs = [float(line.split()[-1].replace(",", "")) for line in done.stdout.splitlines()[2:]]
+    assert costs[-1] == pytest.approx(sum(costs[:-1]), abs=0.1)
+
+
 @pytest.mark.parametrize(
-    "script", ["vectors.py", "adversarial.py", "corpus.py", "generate.py", "speed.py"]
+    "script", ["vectors.py", "adversarial.py", "corpus.py", "generate.py", "parts.py", "speed.py"]
 )
 def test_help_shows_examples(script: str) -> None:
     done = run(script, "--help")

@@ -17,6 +17,8 @@ _PLACES: Final = (
 
 _JOINERS: Final = "\u200d\ufe0e\ufe0f"
 _LONGEST_CLUSTER: Final = 12
+# Not spelled as literals: mypyc has no lone surrogates in those.
+_FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
 
 
 def cut_ends(text: str, start: int, end: int, size: int = LONG) -> Iterator[int]:
@@ -54,7 +56,7 @@ def _belongs_together(text: str, at: int) -> bool:
         after in _JOINERS
         or before == "\u200d"
         or unicodedata.combining(after) != 0
-        or "\udc00" <= after <= "\udfff"
+        or _FIRST_LOW_HALF <= after <= _LAST_LOW_HALF
         or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
         or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
     )

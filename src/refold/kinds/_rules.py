@@ -29,8 +29,11 @@ def ends_with(*endings: str) -> str:
 
 
 def line_pattern(*patterns: str) -> re.Pattern[str]:
-    """Compile what tells a line of some kind by its beginning."""
-    return re.compile(any_of(*patterns))
+    """Compile what tells a line of some kind by its beginning, after the line break before it.
+
+    No pattern may match a line break.
+    """
+    return re.compile("\n" + any_of(*patterns), re.MULTILINE)
 
 
 def line_rules(prefix: str, *rules: tuple[Grade, str]) -> Callable[[str], Marks]:

@@ -38,6 +38,8 @@ class Sample:
     """The head, the middle and the end of the text."""
     lines: list[str]
     """Some lines from the head, the middle and the end that are not blank."""
+    block: str
+    """The same lines as one text, a line break before each."""
     tool: str = ""
     arguments: str = ""
     """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
@@ -53,12 +55,12 @@ class Sample:
         return False
 
     def share(self, pattern: re.Pattern[str]) -> float:
-        """Return the share of the lines that *pattern* matches at their start."""
+        """Return the share of the lines that begin as *pattern*, made by `line_pattern`, says."""
         return self.count(pattern) / len(self.lines) if self.lines else 0.0
 
     def count(self, pattern: re.Pattern[str]) -> int:
-        """Return how many of the lines *pattern* matches at their start."""
-        return len(list(filter(None, map(pattern.match, self.lines))))
+        """Return how many of the lines begin as *pattern*, made by `line_pattern`, says."""
+        return len(pattern.findall(self.block))
 
 
 def take_sample(text: str, tool: str, arguments: str) -> Sample:
@@ -68,9 +70,10 @@ def take_sample(text: str, tool: str, arguments: str) -> Sample:
     if len(text) > _HEAD + 2 * _REST:
         middle = len(text) // 2
         text = "\n".join((text[:_HEAD], text[middle : middle + _REST], text[-_REST:]))
-    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    lines = list(filter(str.strip, text.split("\n")))
     if len(lines) > 2 * _SOME:
         middle = len(lines) // 2
         lines = [*lines[:_SOME], *lines[middle : middle + _SOME // 2], *lines[-(_SOME // 2) :]]
     lines = [line[:_WIDEST] for line in lines if not _FRAME_LINE.match(line)]
-    return Sample(text, lines, tool.lower(), " " + arguments[:_ARGUMENTS], is_unwrapped)
+    block = "\n".join(("", *lines))
+    return Sample(text, lines, block, tool.lower(), " " + arguments[:_ARGUMENTS], is_unwrapped)

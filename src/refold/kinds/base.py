@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from refold.kinds._sample import Sample
@@ -13,8 +13,7 @@ LONG: Final = 220
 """A piece is hardly ever longer than this many characters; longer lines are cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of a text that is kept or dropped as one; the pieces of a text tile it."""
 
     start: int

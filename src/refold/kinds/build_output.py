@@ -35,11 +35,12 @@ _AROUND: Final = (
     r"(?:--> |[0-9]*+ ?\||= (?:note|help)|note: |help: |\^|[^\s:]++:[0-9]++:[0-9]++: note: )"
 )
 _IS_BUILD: Final = line_pattern(
-    r"[^\s:(][^\n:(]{0,200}+:[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b",
-    r"[^\s:(][^\n:(]{0,200}+\([0-9]++,[0-9]++\): (?:error|warning) ",
+    r"[^\s:(][^\n:(]{0,200}+"
+    r"(?::[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b"
+    r"|\([0-9]++,[0-9]++\): (?:error|warning) )",
     r"(?:error|warning)(?:\[[A-Z]?[0-9]{3,5}\])?: ",
     r"[\w+./-]{1,200}+: (?:fatal )?(?:error|warning): ",
-    r"\s++--> \S",
+    r"[^\S\n]++--> \S",
     rf"[ \t]*+{_SURE_STEP}",
 )
 _MARKS: Final = line_rules(r"[ \t]*+", (SUMMARY, _SUMMARY), (NOISE, _STEP), (DETAIL, _AROUND))

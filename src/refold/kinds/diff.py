@@ -34,7 +34,7 @@ _MARKS: Final = line_rules(
 
 
 def _claims(sample: Sample) -> bool:
-    return sample.has("@@ -", "diff --git ", " File: ") and sample.count(_HEADER) >= 2
+    return sample.count(_HEADER) >= 2 and sample.has("@@ -", "diff --git ", " File: ")
 
 
 def split_diff(text: str) -> list[Piece]:

@@ -40,7 +40,7 @@ def _claims(sample: Sample) -> bool:
     if sample.tool in _TOOLS or _COMMAND.search(sample.arguments):
         return sample.share(_IS_ENTRY) >= 0.5
     lines = sample.lines
-    if len(lines) < 4 or not (_IS_ENTRY.match(lines[1]) or _IS_ENTRY.match(lines[-2])):
+    if len(lines) < 4 or not any(_IS_ENTRY.match("\n" + lines[at]) for at in (1, -2)):
         return False  # nearly every text ends here
     return sample.share(_IS_ENTRY) >= 0.8
 

@@ -26,9 +26,7 @@ _MARKUP: Final = any_of(
 )
 _MARKS: Final = line_rules(r"[ \t]*+", (HEADING, _HEADINGS), (NOISE, _MARKUP))
 
-_TAG: Final = re.compile(
-    r"[ \t]*+<(?:!doctype|html|head|body|/?[a-z][a-z0-9]{0,12}[ >/])", re.IGNORECASE
-)
+_TAG: Final = line_pattern(r"[ \t]*+<(?i:!doctype|html|head|body|/?[a-z][a-z0-9]{0,12}[ >/])")
 _TITLE: Final = re.compile(r"\n#{1,6} \S")
 _MARKDOWN: Final = line_pattern(
     r"[ \t]*+(?:[-*+] \S|[0-9]{1,3}[.)] \S|```|> |\||\*\*\S)",
@@ -39,9 +37,9 @@ _MARKDOWN: Final = line_pattern(
 def _claims(sample: Sample) -> bool:
     if sample.text[:200].lstrip()[:9].lower().startswith(("<!doctype", "<html")):
         return True
-    if len(sample.lines) >= 4 and sample.has("</", "/>") and sample.share(_TAG) >= 0.4:
+    if len(sample.lines) >= 4 and sample.share(_TAG) >= 0.4 and sample.has("</", "/>"):
         return True
-    titles = len(_TITLE.findall(sample.text)) if sample.has("# ") else 0
+    titles = len(_TITLE.findall(sample.text)) if "#" in sample.text else 0
     return titles >= 2 and sample.count(_MARKDOWN) >= 2
 
 

@@ -21,7 +21,7 @@ _CONTEXT: Final = any_of(r"[0-9]++-", r"/?(?:[\w.@+-]++/)*+[\w.@+-]+-[0-9]++-")
 _IS_HIT: Final = line_pattern(rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", "Binary file ")
 _ONE_HIT: Final = re.compile(r"(?=[\w@+-]*+[/.])[\w./@+-]{3,200}+:[0-9]++:")
 """Alone, a hit must have more of a path than a time has."""
-_IS_PATH_HIT: Final = line_pattern(rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/]")
+_IS_PATH_HIT: Final = line_pattern(rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
 _IS_AROUND: Final = line_pattern(_CONTEXT, r"--$")
 _LINE_NUMBER: Final = re.compile(r"([0-9]{1,9}+):")
 _MARKS: Final = line_rules(

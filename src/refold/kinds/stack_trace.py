@@ -13,6 +13,7 @@ from refold.kinds.base import OTHER_FRAME, Grade, Kind, Piece
 _FRAME: Final = Grade("frame", 1.5)
 """A frame that belongs to no error line, or comes after many."""
 
+_IS_FRAME: Final = line_pattern(FRAME.pattern)
 _HEAD: Final = line_pattern(
     r"Traceback \(most recent|Stack \(most recent|Exception in thread |Caused by: |Uncaught ",
     r"panic: |goroutine [0-9]++ \[|thread '[^'\n]*+' panicked|stack backtrace:",
@@ -21,10 +22,11 @@ _HEAD: Final = line_pattern(
 
 
 def _claims(sample: Sample) -> bool:
-    if not sample.has("Error", "Exception", "Traceback", "panic", "goroutine", "Stack ("):
-        return False
-    frames = sample.count(FRAME)
-    return frames >= 2 and frames >= 0.2 * len(sample.lines) and sample.count(_HEAD) >= 1
+    frames = sample.count(_IS_FRAME)
+    if frames < 2 or frames < 0.2 * len(sample.lines):
+        return False  # nearly every text ends here
+    signs = ("Error", "Exception", "Traceback", "panic", "goroutine", "Stack (")
+    return sample.has(*signs) and sample.count(_HEAD) >= 1
 
 
 def split_trace(text: str) -> list[Piece]:

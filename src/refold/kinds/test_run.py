@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Final
 
 from refold.kinds._rules import END, Marks, any_of, ends_with, line_pattern, line_rules
@@ -104,12 +105,13 @@ _IS_RUN: Final = line_pattern(
     )
 )
 _VERDICTS: Final = ("... ok", "... FAILED", "... ERROR", "... FAIL", " PASSED", " FAILED")
+_HAS_VERDICT: Final = methodcaller("endswith", _VERDICTS)
 
 
 def _claims(sample: Sample) -> bool:
-    if sample.count(_IS_RUN):
+    if _IS_RUN.search(sample.block):
         return True
-    return any(line.endswith(_VERDICTS) for line in sample.lines)
+    return any(map(_HAS_VERDICT, sample.lines))
 
 
 def split_tests(text: str) -> list[Piece]:

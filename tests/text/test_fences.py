@@ -61,7 +61,7 @@ def test_two_blocks_next_to_each_other() -> None:
 
 
 def test_an_empty_text_has_no_stretch() -> None:
-    assert split_fences("") == ()
+    assert split_fences("") == []
 
 
 @settings(max_examples=200, deadline=None)

@@ -19,7 +19,7 @@ from refold.text.alphabet import IDEOGRAPHS
 
 _MIN_CHARS: Final = 50
 _OTHER_ROLE_FACTOR: Final = 1.5
-_MAX_MENTIONS: Final = 64
+_MAX_MENTIONS: Final = 24
 """Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
 _WORD: Final = re.compile(
     # Identifiers whole; the look-behind lets a run be tried from its beginning only.

@@ -19,7 +19,7 @@ from refold.formats import load
 from refold.options import Options
 from refold.planner.items import Shape
 from refold.planner.plan import plan_profile
-from refold.planner.worth import GRADES, Points
+from refold.planner.worth import GRADES, VALUES, WORDS, Points
 from refold.render import render
 from refold.stages import Analyses
 from refold.tokens.base import CountedTexts, TokenCounter
@@ -161,7 +161,12 @@ def points_without(source: str, folder: Path) -> Points:
     """Read the points that `learn_weights.py --folds` fitted without *source*."""
     path = folder / f"{source.replace('/', '_')}.json"
     points: Points = json.loads(path.read_text("utf-8"))["points"]
-    wrong = [trait for trait, grades in GRADES.items() if len(points.get(trait, ())) != grades]
+    wrong = [
+        trait
+        for card, traits in GRADES.items()
+        for trait, grades in traits.items()
+        if len(points.get(card, {}).get(trait, ())) != grades
+    ]
     if wrong:
         raise ValueError(f"{path} has points of other traits ({', '.join(wrong)})")
     return points
@@ -173,16 +178,25 @@ def hand_points(*, with_words: bool) -> Points:
     Points add up to log-odds; that far below even they multiply chances. So each is the logarithm
     of a factor: 1 + 3·place², 1 ÷ (1 + 0.15·(times - 1)), and 2 or 1.2 for user and assistant.
     """
-    points = {trait: [0.0] * grades for trait, grades in GRADES.items()}
-    points["bias"] = [-3.0]
-    points["place"] = [log(1 + 3 * ((grade + 0.5) / 10) ** 2) for grade in range(GRADES["place"])]
-    least = [max(1, 2**grade - 1) for grade in range(GRADES["times"] + 1)]
-    points["times"] = [
+    own: dict[str, list[float]] = {"bias": [-3.0]}
+    places, grades = GRADES[VALUES]["place"], GRADES[VALUES]["times"]
+    own["place"] = [log(1 + 3 * ((grade + 0.5) / 10) ** 2) for grade in range(places)]
+    least = [max(1, 2**grade - 1) for grade in range(grades + 1)]
+    own["times"] = [
         -log(1 + 0.15 * ((low + max(low, high - 1)) / 2 - 1)) for low, high in pairwise(least)
     ]
-    points["teller"] = [log(2.0), log(1.2), 0.0]
+    own["teller"] = [log(2.0), log(1.2), 0.0]
+    points = {
+        card: {**{trait: [0.0] * grades for trait, grades in traits.items()}, **own}
+        for card, traits in GRADES.items()
+    }
     if not with_words:
-        points["shape_teller"] = [
-            -30.0 if grade // 3 >= Shape.WORD else 0.0 for grade in range(GRADES["shape_teller"])
-        ]
+        points[WORDS] = {**points[WORDS], "bias": [-60.0]}
+        points[VALUES] = {
+            **points[VALUES],
+            "shape_teller": [
+                -60.0 if grade // 3 >= Shape.WORD else 0.0
+                for grade in range(GRADES[VALUES]["shape_teller"])
+            ],
+        }
     return points

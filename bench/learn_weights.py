@@ -1,8 +1,9 @@
 """Learn what a word or value is worth from real agent runs.
 
 A run is cut at several places. Every item said before a cut is an example: used later or not.
-A logistic model over the traits of `refold.planner.worth` is fitted to all sources, and, to see
-whether it holds elsewhere, to all but one source, for each of them.
+Logistic models over the traits of `refold.planner.worth`, one for values and one for plain words,
+are fitted to all sources, and, to see whether they hold elsewhere, to all but one source, for each
+of them.
 
     python bench/learn_weights.py                 # writes src/refold/planner/weights.json
     python bench/learn_weights.py --folds DIR     # also DIR/<source>.json, fitted without it
@@ -24,8 +25,16 @@ from typing import Any, Final
 from fidelity_kit import Kit, load_kit
 from refold.formats import load
 from refold.planner.field import read_texts, survey_field
-from refold.planner.items import Shape, find_items
-from refold.planner.worth import GRADES, grade_first, grade_items, grade_last
+from refold.planner.items import find_items
+from refold.planner.worth import (
+    GRADES,
+    VALUES,
+    WORDS,
+    grade_first,
+    grade_items,
+    grade_last,
+    rows_of,
+)
 from refold.tokens.base import CountedTexts
 from refold.tokens.estimate import estimate_tokens
 
@@ -37,6 +46,11 @@ PER_SOURCE: Final = 12
 UNUSED_SHARE: Final = 0.15
 """Of the many items that nobody came back to, this share is enough; they weigh more instead."""
 STRENGTH: Final = 0.3
+BALANCE: Final = 0.5
+"""Long runs use more items later than short ones: each example weighs so many roots less."""
+
+Fitted = tuple[dict[str, list[float]], float | None]
+"""The points of a card, and how well they rank a source that was left out (AUC)."""
 
 
 @dataclass(slots=True)
@@ -49,81 +63,89 @@ class Examples:
     sources: list[str] = field(default_factory=list)
 
 
-def offsets() -> dict[str, int]:
-    """Return the first column of each trait."""
+def offsets(card: str) -> dict[str, int]:
+    """Return the first column of each trait of a card."""
     found: dict[str, int] = {}
     column = 0
-    for trait, grades in GRADES.items():
+    for trait, grades in GRADES[card].items():
         found[trait] = column
         column += grades
     return found
 
 
 def examples_of(
-    before: Sequence[Mapping[str, Any]], values: set[str], words: set[str]
-) -> Iterator[tuple[list[int], bool]]:
-    """Yield the columns of every item said before a cut, and whether it was used after it."""
-    messages = load(before)
-    texts = read_texts(messages, CountedTexts(estimate_tokens, estimate_tokens), {})
+    before: Sequence[Mapping[str, Any]], used_after: Mapping[str, set[str]]
+) -> Iterator[tuple[str, list[int], bool]]:
+    """Yield the columns of every item said before a cut, by card, and whether it was used later."""
+    texts = read_texts(load(before), CountedTexts(estimate_tokens, estimate_tokens), {})
     field_ = survey_field(texts, frozenset({"system"}), talk=False)
-    survey, turns, known = field_.survey, field_.turns, field_.known
-    used = {item for value in values for item in _items_in(value, survey.number)}
+    survey, turns, number = field_.survey, field_.turns, field_.survey.number
+    words = used_after[WORDS]
+    used = {
+        VALUES: {number[i] for v in used_after[VALUES] for i in _items_in(v, number)},
+        WORDS: {row for item, row in number.items() if item.lower() in words},
+    }
+    known = {number[item] for item in field_.known & number.keys()}
     last, first = grade_last(turns), grade_first(turns)
-    own = grade_items(survey, turns)
-    start = offsets()
-    for item, row in survey.number.items():
-        if item in known:
-            continue
-        columns = [start[t] + grades[survey.last[row]] for t, grades in last.items()]
-        columns += [start[t] + grades[survey.first[row]] for t, grades in first.items()]
-        columns += [start[t] + grades[row] for t, grades in own.items()]
-        is_word = survey.shape[row] >= Shape.WORD
-        yield columns, item in used or (is_word and item.lower() in words)
+    for card, all_rows in rows_of(survey).items():
+        rows = [row for row in all_rows if row not in known]
+        own, start = grade_items(survey, turns, card, rows), offsets(card)
+        for place, row in enumerate(rows):
+            columns = [start[t] + grades[survey.last[row]] for t, grades in last.items()]
+            columns += [start[t] + grades[survey.first[row]] for t, grades in first.items()]
+            columns += [start[t] + grades[place] for t, grades in own.items()]
+            yield card, columns, row in used[card]
 
 
 def _items_in(value: str, known: Mapping[str, int]) -> Iterator[str]:
     if value in known:
         yield value
         return
-    yield from (item for item in find_items(value) if item in known and not item.isalpha())
+    for item in find_items(value):
+        if item in known and (not item.isalpha() or item[0].isupper()):
+            yield item
 
 
-def collect(kit: Kit) -> Examples:
-    """Cut all runs, and list the examples."""
+def collect(kit: Kit) -> dict[str, Examples]:
+    """Cut all runs, and list the examples of each card."""
     chance = random.Random(1)
-    found = Examples()
+    found = {card: Examples() for card in GRADES}
     for record in kit.runs(PER_SOURCE):
         messages = record["messages"]
         for cut in kit.cuts(messages, CUTS, MIN_TOKENS):
             values, words = kit.used_after(messages, cut)
-            for columns, is_used in examples_of(messages[:cut], values, words):
+            used = {VALUES: values, WORDS: words}
+            for card, columns, is_used in examples_of(messages[:cut], used):
                 if is_used or chance.random() < UNUSED_SHARE:
-                    found.rows.append(columns)
-                    found.used.append(int(is_used))
-                    found.weights.append(1.0 if is_used else 1 / UNUSED_SHARE)
-                    found.sources.append(record["source"])
+                    examples = found[card]
+                    examples.rows.append(columns)
+                    examples.used.append(int(is_used))
+                    weight = max(3, len(used[card])) ** -BALANCE
+                    examples.weights.append(weight if is_used else weight / UNUSED_SHARE)
+                    examples.sources.append(record["source"])
     return found
 
 
-def fit(found: Examples, left_out: str | None) -> tuple[dict[str, list[float]], float | None]:
-    """Fit the points without one source; return them and how well they rank that source (AUC)."""
+def fit(card: str, found: Examples, left_out: str | None) -> Fitted:
+    """Fit the points of a card without one source."""
     import numpy as np
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
     indptr = np.cumsum([0, *map(len, found.rows)])
-    data = np.ones(indptr[-1])
     matrix = csr_matrix(
-        (data, np.concatenate(found.rows), indptr), shape=(len(found.rows), sum(GRADES.values()))
+        (np.ones(indptr[-1]), np.concatenate(found.rows), indptr),
+        shape=(len(found.rows), sum(GRADES[card].values())),
     )
     used, weights = np.array(found.used), np.array(found.weights)
+    weights *= len(weights) / weights.sum()
     inside = np.array([source != left_out for source in found.sources])
     model = LogisticRegression(C=STRENGTH, max_iter=400, solver="liblinear")
     model.fit(matrix[inside], used[inside], sample_weight=weights[inside])
     points = {"bias": [round(float(model.intercept_[0]), 3)]}
-    for trait, start in offsets().items():
-        own = model.coef_[0][start : start + GRADES[trait]]
+    for trait, start in offsets(card).items():
+        own = model.coef_[0][start : start + GRADES[card][trait]]
         points[trait] = [round(float(point), 3) for point in own]
     outside = ~inside
     if not outside.any() or len(set(used[outside])) < 2:
@@ -132,10 +154,13 @@ def fit(found: Examples, left_out: str | None) -> tuple[dict[str, list[float]], 
     return points, float(roc_auc_score(used[outside], scores, sample_weight=weights[outside]))
 
 
-def write(points: Mapping[str, Sequence[float]], path: Path) -> None:
+def write(points: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
     """Write the points as JSON, one trait a line."""
-    lines = ",\n".join(f"  {json.dumps(t)}: {json.dumps(list(p))}" for t, p in points.items())
-    path.write_text(f'{{"points": {{\n{lines}\n}}}}\n', "utf-8")
+    cards = []
+    for card, own in points.items():
+        lines = ",\n".join(f"  {json.dumps(t)}: {json.dumps(list(p))}" for t, p in own.items())
+        cards.append(f"{json.dumps(card)}: {{\n{lines}\n}}")
+    path.write_text('{"points": {\n' + ",\n".join(cards) + "\n}}\n", "utf-8")
 
 
 def main() -> int:
@@ -147,14 +172,18 @@ def main() -> int:
     if kit is None:
         return 0
     found = collect(kit)
-    print(f"{len(found.used):,} examples, {sum(found.used):,} of them used later")
-    for source in sorted(set(found.sources)) if arguments.folds else ():
-        points, auc = fit(found, source)
+    for card, examples in found.items():
+        count, used = len(examples.used), sum(examples.used)
+        print(f"{card}: {count:,} examples, {used:,} of them used later")
+    sources = sorted({source for examples in found.values() for source in examples.sources})
+    for source in sources if arguments.folds else ():
+        fitted = {card: fit(card, examples, source) for card, examples in found.items()}
         arguments.folds.mkdir(parents=True, exist_ok=True)
-        write(points, arguments.folds / f"{source.replace('/', '_')}.json")
-        print(f"  without {source:40s} AUC there {auc or float('nan'):.3f}")
-    points, _ = fit(found, None)
-    write(points, TARGET)
+        path = arguments.folds / f"{source.replace('/', '_')}.json"
+        write({card: points for card, (points, _) in fitted.items()}, path)
+        ranks = "  ".join(f"{card} {auc or float('nan'):.3f}" for card, (_, auc) in fitted.items())
+        print(f"  without {source:40s} AUC there: {ranks}")
+    write({card: fit(card, examples, None)[0] for card, examples in found.items()}, TARGET)
     print(f"wrote {TARGET.relative_to(ROOT)}: {TARGET.stat().st_size:,} bytes")
     return 0
 

@@ -33,9 +33,14 @@ from speed_runners import Form, Peer, time_imports
 from table import draw
 
 _DATA: Final = Path(__file__).parents[2] / "shared" / "data"
-_SPEEDS: Final = ("plain", "fuzzy", "budget", "uncompress")
+_SPEEDS: Final = ("plain", "fuzzy", "budget", "agent", "uncompress")
 """The jobs of a worker that are told in MB/s."""
-_MIN_SPEED: Final = {"compiled": 40.0, "interpreted": 5.0}
+_MIN_SPEED: Final = {
+    ("plain", "compiled"): 40.0,
+    ("plain", "interpreted"): 5.0,
+    ("agent", "interpreted"): 5.0,
+}
+"""Promised of the generated conversation."""
 _MAX_TIMES_PLAIN: Final = {"fuzzy": 1.6, "budget": 3.0}
 _MAX_TURN_MS: Final = 1.0
 _MAX_IMPORT_MS: Final = 60.0
@@ -205,8 +210,7 @@ def _measure(
 def _speed_rows(form: Form, corpus: str, size: int) -> Iterator[Row]:
     for job in _SPEEDS:
         speeds = [size / 1e6 / seconds for seconds in form.seconds[job]]
-        is_promised = job == "plain" and corpus == "generated"
-        limit = _MIN_SPEED[form.form] if is_promised else None
+        limit = _MIN_SPEED.get((job, form.form)) if corpus == "generated" else None
         yield _row(corpus, form.name, job, "MB/s", speeds, at_least=limit)
     for job, most in _MAX_TIMES_PLAIN.items():
         ratios = [a / b for a, b in zip(form.seconds[job], form.seconds["plain"], strict=True)]

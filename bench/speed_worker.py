@@ -23,6 +23,8 @@ from refold import render
 
 _TURNS_A_RUN: Final = 40
 _MAX_RUNS: Final = 20
+_AGENT_SHARE: Final = 0.3
+"""The budget of the profile `agent`, as a share of the tokens."""
 
 
 class Worker:
@@ -40,17 +42,18 @@ class Worker:
             "plain": self._plain,
             "fuzzy": self._fuzzy,
             "budget": self._budget,
+            "agent": self._agent,
             "uncompress": self._uncompress,
             "turn": self._turn,
             "memory": self._memory,
         }
-        self._halves: list[int] = []
+        self._tokens: list[int] = []
         self._folded: list[refold.Result] = []
 
     def warm_up(self) -> None:
         """Load everything, and learn what the jobs need to know."""
         self._folded = [refold.compress(messages) for messages in self._conversations]
-        self._halves = [max(1, result.tokens_before // 2) for result in self._folded]
+        self._tokens = [result.tokens_before for result in self._folded]
 
     def _plain(self) -> float:
         return self._time(lambda place: refold.compress(self._conversations[place]))
@@ -63,7 +66,16 @@ class Worker:
     def _budget(self) -> float:
         return self._time(
             lambda place: refold.compress(
-                self._conversations[place], token_budget=self._halves[place]
+                self._conversations[place], token_budget=max(1, self._tokens[place] // 2)
+            )
+        )
+
+    def _agent(self) -> float:
+        return self._time(
+            lambda place: refold.compress(
+                self._conversations[place],
+                profile="agent",
+                token_budget=max(1, int(_AGENT_SHARE * self._tokens[place])),
             )
         )
 

@@ -39,7 +39,7 @@ from fidelity_stats import (
 )
 from fidelity_targets import check_targets
 from refold import compress
-from refold.planner.worth import GRADES, learned_points
+from refold.planner.worth import GRADES, VALUES, WORDS, learned_points
 from refold.tokens.estimate import estimate_tokens
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -227,18 +227,24 @@ def test_the_shipped_weights_give_what_the_public_interface_gives() -> None:
 def test_hand_set_weights_have_points_for_every_grade() -> None:
     values, both = hand_points(with_words=False), hand_points(with_words=True)
     for points in (values, both):
-        assert {trait: len(points[trait]) for trait in GRADES} == dict(GRADES)
-        assert list(points["place"]) == sorted(points["place"])
-        assert list(points["times"]) == sorted(points["times"], reverse=True)
-    assert min(values["shape_teller"]) == -30.0
-    assert set(both["shape_teller"]) == {0.0}
+        for card, traits in GRADES.items():
+            own = points[card]
+            assert {trait: len(own[trait]) for trait in traits} == dict(traits)
+            assert list(own["place"]) == sorted(own["place"])
+            assert list(own["times"]) == sorted(own["times"], reverse=True)
+    assert min(values[VALUES]["shape_teller"]) == values[WORDS]["bias"][0] == -60.0
+    assert set(both[VALUES]["shape_teller"]) == {0.0}
 
 
 def test_points_of_a_source_are_read_and_refused_if_of_other_traits(tmp_path: Path) -> None:
-    points = {trait: [0.5] * grades for trait, grades in GRADES.items()}
-    (tmp_path / "own_runs.json").write_text(json.dumps({"points": {**points, "bias": [1.0]}}))
-    assert points_without("own/runs", tmp_path)["place"][0] == 0.5
-    (tmp_path / "own_old.json").write_text(json.dumps({"points": {**points, "place": [1.0]}}))
+    points = {
+        card: {"bias": [1.0], **{trait: [0.5] * grades for trait, grades in traits.items()}}
+        for card, traits in GRADES.items()
+    }
+    (tmp_path / "own_runs.json").write_text(json.dumps({"points": points}))
+    assert points_without("own/runs", tmp_path)[WORDS]["place"][0] == 0.5
+    points[WORDS]["place"] = [1.0]
+    (tmp_path / "own_old.json").write_text(json.dumps({"points": points}))
     with pytest.raises(ValueError, match=r"other traits \(place\)"):
         points_without("own/old", tmp_path)
 

@@ -23,9 +23,9 @@ def test_a_changed_line() -> None:
     assert changes("\n".join(new), "\n".join(FILE)) == (
         "[the earlier read of this file, with these changes]\n"
         "@@\n"
-        " def task_30(queue):\n"
-        "-    queue.put(job)\n"
-        "+    queue.put(job, priority=2)"
+        "  def task_30(queue):\n"
+        "-     queue.put(job)\n"
+        "+     queue.put(job, priority=2)"
     )
 
 
@@ -36,7 +36,7 @@ def test_an_insertion_shifts_numbers_for_free() -> None:
     assert diff.split("\n")[:4] == [
         "[the earlier read of this file, with these changes; its numbers count on]",
         "@@ top",
-        "+import queue",
+        "+ import queue",
         "@@",
     ]
     assert len(diff.split("\n")) == 9

@@ -166,3 +166,13 @@ def test_of_equals_the_later_one_goes_first() -> None:
     choice.offer(range(4))
     choice.spend(10.0)
     assert choice.chosen == [3, 2]
+
+
+def test_what_says_the_same_as_another_is_not_taken_twice() -> None:
+    candidates = [
+        Candidate(text=0, start=n, end=n + 1, cost=2.0, rows=rows)
+        for n, rows in enumerate(((1, 2), (2, 1), (1, 2, 3), ()))
+    ]
+    choice = Choice(candidates, [1.0] * 4, [0.0])
+    assert choice.take(range(4), 100.0) == 94.0
+    assert choice.chosen == [0, 2, 3]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.planner.items import Shape, find_items, shape_of
+from refold.planner.items import Shape, find_items, part_words, shape_of
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,19 @@ def test_values_come_before_words() -> None:
     assert not values & {Shape.WORD, Shape.NAME, Shape.UPPER, Shape.CJK, Shape.NONE}
 
 
-@given(st.text(), st.integers(0, 40), st.integers(0, 40))
-def test_every_item_stands_in_its_stretch(text: str, start: int, length: int) -> None:
-    stretch = text[start : start + length]
-    for item in find_items(text, start, start + length):
+@given(st.text())
+def test_every_item_stands_in_its_text(text: str) -> None:
+    for item in find_items(text):
         assert item
-        assert item in stretch
+        assert item in text
+
+
+@given(st.text(st.one_of(st.sampled_from("a1#$@~./+-_ \n(),:;\"'é数かハ"), st.characters())))
+def test_parting_the_words_moves_nothing_and_loses_no_item(text: str) -> None:
+    parted = part_words(text)
+    assert len(parted) == len(text)
+    assert find_items(parted) == find_items(text)
+    assert [item for word in parted.split() for item in find_items(word)] == find_items(text)
 
 
 @given(st.text(st.sampled_from("a#$@~./+-_ 1é数かハ\ud800")))

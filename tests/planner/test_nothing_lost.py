@@ -19,6 +19,9 @@ from refold import (
     uncompress,
 )
 from refold.lossless import Reencoded, decode, normal
+from refold.lossless.shown import Shown
+from refold.planner.field import calls_of
+from refold.planner.recode import is_result, texts_in
 from tests.budget.promise import (
     assert_restored,
 )
@@ -27,7 +30,6 @@ from tests.conversations import (
     all_text,
     calls_and_results,
     spelled,
-    texts_of,
 )
 from tests.planner.runs import (
     COUNTERS,
@@ -36,6 +38,7 @@ from tests.planner.runs import (
     call,
     check_log,
     cut_texts,
+    read,
     runs,
     shares,
     squeeze,
@@ -111,9 +114,9 @@ def test_omissions_are_marked(messages: Conversation, share: float) -> None:
     result = squeeze(messages, share, trace=True)
     cut = {text for text, _ in cut_texts(result)}
     for text in cut:
-        head = re.match(r"\[(excerpt|digest) (\d+)%(?: #\w+)?\]", text)
+        head = re.match(r"\[(excerpt|digest)(?: (\d\d?)%)?(?: #\w+)?\]\n?", text)
         assert head is not None
-        assert 0 <= int(head[2]) <= 99
+        assert (head[2] is not None) == (len(text) - head.end() > 200)
     assert bool(cut) == any(e.action in ("excerpted", "digested") for e in result.decisions)
 
 
@@ -171,13 +174,23 @@ def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
     assert result.messages[len(messages) - window :] == messages[len(messages) - window :]
     assert result.tokens_after <= result.tokens_before
     assert calls_and_results(result.messages) == calls_and_results(messages)
-    for entry in result.decisions:
-        if not entry.reason.startswith("recoded:"):
-            continue
-        shown = texts_of(result.messages[entry.message_index])[entry.part]
-        said = texts_of(messages[entry.message_index])[entry.part]
-        by = tuple(entry.reason.removeprefix("recoded:").split(","))
-        assert decode(Reencoded(shown.partition("\n")[2], by)) == normal(said)
+    seen = Shown()
+    reasons = {(entry.message_index, entry.part): entry.reason for entry in result.decisions}
+    for before, after in zip(read(messages), read(result.messages), strict=True):
+        for number, (said, shown) in enumerate(zip(before.parts, after.parts, strict=True)):
+            reason = reasons[before.index, number]
+            if reason.startswith("recoded:"):
+                body = shown.text.partition("\n")[2]
+                by = reason.removeprefix("recoded:").split(",")
+                if by[-1] == "shown":
+                    body = seen.expand(body)
+                codecs = tuple(name for name in by if name != "shown")
+                assert decode(Reencoded(body, codecs)) == normal(said.text)
+            if is_result(after, shown):
+                seen.add(shown.text)
+        for _, made in calls_of(after):
+            for text in texts_in(made):
+                seen.add(text)
 
 
 @quick

@@ -41,6 +41,24 @@ def test_talk_is_cut_into_clauses() -> None:
     ]
 
 
+def test_a_number_is_not_cut_in_two() -> None:
+    said = (
+        "It was rated four and a half, 4.5 of 5, the price is 1,250 and they open at 10:30 sharp."
+    )
+    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    assert "".join(shown) == said
+    for number in ("4.5", "1,250", "10:30"):
+        assert any(number in one for one in shown)
+
+
+def test_where_a_character_says_as_much_as_a_syllable_clauses_are_shorter() -> None:
+    said = "推荐您去海边的老酒店，价格是四百二十元。周边的餐馆有三家，都很好吃。"
+    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    assert "".join(shown) == said
+    assert len(shown) == 2
+    assert max(map(len, shown)) < 30
+
+
 def test_a_failure_is_a_piece_of_its_own() -> None:
     text = check_log(50, "tests/test_q.py::test_pull")
     musts = [p for p in cut_text(text, kind_of(text), talk=False) if p.must]
@@ -50,6 +68,6 @@ def test_a_failure_is_a_piece_of_its_own() -> None:
 
 def test_a_long_row_of_commas_takes_linear_time() -> None:
     """With a step that is quadratic this would take minutes."""
-    for unit in (",", "a,", " ", "a ", "。", "\n"):
+    for unit in (",", "a,", " ", "a ", "。", "\n", "1.", ".1,", "店，"):
         text = unit * (400_000 // len(unit))
         assert sum(p.end - p.start for p in cut_text(text, "prose", talk=True)) == len(text)

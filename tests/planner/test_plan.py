@@ -10,7 +10,7 @@ import pytest
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.planner import plan_profile, plan_shorter
-from refold.planner.worth import GRADES
+from refold.planner.worth import GRADES, VALUES
 from refold.result import BudgetReport
 from refold.stages import Analyses
 from tests.conversations import Conversation
@@ -88,7 +88,7 @@ def test_without_a_budget_the_latest_messages_and_the_pinned_stay() -> None:
 
 
 def test_the_least_window_wins_over_a_question_that_may_yield() -> None:
-    messages = [*work(4), {"role": "user", "content": "why " * 290}]
+    messages = [*work(4), {"role": "user", "content": "why " * 298}]
     plan, _ = make(messages, 300)
     assert not plan[-1].is_kept
     plan, report = make(messages, 300, min_recency_window=1)
@@ -125,6 +125,10 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
 
 
 def test_other_points_choose_otherwise() -> None:
-    level = {trait: [0.0] * count for trait, count in GRADES.items()} | {"bias": [-3.0]}
-    numbers = {**level, "shape_turns": [3.0 if 15 <= g < 30 else 0.0 for g in range(80)]}
+    level = {
+        card: {"bias": [-3.0], **{trait: [0.0] * count for trait, count in traits.items()}}
+        for card, traits in GRADES.items()
+    }
+    numbered = {"shape_turns": [3.0 if 15 <= g < 30 else 0.0 for g in range(80)]}
+    numbers = {**level, VALUES: {**level[VALUES], **numbered}}
     assert make(work(12), 300, points=level)[0] != make(work(12), 300, points=numbers)[0]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold.model.plan import Fold, Plan
-from refold.planner.recode import recode
+from refold.planner.recode import Recoded, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import learned_points
 from tests.conversations import Conversation
@@ -68,7 +68,7 @@ def test_nothing_is_chosen_that_does_not_fit(messages: Conversation, target: int
     plan = select(messages, target)
     if cost(plan) > target:
         cut = [text for fold in plan for text in fold.texts.values()]
-        assert all(re.match(r"\[(excerpt|digest) 0%", text) for text in cut)
+        assert all(re.match(r"\[(excerpt|digest)[ \]]", text) for text in cut)
         assert not any(map(shown_lines, cut))
 
 
@@ -174,3 +174,30 @@ def test_the_same_conversation_gives_the_same_plan() -> None:
     for n in range(12):
         messages += call(n, "read_file", {"path": f"src/m{n}.py"}, source_code(n % 5))
     assert what_happens(select(messages, 300)) == what_happens(select(messages, 300))
+
+
+@pytest.mark.parametrize(
+    ("why", "is_used"),
+    [("recoded:indent", True), ("recoded:paths", False), ("recoded:indent,log_templates", False)],
+)
+def test_a_part_is_never_shown_of_what_only_the_whole_explains(why: str, is_used: bool) -> None:
+    """A line such as `…/page.html` refers to one far above, which a part may not show."""
+    lines = [f"took {n * 7} ms to render pages/templates/page_{n}.html" for n in range(80)]
+    messages = read(
+        [
+            {"role": "user", "content": "What takes so long?"},
+            *call(1, "run", {"command": "make pages"}, "\n".join(lines)),
+        ]
+    )
+    shorter = "\n".join(line.replace("pages/templates", "…") for line in lines)
+    plan = Selection(
+        messages,
+        counted(),
+        target=150,
+        untouchable={0: "last_user_message"},
+        preserve=("system",),
+        recoded={(2, 0): Recoded(shorter, why)},
+        points=learned_points(),
+    ).make()
+    assert "page_" in shown(plan)
+    assert ("…/page_" in shown(plan)) is is_used

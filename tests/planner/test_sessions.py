@@ -112,7 +112,7 @@ def assert_readable(session: Session, view: Conversation) -> None:
             body = shown.partition("\n")[2]
             if shown == said:
                 readable.append(said)
-            elif shown.startswith("[cce:dup of "):
+            elif body.startswith("[the same as "):
                 assert said in readable, shown
             elif body.startswith("[the earlier read of this file"):
                 assert any(_applies(body, earlier, said) for earlier in readable), shown
@@ -144,7 +144,7 @@ def test_files_that_are_read_again_and_again_stay_readable(
         assert_whole(session, told, view)
     if profile == "lossless" or budget is None:
         assert any("[the earlier read" in t for m in view for t in texts_of(m))
-        assert any(t.startswith("[cce:dup of") for m in view for t in texts_of(m))
+        assert any("[the same as the earlier result" in t for m in view for t in texts_of(m))
 
 
 @quick

@@ -12,6 +12,9 @@ from refold.planner.items import Shape
 from refold.planner.survey import Survey, Voice
 from refold.planner.worth import (
     GRADES,
+    VALUES,
+    WORDS,
+    Points,
     Turn,
     grade_first,
     grade_items,
@@ -19,12 +22,12 @@ from refold.planner.worth import (
     is_talk,
     learned_points,
     learned_worths,
+    rows_of,
     talk_worths,
-    word_factor,
 )
 
 _VOICES = (Voice.USER, Voice.ASSISTANT, Voice.TOOL)
-_ITEMS = ("src/a.py", "harbour", "#W42", "数据", "user_id", "Maria", "7", "443", "os.path")
+_ITEMS = ("src/a.py", "harbour", "Harbour", "#W42", "数据", "user_id", "Maria", "7", "os.path")
 _said = st.lists(
     st.tuples(
         st.sampled_from(_VOICES),
@@ -39,57 +42,123 @@ def listen(said: list[tuple[Voice, list[str], int]]) -> tuple[Survey, list[Turn]
     survey = Survey()
     turns = [Turn(voice, size, size // 4) for voice, _, size in said]
     for number, (voice, items, _) in enumerate(said):
-        survey.hear(number, voice, items)
+        survey.hear(number, voice, survey.read(" ".join(items)))
     return survey, turns
+
+
+def level(bias: float = 0.0) -> dict[str, dict[str, list[float]]]:
+    """Return points by which all items of a card have the same chance."""
+    return {
+        card: {"bias": [bias], **{trait: [0.0] * count for trait, count in traits.items()}}
+        for card, traits in GRADES.items()
+    }
+
+
+def worth_of(
+    said: list[tuple[Voice, list[str], int]], points: Points, share: float
+) -> dict[str, float]:
+    survey, turns = listen(said)
+    worths = learned_worths(survey, turns, points, share)
+    return {item: worths[row] for item, row in survey.number.items()}
 
 
 @given(_said)
 def test_every_grade_has_its_points(said: list[tuple[Voice, list[str], int]]) -> None:
     survey, turns = listen(said)
-    graded = {**grade_last(turns), **grade_first(turns), **grade_items(survey, turns)}
-    assert graded.keys() == GRADES.keys()
-    for trait, grades in graded.items():
-        assert all(0 <= grade < GRADES[trait] for grade in grades)
+    for card, rows in rows_of(survey).items():
+        own = grade_items(survey, turns, card, rows)
+        graded = {**grade_last(turns), **grade_first(turns), **own}
+        assert graded.keys() == GRADES[card].keys()
+        assert all(len(grades) == len(rows) for grades in own.values())
+        for trait, grades in graded.items():
+            assert all(0 <= grade < GRADES[card][trait] for grade in grades)
 
 
 def test_a_very_long_run_has_grades_too() -> None:
-    said = [(_VOICES[n % 3], ["src/a.py"] * (n % 5), n * 1000) for n in range(3_000)]
+    items = ["src/a.py", "harbour"]
+    said = [(_VOICES[n % 3], items * (n % 5), n * 1000) for n in range(3_000)]
     survey, turns = listen(said)
-    graded = {**grade_last(turns), **grade_first(turns), **grade_items(survey, turns)}
-    assert all(max(grades) < GRADES[trait] for trait, grades in graded.items())
+    for card, rows in rows_of(survey).items():
+        graded = {
+            **grade_last(turns),
+            **grade_first(turns),
+            **grade_items(survey, turns, card, rows),
+        }
+        assert all(max(grades) < GRADES[card][trait] for trait, grades in graded.items())
+
+
+def test_a_name_is_on_both_cards() -> None:
+    survey, _ = listen([(Voice.USER, ["src/a.py", "harbour", "Maria", "数据"], 50)])
+    names = list(survey.number)
+    on_card = {card: {names[row] for row in rows} for card, rows in rows_of(survey).items()}
+    assert on_card == {VALUES: {"src/a.py", "Maria"}, WORDS: {"harbour", "Maria", "数据"}}
+
+
+def test_a_word_is_counted_with_its_other_spelling() -> None:
+    said = [(Voice.USER, [item], 50) for item in ("Harbour", "harbour", "harbour", "Maria")]
+    survey, turns = listen(said)
+    rows = rows_of(survey)[WORDS]
+    names = [list(survey.number)[row] for row in rows]
+    counts = dict(zip(names, grade_items(survey, turns, WORDS, rows)["shape_turns"], strict=True))
+    assert counts["Harbour"] % 5 == counts["harbour"] % 5 == 3
+    assert counts["Maria"] % 5 == 1
 
 
 def test_the_points_that_ship_are_complete() -> None:
     points = learned_points()
-    assert points.keys() == {"bias", *GRADES}
-    assert len(points["bias"]) == 1
-    for trait, count in GRADES.items():
-        assert len(points[trait]) == count
-        assert all(map(isfinite, points[trait]))
+    assert points.keys() == GRADES.keys()
+    for card, traits in GRADES.items():
+        assert points[card].keys() == {"bias", *traits}
+        assert len(points[card]["bias"]) == 1
+        for trait, count in traits.items():
+            assert len(points[card][trait]) == count
+            assert all(map(isfinite, points[card][trait]))
 
 
-@given(_said, st.floats(0, 1))
-def test_a_worth_is_a_chance(said: list[tuple[Voice, list[str], int]], factor: float) -> None:
+@given(_said, st.floats(-1, 2))
+def test_what_is_no_word_is_worth_a_chance(
+    said: list[tuple[Voice, list[str], int]], share: float
+) -> None:
     survey, turns = listen(said)
-    worths = learned_worths(survey, turns, learned_points(), factor)
+    worths = learned_worths(survey, turns, learned_points(), share)
     assert len(worths) == len(survey.shape)
     for worth, shape in zip(worths, survey.shape, strict=True):
-        assert 0.0 <= worth <= (1.0 if shape < Shape.WORD else factor)
+        assert worth >= 0.0
+        assert isfinite(worth)
+        assert worth <= 1.0 or shape >= Shape.WORD
 
 
 def test_points_add_up_to_a_chance() -> None:
-    points = {trait: [0.0] * count for trait, count in GRADES.items()} | {"bias": [0.0]}
-    survey, turns = listen([(Voice.USER, ["src/a.py", "harbour"], 100)])
-    assert learned_worths(survey, turns, points, 0.25) == [0.5, 0.125]
-    points["task"] = [0.0, 50.0]
-    assert learned_worths(survey, turns, points, 1.0) == pytest.approx([1.0, 1.0])
+    said = [(Voice.USER, ["src/a.py"], 100), (Voice.USER, ["src/b.py"], 100)]
+    assert worth_of(said, level(), 0.1) == {"src/a.py": 0.5, "src/b.py": 0.5}
+    points = level()
+    points[VALUES]["task"] = [0.0, 50.0]
+    assert worth_of(said, points, 0.1) == {"src/a.py": pytest.approx(1.0), "src/b.py": 0.5}
+
+
+def test_all_words_together_are_worth_a_share_of_all_values() -> None:
+    values = [f"src/file_{number}.py" for number in range(40)]
+    few, many = [f"wo{'r' * n}d" for n in range(4)], [f"wo{'r' * n}d" for n in range(40)]
+    for words in (few, many):
+        worths = worth_of([(Voice.USER, [*values, *words], 100)], level(), 0.1)
+        by_values, by_words = (sum(worths[item] for item in items) for items in (values, words))
+        assert 0.6 * by_values < by_words < by_values
 
 
 def test_words_count_more_when_there_is_little_room() -> None:
-    factors = [word_factor(budget, 100.0) for budget in (100, 50, 30, 20, 10, 0)]
-    assert factors == sorted(factors)
-    assert factors[0] == factors[1] < factors[2] < factors[-1] < 1.0
-    assert 0.0 < word_factor(10, 0.0) < 1.0
+    said = [(Voice.USER, ["src/a.py", "harbour"], 100)]
+    worths = [worth_of(said, level(-3.0), share) for share in (1.0, 0.5, 0.3, 0.2, 0.1, 0.0)]
+    beside = [one["harbour"] / one["src/a.py"] for one in worths]
+    assert beside == sorted(beside)
+    assert 0.0 < beside[0] < beside[2] < beside[-1]
+
+
+def test_with_much_room_chances_are_nearer_to_each_other() -> None:
+    points = level(-3.0)
+    points[VALUES]["task"] = [0.0, 2.0]
+    said = [(Voice.USER, ["src/a.py"], 100), (Voice.USER, ["src/b.py"], 100)]
+    little, much = (worth_of(said, points, share) for share in (0.1, 0.5))
+    assert little["src/a.py"] / little["src/b.py"] > much["src/a.py"] / much["src/b.py"] > 1.0
 
 
 @given(_said)
@@ -111,6 +180,15 @@ def test_in_talk_what_was_taken_up_again_beats_what_everybody_says_all_the_time(
     assert twice > once > often
 
 
+def test_a_short_talk_is_about_what_was_said_last() -> None:
+    for count, most in ((10, 5.0), (600, 1.5)):
+        said = [(Voice.USER, [f"a{'b' * number}"], 50) for number in range(9)]
+        said += [(Voice.USER, [], 50)] * (count - 10) + [(Voice.USER, ["latest"], 50)]
+        survey, turns = listen(said)
+        worths = talk_worths(survey, turns)
+        assert 1.0 < worths[survey.number["latest"]] / worths[survey.number["abb"]] < most
+
+
 def test_in_talk_a_value_is_worth_more_than_a_word() -> None:
     survey, turns = listen([(Voice.USER, ["harbour", "#W42"], 50), (Voice.USER, [], 50)])
     word, value = talk_worths(survey, turns)
@@ -124,6 +202,8 @@ def test_in_talk_a_value_is_worth_more_than_a_word() -> None:
         ([(Voice.USER, ["harbour", "Maria"], 50)], True),
         ([(Voice.USER, ["harbour", "Maria"], 50), (Voice.TOOL, ["harbour"], 50)], False),
         ([(Voice.USER, ["#W42", "src/a.py", "harbour"], 50)], False),
+        ([(Voice.USER, ["数据", "酒店", "餐馆", "199"], 50)], True),
+        ([(Voice.USER, ["数据", "酒店", "src/a.py", "199", "200"], 50)], False),
     ],
 )
 def test_talk_is_told_from_work(said: list[tuple[Voice, list[str], int]], talk: bool) -> None:

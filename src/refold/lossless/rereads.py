@@ -2,9 +2,9 @@
 
     [the earlier read of this file, with these changes]
     @@
-     def put(self, job):
-    -    self.jobs.append(job)
-    +    self.jobs.appendleft(job)
+      def put(self, job):
+    -     self.jobs.append(job)
+    +     self.jobs.appendleft(job)
 
 A hunk starts with a line that the earlier read has only once (or, after `@@ top`, with its first
 line), so it needs no line numbers. Where both reads number their lines, the numbers are left out of
@@ -118,9 +118,9 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> list[str] | None:
             out.append("@@ top")
         elif not out or start > done:
             out.append("@@")
-        out += [f" {line}" for line in old[start : change.start]]
-        out += [f"-{line}" for line in old[change.start : change.end]]
-        out += [f"+{line}" for line in new[change.new_start : change.new_end]]
+        out += [f"  {line}" for line in old[start : change.start]]
+        out += [f"- {line}" for line in old[change.start : change.end]]
+        out += [f"+ {line}" for line in new[change.new_start : change.new_end]]
         done = change.end
     return out
 
@@ -155,7 +155,7 @@ def _patched(old: list[str], hunks: list[str]) -> list[str]:
     place = 0
     is_opening = False
     for line in hunks:
-        sign, body = line[:1], line[1:]
+        sign, body = line[:1], line[2:]
         if line == "@@":
             is_opening = True
             continue

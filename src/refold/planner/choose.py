@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -23,7 +23,7 @@ class Candidate:
     start: int
     end: int
     cost: float
-    rows: set[int] = field(default_factory=set)
+    rows: Collection[int] = ()
     """The items it shows."""
     credit: float = 1.0
     """How much of their worth it keeps."""
@@ -42,21 +42,33 @@ class Choice:
         self._entry = entry
         """What it costs to show anything of a text at all."""
         self._covered: list[float] = [0.0] * len(worths)
+        levels = {candidate.credit for candidate in candidates}
+        self._left = {credit: [credit * worth for worth in worths] for credit in levels}
+        """What each item would still add, for each of the few credits that candidates have."""
         self._opened: set[int] = set()
         self._heap: list[tuple[float, int]] = []
         self.chosen: list[int] = []
         """In the order of choosing."""
 
-    def cover(self, rows: Iterable[int]) -> None:
-        """Note that these items are shown anyway."""
+    def cover(self, rows: Iterable[int], credit: float = 1.0) -> None:
+        """Note that these items are shown, with that much of their worth."""
+        covered, worths, columns = self._covered, self._worths, self._left.items()
         for row in rows:
-            self._covered[row] = 1.0
+            if credit > covered[row]:
+                covered[row] = credit
+                for most, left in columns:
+                    left[row] = (most - credit) * worths[row] if most > credit else 0.0
 
     def take(self, numbers: Iterable[int], budget: float) -> float:
-        """Choose these in the order given while *budget* lasts; return what is left of it."""
+        """Choose these in the order given while *budget* lasts; return what is left of it.
+
+        One that says the same as another is passed over: an error may come again and again.
+        """
+        said: set[frozenset[int]] = set()
         for number in numbers:
-            price = self._price(number)
-            if price <= budget:
+            price, says = self._price(number), frozenset(self._candidates[number].rows)
+            if price <= budget and says not in said:
+                said.add(says)
                 budget -= price
                 self._take(number)
         return budget
@@ -64,25 +76,44 @@ class Choice:
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)
-        self._heap = [(-self._gain(n), -n) for n in numbers if n not in taken]
+        gain = self._gain()
+        self._heap = [(-gain(n), -n) for n in numbers if n not in taken]
         heapify(self._heap)
 
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
-        heap = self._heap
+        heap, gain = self._heap, self._gain()
+        candidates = self._candidates
         passed: list[tuple[float, int]] = []
+        least = budget
         while heap and budget > 1:
-            _, negative = heappop(heap)
-            now = self._gain(-negative)
+            known, negative = heappop(heap)
+            if candidates[-negative].cost > budget:  # nor will it ever fit: budgets only shrink
+                passed.append((known, negative))
+                if budget < least / 2:
+                    least = budget
+                    heap = self._drop_dear(heap, budget, passed)
+                continue
+            now = gain(-negative)
             if heap and now + _EPSILON < -heap[0][0]:  # no longer the best: back in line
                 heappush(heap, (-now, negative))
             elif self._price(-negative) <= budget:
                 budget -= self._take(-negative)
             else:
                 passed.append((-now, negative))
-        for entry in passed:
-            heappush(heap, entry)
+        self._heap = heap + passed
+        heapify(self._heap)
         return budget
+
+    def _drop_dear(
+        self, heap: list[tuple[float, int]], budget: float, dropped: list[tuple[float, int]]
+    ) -> list[tuple[float, int]]:
+        """Return the heap of what costs no more than *budget*, and add the rest to *dropped*."""
+        candidates = self._candidates
+        dropped += [entry for entry in heap if candidates[-entry[1]].cost > budget]
+        left = [entry for entry in heap if candidates[-entry[1]].cost <= budget]
+        heapify(left)
+        return left
 
     def undo(self, tokens: float) -> None:
         """Give back the latest choices until *tokens* are free; what they covered stays covered."""
@@ -92,11 +123,7 @@ class Choice:
     def _take(self, number: int) -> float:
         price = self._price(number)
         candidate = self._candidates[number]
-        covered = self._covered
-        credit = candidate.credit
-        for row in candidate.rows:
-            if credit > covered[row]:  # noqa: PLR1730 - twice as fast as max()
-                covered[row] = credit
+        self.cover(candidate.rows, candidate.credit)
         self._opened.add(candidate.text)
         self.chosen.append(number)
         return price
@@ -106,13 +133,14 @@ class Choice:
         opened = candidate.text in self._opened
         return candidate.cost if opened else candidate.cost + self._entry[candidate.text]
 
-    def _gain(self, number: int) -> float:
-        """Return what *number* would add per token."""
-        candidate = self._candidates[number]
-        covered, worths = self._covered, self._worths
-        credit, gain = candidate.credit, _SOMETHING
-        for row in candidate.rows:
-            more = credit - covered[row]
-            if more > 0.0:
-                gain += more * worths[row]
-        return candidate.factor * gain / (candidate.cost + _EXTRA)
+    def _gain(self) -> Callable[[int], float]:
+        """Return the function that tells what a candidate would add per token."""
+        candidates = self._candidates
+        left = {credit: column.__getitem__ for credit, column in self._left.items()}
+
+        def gain(number: int) -> float:
+            candidate = candidates[number]
+            added = sum(map(left[candidate.credit], candidate.rows), _SOMETHING)
+            return candidate.factor * added / (candidate.cost + _EXTRA)
+
+        return gain

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from refold.kinds import kind_of
 from refold.model.message import Message
 from refold.planner.choose import Candidate
-from refold.planner.items import find_items
+from refold.planner.items import find_items, part_words
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
-from refold.planner.survey import Survey, Voice
+from refold.planner.survey import VOID, Survey, Voice
 from refold.planner.worth import Turn
 from refold.tokens.base import CountedTexts
 
@@ -20,7 +20,8 @@ CALLS: Final = -1
 """Stands for the number of a part: the tool calls of a message."""
 _OUTDATED: Final = 0.5
 """What a read counts once its file was written."""
-_MARK_TOKENS: Final = 1.0
+_MARK: Final = 1.0
+"""Tokens of the mark that shows a gap."""
 _CONTEXT: Final = 6
 """An item with this many others around it can be understood."""
 _ALONE, _PER_ITEM = 0.3, 0.1
@@ -52,7 +53,7 @@ class Cut(NamedTuple):
 
     start: int
     end: int
-    rows: set[int]
+    rows: tuple[int, ...]
     """The items it shows, as rows of the survey."""
     credit: float
     """How much of their worth it keeps: an item needs others around it."""
@@ -125,7 +126,7 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
             message = text.message
             found.turns.append(Turn(voice_of(message), len(text.text), text.tokens))
         voice = Voice.CALL if text.part == CALLS else found.turns[-1].voice
-        found.cuts.append(list(_cuts(text, found, int(voice), talk=talk)))
+        found.cuts.append(_cuts(text, found, int(voice), talk=talk))
     return found
 
 
@@ -134,26 +135,31 @@ def _as_compared(text: str, *, talk: bool) -> str:
     return text.lower() if talk and text.isascii() else text
 
 
-def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> Iterator[Cut]:
-    said = _as_compared(text.text, talk=talk)
-    hear, turn = found.survey.hear, len(found.turns) - 1
-    for piece in cut_text(text.text, text.kind, talk=talk):
-        items = find_items(said, piece.start, piece.end)
+def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> list[Cut]:
+    words = part_words(_as_compared(text.text, talk=talk))
+    read = found.survey.read
+    cuts: list[Cut] = []
+    heard: list[int] = []
+    for start, end, weight, must, label in cut_text(text.text, text.kind, talk=talk):
+        items = read(words[start:end])
+        heard += items
         around = len(items) - 1
         credit = 1.0 if talk or around >= _CONTEXT else _ALONE + _PER_ITEM * around
-        rows = hear(turn, voice, items)
-        must = piece.must or piece.label == "summary"
-        yield Cut(piece.start, piece.end, rows, credit, piece.weight, must)
+        rows = set(items)
+        rows.discard(VOID)
+        cuts.append(Cut(start, end, tuple(rows), credit, weight, must or label == "summary"))
+    found.survey.hear(len(found.turns) - 1, voice, heard)
+    return cuts
 
 
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:
     """Mark the texts whose pieces compete; those that are *superseded* are worth less."""
-    return [
-        replace(text, is_open=True, factor=_OUTDATED if text.key in superseded else 1.0)
-        if _competes(text, layout)
-        else text
-        for text in texts
-    ]
+    return [_open(text, superseded) if _competes(text, layout) else text for text in texts]
+
+
+def _open(text: Text, superseded: Container[Key]) -> Text:
+    factor = _OUTDATED if text.key in superseded else 1.0
+    return Text(text.message, text.part, text.text, text.tokens, text.kind, True, factor)
 
 
 def _competes(text: Text, layout: Layout) -> bool:
@@ -168,20 +174,17 @@ def _competes(text: Text, layout: Layout) -> bool:
             return text.part != CALLS and text.tokens > STUB_TOKENS
 
 
-def find_candidates(texts: Sequence[Text], cuts: Iterable[Sequence[Cut]]) -> Iterator[Candidate]:
+def find_candidates(texts: Sequence[Text], cuts: Iterable[Sequence[Cut]]) -> list[Candidate]:
     """Make the pieces of the open texts candidates."""
+    found: list[Candidate] = []
     for number, (text, pieces) in enumerate(zip(texts, cuts, strict=True)):
         if not text.is_open:
             continue
-        rate = text.tokens / len(text.text)
-        for cut in pieces:
-            yield Candidate(
-                text=number,
-                start=cut.start,
-                end=cut.end,
-                cost=rate * (cut.end - cut.start) + _MARK_TOKENS,
-                rows=cut.rows,
-                credit=cut.credit,
-                factor=cut.weight * text.factor,
-                must=cut.must,
+        rate, worth = text.tokens / len(text.text), text.factor
+        found += [
+            Candidate(
+                number, start, end, rate * (end - start) + _MARK, rows, credit, weight * worth, must
             )
+            for start, end, rows, credit, weight, must in pieces
+        ]
+    return found

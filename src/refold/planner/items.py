@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from operator import add
 from typing import Final
 
 # Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
 # looked at from its beginning, so that rows of dots or slashes take linear time.
 _ITEM: Final = re.compile(r"(?:(?<![#$@~./])[#$@~./]++)?+\w++(?:[./@+-]++\w++)*+")
+_BETWEEN: Final = "!\"%&'()*,:;<=>?[\\]^`{|}"
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
 # In Japanese the script tells where a word ends; hiragana is mostly grammar.
@@ -55,13 +57,24 @@ class Shape(IntEnum):
         return self < Shape.WORD
 
 
-def find_items(text: str, start: int = 0, end: int | None = None) -> list[str]:
-    """Return the items of a stretch of *text* in reading order.
+def part_words(text: str) -> str:
+    """Return *text* with blanks for signs that are part of no item; no place moves.
+
+    What stands between blanks can be looked at by itself, and the same words come again and again.
+    """
+    for sign in _BETWEEN:
+        text = text.replace(sign, " ")
+    # A full stop is part of an item only if more of it follows.
+    return text.replace(". ", "  ").replace(".\n", " \n")
+
+
+def find_items(text: str) -> list[str]:
+    """Return the items of *text* in reading order.
 
     Chinese and Korean, written without spaces between words, become pairs of characters; Japanese
     becomes runs of one script.
     """
-    found = _ITEM.findall(text, start, len(text) if end is None else end)
+    found = _ITEM.findall(text)
     if text.isascii():
         return found
     items: list[str] = []
@@ -74,7 +87,7 @@ def find_items(text: str, start: int = 0, end: int | None = None) -> list[str]:
                 if _KANA.search(run):
                     items.extend(_JAPANESE.findall(run))
                 else:
-                    items.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+                    items.extend(map(add, run, run[1:]) if len(run) > 1 else [run])
     return items
 
 
@@ -82,6 +95,10 @@ def shape_of(item: str) -> Shape:
     """Tell what *item* looks like."""
     if len(item) > _MAX_CHARS:
         return Shape.NONE
+    if item.isascii() and item.isalpha():  # as most are
+        return _shape_of_word(item)
+    if item.isdecimal():
+        return _shape_of_number(item)
     if not item.isascii() and _CJK.match(item):
         return Shape.CJK if len(item) > 1 else Shape.NONE
     if "@" in item and "." in item:
@@ -112,7 +129,7 @@ def _shape_of_number(item: str) -> Shape:
 
 
 def _shape_of_word(item: str) -> Shape:
-    if _CAMEL.search(item):
+    if not item.islower() and _CAMEL.search(item):
         return Shape.CAMEL
     if len(item) < 3 or item.lower() in _STOP:
         return Shape.NONE

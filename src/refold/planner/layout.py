@@ -23,9 +23,9 @@ STUB_TOKENS: Final = 12
 """About what the mark of an excerpt costs; a text that costs less is shown whole."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
-_STRUCTURE_SHARE: Final = 0.08
+_STRUCTURE_SHARE: Final = 0.03
 _NEWEST_BLOCKS: Final = 2
-_NEWEST_SHARE: Final = 0.35
+_NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
 _WHOLE_SHARE: Final = 0.12
 _TASK_SHARE: Final = 0.2
@@ -86,7 +86,7 @@ def lay_out(
         index
         for index in untouchable
         if index in reasons
-        or (is_roomy and _frame(messages[index], tokens) <= left * _NEWEST_SHARE)
+        or (is_roomy and not talk and _frame(messages[index], tokens) <= left * _NEWEST_SHARE)
     }
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE

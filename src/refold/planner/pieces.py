@@ -10,8 +10,14 @@ from refold.kinds import Piece, split
 
 _GLUE: Final = 140
 """Neighbours share a piece up to this many characters: a value needs its surroundings."""
-_CLAUSE: Final = re.compile(r"[^\n.!?,;:。！？，；、]*+[\n.!?,;:。！？，；、]*+\s*+")
+_CLAUSE: Final = re.compile(
+    r"(?:[^\n.!?,;:。！？，；、]|[.,:](?=\d))*+"  # not in 4.5 or 10:30
+    r"[\n.!?,;:。！？，；、]*+\s*+"
+)
 _MIN_CLAUSE: Final = 30
+_MIN_DENSE_CLAUSE: Final = 12
+"""The same in Chinese, Japanese and Korean, where a character says as much as a syllable."""
+_DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def cut_text(text: str, kind: str, *, talk: bool) -> Iterator[Piece]:
@@ -20,12 +26,16 @@ def cut_text(text: str, kind: str, *, talk: bool) -> Iterator[Piece]:
 
 
 def _clauses(text: str) -> Iterator[Piece]:
-    start = 0
+    start, least = 0, _MIN_DENSE_CLAUSE if _is_dense(text) else _MIN_CLAUSE
     for found in _CLAUSE.finditer(text):
-        if found.end() - start >= _MIN_CLAUSE or found.end() == len(text):
+        if found.end() - start >= least or found.end() == len(text):
             if found.end() > start:
                 yield Piece(start, found.end())
             start = found.end()
+
+
+def _is_dense(text: str) -> bool:
+    return not text.isascii() and 3 * len(_DENSE.findall(text)) > len(text)
 
 
 def _glue(pieces: Iterable[Piece]) -> Iterator[Piece]:

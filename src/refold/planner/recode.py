@@ -21,9 +21,11 @@ from refold.model.plan import Fold, Outcome, Plan, kept_fold
 from refold.planner.field import CALLS, calls_of, calls_text
 from refold.planner.layout import Key
 from refold.stages.originals import handle_of
-from refold.stages.tags import duplicate_tag, recoded_tag
+from refold.stages.tags import recoded_tag
 from refold.tokens.base import CountedTexts
 
+_MAX_CALL: Final = 100
+"""Calls longer than this are not repeated to name their result."""
 _MIN_REREAD: Final = 200
 
 
@@ -106,8 +108,7 @@ def _fold(
         if shown is not None and is_result(message, part):
             ways.append(_without_shown(part, recoded.get(key), shown))
         for made in filter(None, ways):
-            is_reference = made.why == "same_read"
-            text = made.text if is_reference else recoded_tag(made.text, handle_of([message]))
+            text = recoded_tag(made.text, handle_of([message]))
             if tokens(text) < tokens(best) and len(text) < len(best):
                 best, why = text, made.why
         if best is not part.text:
@@ -133,11 +134,11 @@ def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
         if is_result(message, part):
             shown.add(fold.texts.get(number, part.text))
     for _, call in calls_of(message):
-        for text in _texts_in(call):
+        for text in texts_in(call):
             shown.add(text)
 
 
-def _texts_in(call: str) -> Iterator[str]:
+def texts_in(call: str) -> Iterator[str]:
     """Yield the texts of several lines among the arguments of a call."""
     start = call.find("{")
     if "\\n" not in call or start < 0:
@@ -161,7 +162,7 @@ def _find_rereads(
 ) -> Iterator[tuple[Key, Recoded]]:
     """Yield the results that say what an earlier one said, or nearly."""
     calls: dict[str, str] = {}
-    seen: dict[str, Message] = {}
+    seen: dict[str, str] = {}
     by_call: dict[str, str] = {}
     for message in messages:
         calls.update(calls_of(message))
@@ -171,8 +172,7 @@ def _find_rereads(
             call = calls.get(part.call_id or "", "")
             same, earlier = seen.get(part.text), by_call.get(call)
             if message.index not in whole and same is not None:
-                tag = duplicate_tag(same.id, len(part.text), handle_of([message]))
-                yield (message.index, number), Recoded(tag, "same_read")
+                yield (message.index, number), Recoded(_reference(same), "same_read")
                 continue
             if message.index not in whole and call and earlier is not None:
                 diff = changes(part.text, earlier)
@@ -180,5 +180,12 @@ def _find_rereads(
                     yield (message.index, number), Recoded(diff, "changed_read")
                     continue
             if message.index not in hidden:
-                seen[part.text] = message
+                seen[part.text] = call
                 by_call[call] = part.text
+
+
+def _reference(call: str) -> str:
+    """Refer to an earlier result by its call, which a model can see; never by half of one."""
+    if not call or len(call) > _MAX_CALL or "\n" in call:
+        return "[the same as an earlier result]"
+    return f"[the same as the earlier result of {call}]"

@@ -19,7 +19,7 @@ from refold.planner.field import (
 from refold.planner.layout import Key, Layout, Place, lay_out
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
-from refold.planner.worth import Points, is_talk, learned_worths, talk_worths, word_factor
+from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
 from refold.planner.writing import Span, write_digest, write_excerpt
 from refold.tokens.base import CountedTexts
 
@@ -27,6 +27,8 @@ _ROUNDS: Final = 4
 _CLOSE: Final = 6
 """Tokens that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
+_NEED_THE_REST: Final = frozenset({"blocks", "log_templates", "paths"})
+"""Codecs whose lines mean nothing without others far above them."""
 _MUST_SHARE: Final = 0.8
 """How much of the budget errors and warnings may take before they have to compete."""
 
@@ -48,15 +50,21 @@ class Selection:
         self._messages = messages
         self._tokens = tokens
         self._target = target
-        texts = read_texts(messages, tokens, {key: made.text for key, made in recoded.items()})
+        shorter = {key: made.text for key, made in recoded.items() if _reads_in_parts(made)}
+        texts = read_texts(messages, tokens, shorter)
         field = survey_field(texts, preserve, talk=False)
         talk = is_talk(field.survey, field.turns)
         if talk:
             field = survey_field(texts, preserve, talk=True)
-        worths = _worths(field, points, target, talk=talk)
+        room = target - sum(text.tokens for text in texts if text.message.role in preserve)
+        worths = _worths(field, points, room, talk=talk)
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
-        self._candidates = list(find_candidates(self._texts, field.cuts))
+        self._keys = [text.key for text in self._texts]
+        self._text_at = dict(zip(self._keys, self._texts, strict=True))
+        self._written: dict[int, tuple[list[Sequence[Span]], Fold]] = {}
+        """What was last written of each message in its place, and for which spans."""
+        self._candidates = find_candidates(self._texts, field.cuts)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, cuts in zip(self._texts, field.cuts, strict=True):
             if not text.is_open:
@@ -100,13 +108,13 @@ class Selection:
         spans: dict[Key, list[Span]] = {}
         for number in sorted(self._choice.chosen):
             candidate = self._candidates[number]
-            text = self._texts[candidate.text]
-            spans.setdefault(text.key, []).append((candidate.start, candidate.end))
+            key = self._keys[candidate.text]
+            spans.setdefault(key, []).append((candidate.start, candidate.end))
         plan = tuple(self._folds(spans))
         return plan, sum(map(self._tokens.fold, plan))
 
     def _folds(self, spans: Mapping[Key, Sequence[Span]]) -> Iterator[Fold]:
-        texts = {text.key: text for text in self._texts}
+        texts = self._text_at
         stretch: list[Message] = []
         for message, place in zip(self._messages, self._layout.places, strict=True):
             if place is Place.DIGEST:
@@ -118,18 +126,33 @@ class Selection:
             if place is Place.WHOLE:
                 yield kept_fold(message, self._layout.reasons[message.index])
             else:
-                yield write_excerpt(message, texts, spans)
+                yield self._excerpt(message, spans)
         if stretch:
             yield write_digest(stretch, texts, spans)
 
+    def _excerpt(self, message: Message, spans: Mapping[Key, Sequence[Span]]) -> Fold:
+        """Write *message* in its place, unless it was written with the same spans before."""
+        shown = [spans.get((message.index, number), ()) for number in range(len(message.parts))]
+        known = self._written.get(message.index)
+        if known is None or known[0] != shown:
+            known = shown, write_excerpt(message, self._text_at, spans)
+            self._written[message.index] = known
+        return known[1]
 
-def _worths(field: Field, points: Points, target: int, *, talk: bool) -> list[float]:
-    """Return what each item is worth; what is known anyway is worth nothing."""
+
+def _reads_in_parts(made: Recoded) -> bool:
+    """Tell whether a part of a text that was said shorter can be understood by itself."""
+    _, _, codecs = made.why.partition(":")
+    return _NEED_THE_REST.isdisjoint(codecs.split(","))
+
+
+def _worths(field: Field, points: Points, room: int, *, talk: bool) -> list[float]:
+    """Return what each item is worth for *room* tokens; what is known anyway is worth nothing."""
     if talk:
         worths = talk_worths(field.survey, field.turns)
     else:
-        factor = word_factor(target, sum(turn.tokens for turn in field.turns))
-        worths = learned_worths(field.survey, field.turns, points, factor)
+        share = room / max(1, sum(turn.tokens for turn in field.turns))
+        worths = learned_worths(field.survey, field.turns, points, share)
     number = field.survey.number
     for item in field.known & number.keys():
         worths[number[item]] = 0.0

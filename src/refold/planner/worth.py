@@ -2,9 +2,10 @@
 
 In agent runs that is a small additive model: every item has a handful of traits (its shape, how
 long ago it was said last, by whom, in how many turns, …), each trait adds its points, and the sum
-is a log-odds. The points are learned from real runs by `bench/learn_weights.py` and kept in
-`weights.json`. In plain talk, where nobody works with tools, rare words that were taken up again
-are what people ask about afterwards.
+is a log-odds. There are two cards of points, because what makes a value come back is not what makes
+a word come back: one for values, which are copied as they are, one for plain words. Both are
+learned from real runs by `bench/learn_weights.py` and kept in `weights.json`. In plain talk, where
+nobody works with tools, rare words that were taken up again are what people ask about afterwards.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from typing import Final
 from refold.planner.items import Shape
 from refold.planner.survey import VOICES, Survey, Voice
 
-Points = Mapping[str, Sequence[float]]
+Card = Mapping[str, Sequence[float]]
 """Trait → the points of each of its grades."""
+Points = Mapping[str, Card]
+"""The cards: `VALUES` and `WORDS`."""
 Grades = dict[str, list[int]]
 """Trait → the grade of each turn or item."""
 
-GRADES: Final[Mapping[str, int]] = {
+VALUES: Final = "values"
+WORDS: Final = "words"
+_OF_TURNS: Final[Mapping[str, int]] = {
     "gap": 10,
     "room": 10,
     "place": 10,
@@ -34,21 +39,40 @@ GRADES: Final[Mapping[str, int]] = {
     "teller": 3,
     "age": 10,
     "task": 2,
-    "shape_turns": 5 * Shape.NONE,
-    "turns": 6,
-    "times": 7,
-    "share": 5,
-    "voices": 2 * VOICES,
-    "shape_teller": 3 * Shape.NONE,
 }
-"""How many grades each trait has."""
+_OF_ITEMS: Final[Mapping[str, int]] = {"turns": 6, "times": 7, "share": 5, "voices": VOICES}
+_PLAIN_SHAPES: Final = Shape.NONE - Shape.WORD
+GRADES: Final[Mapping[str, Mapping[str, int]]] = {
+    VALUES: {
+        **_OF_TURNS,
+        **_OF_ITEMS,
+        "shape_turns": 5 * Shape.NONE,
+        "shape_teller": 3 * Shape.NONE,
+    },
+    WORDS: {
+        **_OF_TURNS,
+        **_OF_ITEMS,
+        "shape_turns": 5 * _PLAIN_SHAPES,
+        "shape_teller": 3 * _PLAIN_SHAPES,
+        "chars": 16,
+    },
+}
+"""How many grades each trait of each card has."""
 
 _TOKENS: Final = 64
 _CHARS: Final = 50
+_NEVER_COPIED: Final = frozenset({Shape.WORD, Shape.CJK})
+_SOME: Final = 0.5
+"""Keeps the scales in hand where there are next to no values or words."""
 _MIN_COMMON: Final = 5.0
 _TALK_VALUE: Final = 2.0
 _TALK_SHARE: Final = 0.14
+_CJK_TALK_SHARE: Final = 0.5
+"""Prices and times are most of what is said in short dialogues without spaces between words."""
 _COMMON: Final = 0.02
+_NEWS: Final = 3.0
+"""How much more the last words of a short talk are worth than the first ones."""
+_SHORT_TALK: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,81 +121,138 @@ def grade_first(turns: Sequence[Turn]) -> Grades:
     }
 
 
-def grade_items(survey: Survey, turns: Sequence[Turn]) -> Grades:
-    """Grade each item by itself."""
-    count = len(turns)
-    tellers = [_TELLERS[turn.voice] for turn in turns]
-    shapes, last, said = survey.shape, survey.last, survey.turns
+def rows_of(survey: Survey) -> dict[str, list[int]]:
+    """Return the items that each card is for; names are words, and are copied, too."""
+    shapes = survey.shape
     return {
-        "shape_turns": [5 * s + min(n, 4) for s, n in zip(shapes, said, strict=True)],
-        "turns": [_log2(n, 5) for n in said],
-        "times": [_log2(n, 6) for n in survey.times],
-        "share": [min(4, 10 * n // count) for n in said],
-        "voices": [
-            v + VOICES * (s >= Shape.WORD) for v, s in zip(survey.voices, shapes, strict=True)
-        ],
-        "shape_teller": [3 * s + tellers[i] for s, i in zip(shapes, last, strict=True)],
+        VALUES: [row for row, shape in enumerate(shapes) if shape not in _NEVER_COPIED],
+        WORDS: [row for row, shape in enumerate(shapes) if shape >= Shape.WORD],
     }
 
 
-def word_factor(budget: float, total: float) -> float:
-    """Return what a plain word counts beside a value.
+def grade_items(survey: Survey, turns: Sequence[Turn], card: str, rows: Sequence[int]) -> Grades:
+    """Grade each of the items in *rows* by itself."""
+    count = len(turns)
+    tellers = [_TELLERS[turn.voice] for turn in turns]
+    first_shape = Shape.WORD if card == WORDS else 0
+    shapes = [survey.shape[row] - first_shape for row in rows]
+    counted = _turns_in_any_case(survey) if card == WORDS else survey.turns
+    said = [counted[row] for row in rows]
+    last, times, voices = survey.last, survey.times, survey.voices
+    grades = {
+        "turns": [_log2(n, 5) for n in said],
+        "times": [_log2(times[row], 6) for row in rows],
+        "share": [min(4, 10 * n // count) for n in said],
+        "voices": [voices[row] for row in rows],
+        "shape_turns": [5 * s + min(n, 4) for s, n in zip(shapes, said, strict=True)],
+        "shape_teller": [3 * s + tellers[last[row]] for s, row in zip(shapes, rows, strict=True)],
+    }
+    if card == WORDS:
+        lengths = list(map(len, survey.number))
+        grades["chars"] = [min(15, lengths[row]) for row in rows]
+    return grades
 
-    Words are said again by chance far more often than values are. The less room there is, the more
-    they are needed to tell what it was all about.
-    """
-    tightness = max(0.0, 0.5 - budget / max(1.0, total)) / 0.4
-    return float(0.07 + 0.2 * tightness**1.6)
+
+def _turns_in_any_case(survey: Survey) -> list[int]:
+    """Count the turns of each word together with those that write it in small letters."""
+    said, number, shapes = list(survey.turns), survey.number, survey.shape
+    for item, row in number.items():
+        if shapes[row] in (Shape.NAME, Shape.UPPER):
+            small = number.get(item.lower())
+            if small is not None:
+                said[row] = said[small] = said[row] + said[small]
+    return said
 
 
 def learned_worths(
-    survey: Survey, turns: Sequence[Turn], points: Points, word_factor: float
+    survey: Survey, turns: Sequence[Turn], points: Points, share: float
 ) -> list[float]:
-    """Return the chance of each item to be needed later, as far as its traits tell."""
-    sums = [points["bias"][0]] * len(survey.shape)
-    for columns, rows in (
-        (grade_last(turns), survey.last),
-        (grade_first(turns), survey.first),
-    ):
-        by_turn = [
-            sum(points[trait][grades[i]] for trait, grades in columns.items())
-            for i in range(len(turns))
-        ]
-        sums = [total + by_turn[row] for total, row in zip(sums, rows, strict=True)]
-    for trait, grades in grade_items(survey, turns).items():
-        own = points[trait]
-        sums = [total + own[grade] for total, grade in zip(sums, grades, strict=True)]
-    factors = [1.0 if shape < Shape.WORD else word_factor for shape in range(Shape.NONE)]
-    return [
-        factors[shape] / (1.0 + exp(-total))
-        for total, shape in zip(sums, survey.shape, strict=True)
-    ]
+    """Return what each item is worth if *share* of all tokens can be shown.
+
+    Values and words are two purses, each shared out by the chance of its items to be needed later:
+    words are said again by chance far more often than values are, so what all words are worth is
+    fixed beside what all values are worth.
+    """
+    worths = [0.0] * len(survey.shape)
+    power = -_evenness(share)
+    rows = rows_of(survey)
+    chances = {
+        card: [(1.0 + exp(-odds)) ** power for odds in _log_odds(survey, turns, card, own, points)]
+        for card, own in rows.items()
+    }
+    for row, chance in zip(rows[VALUES], chances[VALUES], strict=True):
+        worths[row] = chance
+    purses = (sum(chances[VALUES]) + _SOME) / (sum(chances[WORDS]) + _SOME)
+    factor = _words_beside_values(share) * purses
+    for row, chance in zip(rows[WORDS], chances[WORDS], strict=True):
+        worths[row] += factor * chance
+    return worths
+
+
+def _words_beside_values(share: float) -> float:
+    """Return what all words are worth beside all values, by the share that can be shown.
+
+    The less room there is, the more words are needed to tell what it was all about.
+    """
+    return max(0.37, 1.02 - 1.55 * share)
+
+
+def _evenness(share: float) -> float:
+    """Return the power that chances are raised to.
+
+    With little room only the best chances count; with much room most of them are taken anyway, and
+    then those that the model underrates matter.
+    """
+    return min(1.0, max(0.7, 1.2 - share))
+
+
+def _log_odds(
+    survey: Survey, turns: Sequence[Turn], card: str, rows: Sequence[int], points: Points
+) -> list[float]:
+    """Add up the points on a card of the items in *rows*."""
+    own = points[card]
+    of_last, of_first = (
+        [sum(own[trait][grades[i]] for trait, grades in columns.items()) for i in range(len(turns))]
+        for columns in (grade_last(turns), grade_first(turns))
+    )
+    last, first, bias = survey.last, survey.first, own["bias"][0]
+    sums = [bias + of_last[last[row]] + of_first[first[row]] for row in rows]
+    for trait, grades in grade_items(survey, turns, card, rows).items():
+        by_grade = own[trait]
+        sums = [total + by_grade[grade] for total, grade in zip(sums, grades, strict=True)]
+    return sums
 
 
 def talk_worths(survey: Survey, turns: Sequence[Turn]) -> list[float]:
-    """Return the worth of each item by its rarity: most for rare ones that were taken up again."""
+    """Return the worth of each item by its rarity: most for rare ones that were taken up again.
+
+    A short talk is about what was said last; a long one has many subjects.
+    """
     count = len(turns)
     common = max(_MIN_COMMON, 0.1 * count)
     by_turns = [0.0] + [
         log((count + 1) / (said + 0.5)) * sqrt(said) if said <= common else _COMMON
         for said in range(1, count + 1)
     ]
+    news = _NEWS * min(1.0, _SHORT_TALK / max(1, count))
+    by_last = [1.0 + news * (turn / max(1, count - 1)) ** 2 for turn in range(count)]
     return [
-        by_turns[said] * (_TALK_VALUE if shape < Shape.WORD else 1.0)
-        for said, shape in zip(survey.turns, survey.shape, strict=True)
+        by_last[last] * by_turns[said] * (_TALK_VALUE if shape < Shape.WORD else 1.0)
+        for last, said, shape in zip(survey.last, survey.turns, survey.shape, strict=True)
     ]
 
 
 def is_talk(survey: Survey, turns: Sequence[Turn]) -> bool:
     """Tell plain talk from work with tools, files and data."""
-    return (
-        all(turn.voice is not Voice.TOOL for turn in turns) and survey.value_share() < _TALK_SHARE
-    )
+    if any(turn.voice is Voice.TOOL for turn in turns):
+        return False
+    is_cjk = 2 * survey.shape.count(Shape.CJK) > len(survey.shape)
+    return survey.value_share() < (_CJK_TALK_SHARE if is_cjk else _TALK_SHARE)
 
 
 @cache
 def learned_points() -> Points:
     """Read the points that ship with the package."""
     text = resources.files("refold.planner").joinpath("weights.json").read_text("utf-8")
-    points: dict[str, list[float]] = json.loads(text)["points"]
+    points: dict[str, dict[str, list[float]]] = json.loads(text)["points"]
     return points

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 SHARED: Final = Path(__file__).parent.parent.parent / "shared"
-_TAGS: Final = re.compile(r"\[cce:(?:near-)?dup of \S+ — \d+ chars| #[0-9a-z]+\]")
+_TAGS: Final = re.compile(r"\[cce:(?:near-)?dup of \S+ — \d+ chars|(?:\[…\d+%)? #[0-9a-z]+\]")
 """What stands in our own tags: which message is the same, its length, and a handle."""
 SUITES: Final = ("reuse", "reusew", "qa", "facts", "toolout")
 

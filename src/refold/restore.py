@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from refold.model.provenance import TAG_PREFIXES, Provenance, link_key, read_provenance
+from refold.model.provenance import Provenance, link_key, read_provenance
 from refold.model.wire import clone_message, digest, spell
 from refold.result import UncompressResult
 
-_TAG: Final = re.compile("|".join(map(re.escape, TAG_PREFIXES)))
+_TAG: Final = re.compile(r"\[(?:summary|cce:|truncated|recoded|…[0-9]{1,2}%)")
+"""A beginning of a tag; an ellipsis in brackets is also what people write in quotations."""
 
 
 class Lookup(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -68,29 +69,17 @@ def texts_of_run(wires: list[dict[str, Any]]) -> dict[Key, Text]:
 
 
 def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
-    code = source_code(1) * 8
+    code = source_code(1)
     run = read(call(1, "read_file", {"path": "a.py"}, code))
     texts = texts_of_run(call(1, "read_file", {"path": "a.py"}, code))
     fold = write_excerpt(run[1], texts, {(1, 0): [(0, len(code) // 4)]})
     head, _, body = fold.texts[0].partition("\n")
-    assert head.startswith("[excerpt 2")
+    assert head.startswith("[…2")
     assert head.endswith("]")
     assert body == code[: len(code) // 4].rstrip()
     assert fold.outcomes[0][0].action == "excerpted"
     assert fold.sources == (run[1],)
     assert not fold.is_rolled
-
-
-def test_what_shows_next_to_nothing_does_not_spend_tokens_on_saying_how_much() -> None:
-    wires = call(1, "read_file", {"path": "a.py"}, source_code(1) * 8)
-    run, texts = read(wires), texts_of_run(wires)
-    heads = {
-        chars: write_excerpt(run[1], texts, {(1, 0): [(0, chars)]}).texts[0].partition("\n")[0]
-        for chars in (30, 500)
-    }
-    assert "%" not in heads[30]
-    assert heads[30].startswith("[excerpt")
-    assert "%" in heads[500]
 
 
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
@@ -120,7 +109,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
     spans = {(0, 0): [(0, 4)], (1, CALLS): [(0, 9)], (2, 0): [(0, 8), (20, 30)]}
     fold = write_digest(read(wires), texts_of_run(wires), spans)
     head, *lines = fold.texts[0].split("\n")
-    assert head.startswith("[digest ")
+    assert re.fullmatch(r"\[…\d+% #[a-z]+\]", head)
     assert lines[0] == "user: Look"
     assert lines[1] == "assistant: read_file"
     assert lines[2].startswith("tool: def step")
@@ -133,6 +122,5 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
 def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
     wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
     fold = write_digest(read(wires), texts_of_run(wires), {})
-    assert fold.texts[0].startswith("[digest")
-    assert fold.texts[0].endswith("]")
+    assert fold.texts[0].startswith("[…0%")
     assert len(fold.sources) == 2

@@ -12,7 +12,7 @@ PROVENANCE_KEY = "_cce_original"
 """The key under `metadata` that carries provenance (shared with other tools of this family)."""
 
 LINK_PREFIX = "refold:link:"
-TAG_PREFIXES = ("[summary", "[cce:", "[truncated", "[excerpt", "[digest", "[recoded")
+TAG_PREFIXES = ("[summary", "[cce:", "[truncated", "[recoded", "[…")
 """How every text of a stand-in can begin: a cheap test before any look-up."""
 
 ID_PREFIX = "cce_sum_"

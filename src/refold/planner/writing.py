@@ -10,13 +10,10 @@ from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text
 from refold.planner.layout import Key
 from refold.stages.originals import handle_of
-from refold.stages.tags import digest_tag, excerpt_tag
+from refold.stages.tags import part_tag
 
 Span = tuple[int, int]
 _GAP: Final = "…"
-_SHORT_BODY: Final = 200
-"""Characters up to which a stand-in does not say how much it shows: it takes tokens, and what is so
-short is not taken for the whole."""
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> str:
@@ -36,11 +33,6 @@ def share_shown(spans: Iterable[Span], length: int) -> int:
     return min(99, 100 * sum(stop - start for start, stop in spans) // max(1, length))
 
 
-def _worth_telling(body: str, percent: int) -> int | None:
-    """Return *percent* if the stand-in is long enough to say it."""
-    return percent if len(body) > _SHORT_BODY else None
-
-
 def write_excerpt(
     message: Message, texts: Mapping[Key, Text], spans: Mapping[Key, Sequence[Span]]
 ) -> Fold:
@@ -55,8 +47,7 @@ def write_excerpt(
             continue
         chosen = spans.get((message.index, number), ())
         percent = share_shown(chosen, len(text.text))
-        body = join_spans(text.text, chosen)
-        tag = excerpt_tag(body, _worth_telling(body, percent), handle)
+        tag = part_tag(join_spans(text.text, chosen), percent, handle)
         if len(tag) < len(part.text):
             shown[number] = tag
             rows.append(
@@ -91,6 +82,5 @@ def write_digest(
             lines.append(f"{message.role}: {body}")
         rows.append((Outcome("digested", "oldest_stretch", message.chars, len(body), body),))
     percent = min(99, 100 * shown // max(1, whole))
-    body = "\n".join(lines)
-    tag = digest_tag(body, _worth_telling(body, percent), handle_of(sources))
+    tag = part_tag("\n".join(lines), percent, handle_of(sources))
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=tuple(rows), is_rolled=True)

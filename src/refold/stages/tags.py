@@ -46,14 +46,9 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
     return f"[truncated — {chars} chars: {beginning}{_end(handle)}"
 
 
-def excerpt_tag(body: str, percent: int | None, handle: str = "") -> str:
-    """Spell a text of which only parts are shown, with how much that is unless it is `None`."""
-    return _headed("excerpt" if percent is None else f"excerpt {percent}%", handle, body)
-
-
-def digest_tag(body: str, percent: int | None, handle: str = "") -> str:
-    """Spell a stretch of messages of which only parts are shown, like an excerpt."""
-    return _headed("digest" if percent is None else f"digest {percent}%", handle, body)
+def part_tag(body: str, percent: int, handle: str = "") -> str:
+    """Spell a text or a stretch of messages of which only so much is shown: `[…12% #handle]`."""
+    return _headed(f"…{percent}%", handle, body)
 
 
 def recoded_tag(body: str, handle: str = "") -> str:

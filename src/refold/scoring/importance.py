@@ -20,7 +20,7 @@ _MAX_LATER: Final = 256
 
 def score_importance(texts: Sequence[str]) -> list[float]:
     """Score every text from 0 to 1: later references, signal words, and a little for recency."""
-    names = [{found[0].lower() for found in _REFERENCE.finditer(text)} for text in texts]
+    names = [set(map(str.lower, _REFERENCE.findall(text))) for text in texts]
     mentions: dict[str, list[int]] = defaultdict(list)
     references = [0] * len(texts)
     for index in range(len(texts) - 1, -1, -1):

@@ -128,6 +128,7 @@ class Analyses:
         """Forget what only planning needs: it takes more memory than the conversation itself."""
         self._units.clear()
         self._kept_tokens.clear()
+        self._scorer = SentenceScorer()
 
     def judgement(self, text: str) -> Judgement | None:
         """Return what a classifier said of *text*, if it was asked and has said something."""

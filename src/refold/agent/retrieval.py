@@ -43,8 +43,9 @@ _HANDLE: Final = re.compile(r"#((?:cce_sum_)?[0-9a-z]{6,12})\b")
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
-    "Fetch the original text behind a shortened message or tool result. Shortened texts end with a "
-    "handle such as #k3f9a2. Give a line range or a search text to get only a part."
+    "Fetch the original text behind a shortened message or tool result. Shortened texts carry a "
+    "handle such as #kdbfqa; […12% #kdbfqa] shows 12 percent of its original. Give a line range or a "
+    "search text to get only a part."
 )
 
 

@@ -1,7 +1,7 @@
 """The exact words of every stand-in.
 
 A *handle* is a short id at the end of a tag. It is there when the message has no other place for
-its provenance: ` | #k3f9a2]`.
+its provenance: ` | #kdbfqa]`.
 """
 
 from __future__ import annotations

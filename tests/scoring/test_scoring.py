@@ -13,7 +13,14 @@ from refold.scoring.sentence import (
     score_sentence,
     score_spans,
 )
-from refold.scoring.signals import correction_signal, score_signals
+from refold.scoring.signals import (
+    CONSTRAINT,
+    CORRECTION,
+    CORRECTION_SIGNALS,
+    DECISION,
+    correction_signal,
+    score_signals,
+)
 from refold.text.sentences import find_sentences
 from tests.conversations import texts
 
@@ -175,3 +182,20 @@ def test_a_scorer_does_not_remember_without_end() -> None:
 def _spell(number: int) -> str:
     """Write a number with letters: digits are all alike to the scorer."""
     return str(number).translate(str.maketrans("0123456789", "abcdefghij"))
+
+
+SIGNAL_WORDS = (
+    "must should require do not don't dont no use it's that's the instead wait sorry not but "
+    "scratch that disregard ignore my previous fix is we'll go with we will actually correction let me "
+    "correct i was wrong backward compat constraint rather you , . ; : ’ \n \t ſ K ı"
+).split(" ")
+
+
+@given(
+    st.lists(st.sampled_from(SIGNAL_WORDS), max_size=9), st.sampled_from((" ", "", "\n", "\x1c"))
+)
+def test_the_needles_of_a_signal_never_rule_it_out(words: list[str], joint: str) -> None:
+    for text in (joint.join(words), joint.join(words).upper()):
+        for signal in (DECISION, CORRECTION, CONSTRAINT, *CORRECTION_SIGNALS):
+            found = signal.pattern.search(text) is not None
+            assert signal.stands_in(text, text.lower()) == found

@@ -186,8 +186,8 @@ def _spell(number: int) -> str:
 
 SIGNAL_WORDS = (
     "must should require do not don't dont no use it's that's the instead wait sorry not but "
-    "scratch that disregard ignore my previous fix is we'll go with we will actually correction let me "
-    "correct i was wrong backward compat constraint rather you , . ; : ’ \n \t ſ K ı"
+    "scratch that disregard ignore my previous fix is we'll go with we will actually correction "
+    "let me correct i was wrong backward compat constraint rather you , . ; : ’ \n \t ſ K ı"
 ).split(" ")
 
 

@@ -18,6 +18,7 @@ from refold.scoring.signals import (
     CORRECTION,
     CORRECTION_SIGNALS,
     DECISION,
+    Signal,
     correction_signal,
     score_signals,
 )
@@ -199,3 +200,30 @@ def test_the_needles_of_a_signal_never_rule_it_out(words: list[str], joint: str)
         for signal in (DECISION, CORRECTION, CONSTRAINT, *CORRECTION_SIGNALS):
             found = signal.pattern.search(text) is not None
             assert signal.stands_in(text, text.lower()) == found
+
+
+@pytest.mark.parametrize(
+    ("signal", "phrases"),
+    [
+        (
+            DECISION,
+            "must|should|require|required|always|never|do not|don't|instead|rather than|"
+            "the approach is|the solution is|the fix is|the answer is|decide to|decided to|"
+            "we'll use|we will go with",
+        ),
+        (
+            CORRECTION,
+            "actually|correction|no use|no, it's|no.\nthat's|no\tthe|scratch that|disregard|"
+            "ignore that|wait,|sorry,|instead,|not this, but",
+        ),
+        (
+            CONSTRAINT,
+            "constraint|limitation|boundary|deadline|blocker|requirement|prerequisite|dependency|"
+            "breaking change|backward compat|backwards compat",
+        ),
+    ],
+)
+def test_every_phrase_of_a_signal_is_seen_alone(signal: Signal, phrases: str) -> None:
+    for phrase in phrases.split("|"):
+        for text in (phrase, phrase.upper()):
+            assert signal.stands_in(text, text.lower()), text

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from refold import Result, compress, uncompress
+from refold.text.entities import entity_cap
 from tests.conversations import SENTENCES, Conversation, Wire
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
@@ -300,3 +301,27 @@ def test_the_version_travels_along() -> None:
     [folded] = fold([message], source_version=5).messages
     assert folded["metadata"]["k"] == 1
     assert folded["metadata"]["_cce_original"]["version"] == 5
+
+
+# what is named beside a summary
+
+
+def listed(text: str) -> list[str]:
+    result = fold([said("m", text)])
+    return shown(result)["m"].rpartition(" | entities: ")[2].rstrip("]").split(", ")
+
+
+def test_names_that_the_summary_lost_come_first_and_fill_the_list() -> None:
+    steps = [
+        f"Then computeStep{n}Alpha went on for a while in the yard by the pier."
+        for n in "ABCDEFGHIJKL"
+    ]
+    names = listed(" ".join(steps))
+    body = shown(fold([said("m", " ".join(steps))]))["m"].partition(" | entities: ")[0]
+    assert len(names) == entity_cap(len(" ".join(steps)))
+    assert not any(name in body for name in names)
+
+
+def test_other_findings_are_listed_where_there_are_too_few_names() -> None:
+    text = f"{PROSE} {PROSE} Write to harbour@example.org about the lamp. {PROSE}"
+    assert "harbour@example.org" in shown(fold([said("m", text)]))["m"]

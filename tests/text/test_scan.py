@@ -16,6 +16,7 @@ from refold.text.scan import (
     outline,
     pair_codes,
     plain_bytes,
+    sum_bytes,
     sum_pairs,
 )
 from tests.conversations import texts
@@ -98,3 +99,9 @@ def test_pairs_are_summed_alike(data: bytes, first: int) -> None:
 
 def test_codes_of_pairs() -> None:
     assert pair_codes(bytes([1, 2, 15]), 3)[:3] == bytes([0x31, 0x12, 0x2F])
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 5_000, 70_000])
+def test_bytes_are_added_up_whatever_they_are(size: int) -> None:
+    assert sum_bytes(bytes([255]) * size) == 255 * size
+    assert sum_bytes(bytes(n % 256 for n in range(size))) == sum(n % 256 for n in range(size))

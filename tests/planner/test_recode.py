@@ -119,6 +119,12 @@ def test_an_unchanged_read_refers_to_the_earlier_one() -> None:
     assert_readable(plan)
 
 
+def test_half_a_call_names_nothing() -> None:
+    look = {"path": "a.py", "why": "to see what is in it, " * 8}
+    plan = fold_all([*call(1, "read", look, CODE), *call(2, "read", look, CODE)])
+    assert body_of(plan[3].texts[0]) == "[the same as an earlier result]"
+
+
 def test_a_changed_read_shows_what_has_changed() -> None:
     look = {"path": "a.py"}
     plan = fold_all([*call(1, "read", look, CODE), *call(2, "read", look, CHANGED)])

@@ -323,5 +323,7 @@ def test_names_that_the_summary_lost_come_first_and_fill_the_list() -> None:
 
 
 def test_other_findings_are_listed_where_there_are_too_few_names() -> None:
-    text = f"{PROSE} {PROSE} Write to harbour@example.org about the lamp. {PROSE}"
+    crews = "one two three four five six seven eight nine ten".split()
+    looks = [f"The night crew looked at lamp number {n} on the pier until dawn." for n in crews]
+    text = " ".join([*looks, "Write to harbour@example.org then."])
     assert "harbour@example.org" in listed(text)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from refold.model.provenance import Provenance, link_key, read_provenance
+from refold.model.provenance import TAG, Provenance, link_key, read_provenance
 from refold.model.wire import clone_message, digest, spell
 from refold.result import UncompressResult
-
-_TAG: Final = re.compile(r"\[(?:summary|cce:|truncated|recoded|…[0-9]{1,2}%)")
-"""A beginning of a tag; an ellipsis in brackets is also what people write in quotations."""
 
 
 class Lookup(Protocol):
@@ -107,7 +103,7 @@ def looks_folded(wire: Mapping[str, Any]) -> bool:
     content = wire.get("content")
     has_calls = wire.get("tool_calls") or wire.get("function_call")
     text = content if isinstance(content, str) and not has_calls else spell(wire)
-    return _TAG.search(text) is not None
+    return TAG.search(text) is not None
 
 
 def _originals_of(

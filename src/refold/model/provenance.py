@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -12,8 +13,11 @@ PROVENANCE_KEY = "_cce_original"
 """The key under `metadata` that carries provenance (shared with other tools of this family)."""
 
 LINK_PREFIX = "refold:link:"
-TAG_PREFIXES = ("[summary", "[cce:", "[truncated", "[recoded", "[…")
-"""How every text of a stand-in can begin: a cheap test before any look-up."""
+TAG: Final = re.compile(r"\[(?:summary|cce:|truncated|recoded|…[0-9]{1,2}%)")
+"""How every text of a stand-in can begin: a cheap test before any look-up.
+
+An ellipsis in brackets alone is what people write in quotations.
+"""
 
 ID_PREFIX = "cce_sum_"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"

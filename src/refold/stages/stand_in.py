@@ -9,7 +9,7 @@ from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
-from refold.model.provenance import TAG_PREFIXES
+from refold.model.provenance import TAG
 from refold.model.segment import Segment
 from refold.stages.base import Setting
 from refold.stages.originals import handle_of, summary_id_of
@@ -49,7 +49,7 @@ class StandIns:
         self._setting = setting
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
-        self._quoted = {s.text for s in draft.segments if s.text.startswith(TAG_PREFIXES)}
+        self._quoted = {s.text for s in draft.segments if TAG.match(s.text)}
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
         """Make what the decision on *segment* asks for."""

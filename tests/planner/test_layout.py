@@ -109,6 +109,26 @@ def test_plain_talk_has_no_structure_worth_keeping() -> None:
     assert set(layout.places[1:-1]) == {Place.DIGEST}
 
 
+@pytest.mark.parametrize(("target", "is_whole"), [(60, False), (110, True), (300, True)])
+def test_plain_talk_goes_on_from_what_was_said_last(target: int, is_whole: bool) -> None:
+    messages: Conversation = [
+        {"role": ("user", "assistant")[n % 2], "content": "The ferry leaves at nine. " * 12}
+        for n in range(10)
+    ]
+    layout = place(messages, target, talk=True)
+    assert (layout.reasons.get(9) == "newest") is is_whole
+
+
+def test_how_plain_talk_began_yields_sooner_than_a_task() -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "The ferry leaves at nine. " * 8},
+        *work(5)[1:],
+        {"role": "user", "content": "Go on."},
+    ]
+    assert place(messages, 300).reasons[0] == "first_task"
+    assert 0 not in place(messages, 300, talk=True).reasons
+
+
 @pytest.mark.parametrize(("rules", "is_whole"), [(10, True), (400, False)])
 def test_a_task_that_takes_too_much_of_the_budget_yields(rules: int, is_whole: bool) -> None:
     task = "Fix the queue. " + "Mind the rule. " * rules

@@ -82,11 +82,11 @@ def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) 
         said = [part.text for message in fold.sources for part in message.parts]
         said += [" ".join(message.opaque) for message in fold.sources]
         said += [one.text for (index, _), one in made.items() if index in indices]
-        roles = tuple(f"{message.role}: " for message in fold.sources)
+        roles = tuple(f"{message.role}:" for message in fold.sources)
         for text in fold.texts.values():
             for line in shown_lines(text):
                 bare = next((line.removeprefix(r) for r in roles if line.startswith(r)), line)
-                assert any(bare.rstrip() in one or line in one for one in said), line
+                assert any(bare.strip() in one or line in one for one in said), line
 
 
 @pytest.mark.parametrize("share", [0.5, 0.3, 0.1, 0.05])
@@ -201,3 +201,76 @@ def test_a_part_is_never_shown_of_what_only_the_whole_explains(why: str, is_used
     ).make()
     assert "page_" in shown(plan)
     assert ("…/page_" in shown(plan)) is is_used
+
+
+def test_an_error_that_came_again_and_again_leaves_room_for_the_rest() -> None:
+    trouble = "ERROR disk full on node-17 at /var/data"
+    log = "\n".join(f"step {n} done" for n in range(200))
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *(wire for n in range(20) for wire in call(n, "run", {"try": n}, f"{log}\n{trouble}")),
+        {"role": "user", "content": "And?"},
+    ]
+    assert 1 <= shown(select(messages, 180)).count(trouble) <= 2
+
+
+MAVEN = """[INFO] Scanning for projects...
+[ERROR] com.example.QueueTest.pulls -- Time elapsed: 0.1 s <<< ERROR!
+java.lang.IllegalStateException: the pool is closed since 12:04
+[ERROR] com.example.QueueTest.pushes -- Time elapsed: 0.1 s <<< ERROR!
+[INFO] Results:
+[ERROR] Tests run: 5, Failures: 0, Errors: 2, Skipped: 0
+[INFO] BUILD FAILURE
+[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test (default) \
+on project app: There are test failures, see the reports of each test for what went wrong in it
+"""
+
+
+def test_why_tests_failed_comes_before_the_tool_saying_that_they_did() -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "Run the tests."},
+        *call(1, "run", {}, MAVEN),
+        {"role": "user", "content": "What failed?"},
+    ]
+    text = shown(select(messages, 62))
+    assert "the pool is closed" in text
+    assert "QueueTest.pulls" in text
+    assert "Failed to execute goal" not in text
+
+
+PYTEST = """=================================== FAILURES ===================================
+__________________________________ test_pull ___________________________________
+>       assert queue.pull() == expected_after_all_the_waiting(queue, 17)
+E       PoolClosedError: the pool was closed at noon
+E         Expected a job from the queue that was filled by the fixture above it
+E         Received nothing at all from the queue that was closed by the fixture
+=========================== short test summary info ============================
+FAILED tests/test_queue.py::test_pull
+========================= 1 failed, 59 passed in 8.37s =========================
+"""
+
+
+def test_the_error_that_ended_a_test_comes_before_its_details() -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "Run the tests."},
+        *call(1, "run", {}, PYTEST),
+        {"role": "user", "content": "What failed?"},
+    ]
+    text = shown(select(messages, 48))
+    assert "FAILED tests/test_queue.py::test_pull" in text
+    assert "PoolClosedError" in text
+    assert "Received nothing" not in text
+
+
+def test_a_stretch_that_costs_no_more_as_it_is_stays_as_it_is() -> None:
+    """A mark is paid for by leaving something out; if next to nothing is, it is not worth it."""
+    messages: Conversation = [
+        {"role": "user", "content": "Hello there."},
+        {"role": "assistant", "content": " ".join(f"harbour{n}" for n in range(40))},
+        {"role": "user", "content": "And now tell me about the ferry, please."},
+    ]
+    whole = cost(select(messages, 10**9))
+    for target in range(20, whole):
+        for fold in select(messages, target):
+            if fold.texts:
+                assert counted().fold(fold) < sum(map(counted().message, fold.sources))

@@ -180,6 +180,15 @@ def test_in_talk_what_was_taken_up_again_beats_what_everybody_says_all_the_time(
     assert twice > once > often
 
 
+def test_in_talk_what_a_user_asked_for_beats_what_was_told() -> None:
+    said = [(Voice.USER, ["42"], 50), (Voice.ASSISTANT, ["97"], 50), (Voice.USER, ["ferry"], 50)]
+    survey, turns = listen(said)
+    worths = talk_worths(survey, turns)
+    asked, told, word = (worths[survey.number[item]] for item in ("42", "97", "ferry"))
+    assert asked > 2 * told
+    assert asked > 2 * word
+
+
 def test_a_short_talk_is_about_what_was_said_last() -> None:
     for count, most in ((10, 5.0), (600, 1.5)):
         said = [(Voice.USER, [f"a{'b' * number}"], 50) for number in range(9)]

@@ -124,3 +124,10 @@ def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
     fold = write_digest(read(wires), texts_of_run(wires), {})
     assert fold.texts[0].startswith("[…0%")
     assert len(fold.sources) == 2
+
+
+def test_a_label_and_a_script_without_blanks_share_no_blank() -> None:
+    wires = [{"role": "user", "content": "船九点开。"}, {"role": "user", "content": "At nine."}]
+    spans = {(0, 0): [(0, 5)], (1, 0): [(0, 8)]}
+    (text,) = write_digest(read(wires), texts_of_run(wires), spans).texts.values()
+    assert text.splitlines()[1:] == ["user:船九点开。", "user: At nine."]

@@ -66,5 +66,6 @@ def _mark(line: str, pos: int, grade: Grade, marks: Marks, seen: set[str]) -> No
     if grade.must and key in seen:
         grade = REPEAT
     seen.add(key)
-    if marks.get(pos) is not FAILURE:
+    known = marks.get(pos)
+    if known is None or known.weight < FAILURE.weight:
         marks[pos] = grade

@@ -45,6 +45,8 @@ ERROR: Final = Grade("error", 3.0, must=True)
 WARNING: Final = Grade("warning", 2.0, must=True)
 EXIT: Final = Grade("exit", 3.0, must=True)
 FAILURE: Final = Grade("failure", 3.0, must=True)
+EVIDENCE: Final = Grade("failure", 2.5, must=True)
+"""What shows how something failed, or only that it did: it comes after the errors themselves."""
 ASIDE: Final = Grade("aside", 1.5)
 """The rest of a long line that is a must."""
 DETAIL: Final = Grade("failure", 1.5)

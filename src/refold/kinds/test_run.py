@@ -10,6 +10,7 @@ from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
 from refold.kinds.base import (
     DETAIL,
+    EVIDENCE,
     FAILURE,
     NOISE,
     PASSED,
@@ -30,7 +31,8 @@ _BLOCK_LINES: Final = 40
 _SECTION: Final = Grade("heading", 1.0)
 _BAD_SECTION: Final = Grade("heading", 1.01)
 _BLOCK: Final = Grade("heading", 1.02)
-_EVIDENCE: Final = Grade("failure", 2.01)
+_NAMED: Final = Grade("failure", 3.1, must=True)
+_SHOWN: Final = Grade("failure", 2.01)
 
 _COUNTS: Final = (
     r"(?:[0-9]++ (?:passed|failed|errors?|skipped|deselected|x(?:failed|passed)|warnings?|rerun)"
@@ -61,11 +63,20 @@ _FAILED: Final = any_of(
 _BLOCK_HEAD: Final = any_of(
     r"_{3,}+ [^\n_]", r"---- \S++ stdout ----", r"[ \t]*+● \S", r"[ \t]*+[0-9]++\) \S"
 )
+_RAISED: Final = r"E {2,}+[A-Za-z_][\w.]*+(?:(?<=Error)|(?<=Exception)|(?<=Failure))(?=:|\n|\Z)"
 _EVIDENT: Final = any_of(
     r"E {2,}+\S|> {3,}+\S",
     r"[ \t]*+(?:AssertionError|Expected|Received|thrown:|left: |right: |assertion )",
     r"[ \t]*+[\w./\\-]++:[0-9]++: \S",
 )
+_OUTCOME: Final = any_of(
+    r"\[ERROR\] Failed to execute goal ",  # maven
+    r"FAILURE: Build failed |Execution failed for task ",  # gradle
+    r"error Command failed |(?:npm|pnpm) (?:ERR!|error) Test failed|ELIFECYCLE",
+    r"make(?:\[[0-9]++\])?: \*\*\* ",
+    r"error: test failed, to rerun ",  # cargo
+)
+"""What the tool that ran the tests says in the end: that they failed, not why."""
 _CHATTER: Final = any_of(
     rf"\[ERROR\] *+(?:{END}|See |To see |Re-run |For more |-> \[|\[Help|After correcting)",
     r"collected [0-9]++ items?",
@@ -90,8 +101,10 @@ _MARKS: Final = line_rules(
     (_SECTION, r"={4,}+ [A-Za-z]"),
     (SETTLED, _CHATTER),
     (_BLOCK, _BLOCK_HEAD),
-    (_EVIDENCE, _EVIDENT),
-    (FAILURE, _FAILED),
+    (FAILURE, _RAISED),
+    (_SHOWN, _EVIDENT),
+    (EVIDENCE, _OUTCOME),
+    (_NAMED, _FAILED),
     (PASSED, _PASSES),
     (NOISE, _SETUP),
 )
@@ -136,12 +149,14 @@ def _settle_failures(text: str, marks: Marks) -> None:
             marks[start] = FAILURE if in_full else DETAIL if is_bad else _SECTION
             if in_full:
                 _mark_block(text, start, marks)
-        elif grade is _EVIDENCE:
+        elif grade is _SHOWN:
             lines += 1
             is_new = _is_new(text, start, seen)
             tells = lines == 1 or (blocks <= _WHOLE and lines <= _EVIDENCE_LINES)
-            marks[start] = REPEAT if not is_new else FAILURE if is_bad and tells else DETAIL
-        elif (grade is FAILURE or grade is SUMMARY) and not _is_new(text, start, seen):
+            marks[start] = REPEAT if not is_new else EVIDENCE if is_bad and tells else DETAIL
+        elif (grade is _NAMED or grade is FAILURE or grade is SUMMARY) and not _is_new(
+            text, start, seen
+        ):
             marks[start] = REPEAT
 
 

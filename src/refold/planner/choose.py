@@ -59,20 +59,6 @@ class Choice:
                 for most, left in columns:
                     left[row] = (most - credit) * worths[row] if most > credit else 0.0
 
-    def take(self, numbers: Iterable[int], budget: float) -> float:
-        """Choose these in the order given while *budget* lasts; return what is left of it.
-
-        One that says the same as another is passed over: an error may come again and again.
-        """
-        said: set[frozenset[int]] = set()
-        for number in numbers:
-            price, says = self._price(number), frozenset(self._candidates[number].rows)
-            if price <= budget and says not in said:
-                said.add(says)
-                budget -= price
-                self._take(number)
-        return budget
-
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)

@@ -28,7 +28,11 @@ _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
 _WHOLE_SHARE: Final = 0.12
+_TALK_WHOLE_SHARE: Final = 0.85
+"""What the newest message may take to stay whole: plain talk goes on from what was said last."""
 _TASK_SHARE: Final = 0.2
+_OPENING_SHARE: Final = 0.1
+"""The same for how plain talk began, which is seldom a task."""
 _ELBOW_SHARE: Final = 0.15
 """What must be left for everything else beside the user's last message."""
 _FRAME_SHARE: Final = 0.1
@@ -72,7 +76,7 @@ def lay_out(
     talk: bool,
 ) -> Layout:
     """Give every message its place; in plain *talk* structure says nothing."""
-    reasons = _let_yield(messages, untouchable, tokens, target)
+    reasons = _let_yield(messages, untouchable, tokens, target, talk=talk)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
     blocks = find_blocks(messages)
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
@@ -90,12 +94,13 @@ def lay_out(
     }
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
+    newest = left * (_TALK_WHOLE_SHARE if talk else _WHOLE_SHARE)
     for number, block in enumerate(reversed(blocks)):
         if all(index in reasons for index in block):
             continue
         frame = sum(_frame(messages[i], tokens) for i in block if i not in reasons)
         whole = sum(tokens.message(messages[i]) for i in block if i not in reasons)
-        if number == 0 and not talk and whole <= left * _WHOLE_SHARE:
+        if number == 0 and whole <= newest:
             for index in block:
                 places[index] = Place.WHOLE
                 reasons.setdefault(index, "newest")
@@ -116,12 +121,16 @@ def _let_yield(
     untouchable: Mapping[int, str],
     tokens: CountedTexts,
     target: int,
+    *,
+    talk: bool,
 ) -> dict[int, str]:
     """Return what stays whole: all but the user's words that take too much of the budget."""
     reasons = dict(untouchable)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
     least = _least_rest(messages, reasons, tokens)
     shares = dict(YIELDING)
+    if talk:
+        shares["first_task"] = _OPENING_SHARE
     if "last_user_message" not in reasons.values():  # the task is the last question, too
         shares["first_task"] = shares["last_user_message"]
     for reason, share in shares.items():

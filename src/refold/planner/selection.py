@@ -79,7 +79,11 @@ class Selection:
         choice, target = self._choice, self._target
         plan, cost = self._write()
         share = (target - cost) * _MUST_SHARE
-        cost += int(share - choice.take(self._musts(), share))
+        left = share
+        for musts in self._musts():
+            choice.offer(musts)
+            left = choice.spend(left)
+        cost += int(share - left)
         choice.offer(range(len(self._candidates)))
         for number in range(_ROUNDS):
             before = len(choice.chosen)
@@ -97,11 +101,16 @@ class Selection:
             plan, cost = self._write()
         return plan
 
-    def _musts(self) -> list[int]:
-        """Return what goes wrong in the conversation, the gravest first, then the newest."""
-        candidates = self._candidates
-        musts = [number for number, candidate in enumerate(candidates) if candidate.must]
-        return sorted(musts, key=lambda n: (candidates[n].factor, n), reverse=True)
+    def _musts(self) -> list[list[int]]:
+        """Return what went wrong, the gravest first; of what says the same, only the newest."""
+        by_factor: dict[float, list[int]] = {}
+        said: set[frozenset[int]] = set()
+        for number in range(len(self._candidates) - 1, -1, -1):
+            candidate = self._candidates[number]
+            if candidate.must and (says := frozenset(candidate.rows)) not in said:
+                said.add(says)
+                by_factor.setdefault(candidate.factor, []).append(number)
+        return [by_factor[factor] for factor in sorted(by_factor, reverse=True)]
 
     def _write(self) -> tuple[Plan, int]:
         """Write out what is chosen so far, and count its tokens."""
@@ -114,21 +123,30 @@ class Selection:
         return plan, sum(map(self._tokens.fold, plan))
 
     def _folds(self, spans: Mapping[Key, Sequence[Span]]) -> Iterator[Fold]:
-        texts = self._text_at
         stretch: list[Message] = []
         for message, place in zip(self._messages, self._layout.places, strict=True):
             if place is Place.DIGEST:
                 stretch.append(message)
                 continue
             if stretch:
-                yield write_digest(stretch, texts, spans)
+                yield from self._digest(stretch, spans)
                 stretch = []
             if place is Place.WHOLE:
                 yield kept_fold(message, self._layout.reasons[message.index])
             else:
                 yield self._excerpt(message, spans)
         if stretch:
-            yield write_digest(stretch, texts, spans)
+            yield from self._digest(stretch, spans)
+
+    def _digest(
+        self, stretch: Sequence[Message], spans: Mapping[Key, Sequence[Span]]
+    ) -> Iterator[Fold]:
+        """Write a stretch as a digest, unless it costs no more as it is."""
+        digest = write_digest(stretch, self._text_at, spans)
+        if self._tokens.fold(digest) < sum(map(self._tokens.message, stretch)):
+            yield digest
+        else:
+            yield from (kept_fold(message, "within_budget") for message in stretch)
 
     def _excerpt(self, message: Message, spans: Mapping[Key, Sequence[Span]]) -> Fold:
         """Write *message* in its place, unless it was written with the same spans before."""

@@ -66,11 +66,13 @@ _SOME: Final = 0.5
 """Keeps the scales in hand where there are next to no values or words."""
 _MIN_COMMON: Final = 5.0
 _TALK_VALUE: Final = 2.0
+_REQUIREMENT: Final = 12.0
+"""What a value counts that a user named in talk: it says what is wanted, and still holds later."""
 _TALK_SHARE: Final = 0.14
 _CJK_TALK_SHARE: Final = 0.5
 """Prices and times are most of what is said in short dialogues without spaces between words."""
 _COMMON: Final = 0.02
-_NEWS: Final = 3.0
+_NEWS: Final = 1.0
 """How much more the last words of a short talk are worth than the first ones."""
 _SHORT_TALK: Final = 30
 
@@ -236,9 +238,11 @@ def talk_worths(survey: Survey, turns: Sequence[Turn]) -> list[float]:
     ]
     news = _NEWS * min(1.0, _SHORT_TALK / max(1, count))
     by_last = [1.0 + news * (turn / max(1, count - 1)) ** 2 for turn in range(count)]
+    by_voices = [_REQUIREMENT if voices & Voice.USER else _TALK_VALUE for voices in range(VOICES)]
+    columns = zip(survey.last, survey.turns, survey.shape, survey.voices, strict=True)
     return [
-        by_last[last] * by_turns[said] * (_TALK_VALUE if shape < Shape.WORD else 1.0)
-        for last, said, shape in zip(survey.last, survey.turns, survey.shape, strict=True)
+        by_last[last] * by_turns[said] * (by_voices[voices] if shape < Shape.WORD else 1.0)
+        for last, said, shape, voices in columns
     ]
 
 

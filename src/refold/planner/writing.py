@@ -14,6 +14,8 @@ from refold.stages.tags import part_tag
 
 Span = tuple[int, int]
 _GAP: Final = "…"
+_IDEOGRAPHS: Final = "\u2e80"
+"""The first character of the East Asian scripts."""
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> str:
@@ -60,6 +62,11 @@ def write_excerpt(
     return Fold(sources=(message,), texts=shown, outcomes=(tuple(rows),))
 
 
+def _labelled(role: str, body: str) -> str:
+    """Say who speaks; scripts without blanks between words need none here, and it costs a token."""
+    return f"{role}:{body}" if body[:1] >= _IDEOGRAPHS else f"{role}: {body}"
+
+
 def write_digest(
     sources: Sequence[Message], texts: Mapping[Key, Text], spans: Mapping[Key, Sequence[Span]]
 ) -> Fold:
@@ -79,7 +86,7 @@ def write_digest(
                 said.append(join_spans(text.text, chosen))
         body = "\n".join(said)
         if said:
-            lines.append(f"{message.role}: {body}")
+            lines.append(_labelled(message.role, body))
         rows.append((Outcome("digested", "oldest_stretch", message.chars, len(body), body),))
     percent = min(99, 100 * shown // max(1, whole))
     tag = part_tag("\n".join(lines), percent, handle_of(sources))

@@ -13,6 +13,8 @@ from typing import Any, Final
 SHARED: Final = Path(__file__).parent.parent.parent / "shared"
 _TAGS: Final = re.compile(r"\[cce:(?:near-)?dup of \S+ — \d+ chars|(?:\[…\d+%)? #[0-9a-z]+\]")
 """What stands in our own tags: which message is the same, its length, and a handle."""
+_DIALOGUES: Final = 20
+"""Dialogues are short and say little each: the kit's two dozen leave nothing but noise."""
 SUITES: Final = ("reuse", "reusew", "qa", "facts", "toolout")
 
 Conversation = list[dict[str, Any]]
@@ -65,11 +67,11 @@ class Kit:
         return number
 
     def suite(self, suite: str, per_source: int) -> list[dict[str, Any]]:
-        """Load the records of a suite: as many of each source as the kit itself takes."""
+        """Load the records of a suite: as many of each source as the kit takes, but more talks."""
         if suite in ("reuse", "reusew"):
             return self.runs(per_source)
         if suite == "facts":
-            chats = self.records({"chat"}, 2 * per_source)
+            chats = self.records({"chat"}, _DIALOGUES * per_source)
             return [record for record in chats if record["lang"] != "en"]
         return self.records({suite}, per_source)
 

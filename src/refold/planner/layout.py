@@ -17,10 +17,13 @@ from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.formats import can_roll
 from refold.model.message import Message
-from refold.tokens.base import CountedTexts
+from refold.stages.tags import part_tag
+from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
 STUB_TOKENS: Final = 12
 """About what the mark of an excerpt costs; a text that costs less is shown whole."""
+_BARE_DIGEST: Final = part_tag("", 99, "qxzjvk")
+"""A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
 _STRUCTURE_SHARE: Final = 0.03
@@ -94,7 +97,9 @@ def lay_out(
     }
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
-    newest = left * (_TALK_WHOLE_SHARE if talk else _WHOLE_SHARE)
+    newest = left * _WHOLE_SHARE
+    if talk:
+        newest = min(left * _TALK_WHOLE_SHARE, left - tokens(_BARE_DIGEST) - MESSAGE_OVERHEAD)
     for number, block in enumerate(reversed(blocks)):
         if all(index in reasons for index in block):
             continue

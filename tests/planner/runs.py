@@ -137,7 +137,7 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
     return find_untouchable(read(messages), Options.of(chosen))
 
 
-_HEAD = re.compile(r"\[…\d+%(?: #\w+)?\]\n?")
+_HEAD = re.compile(r"\[…(?:\d+%(?: #\w+)?| #\w+)\]\n?")
 
 
 def is_cut(text: str) -> bool:

@@ -13,7 +13,7 @@ PROVENANCE_KEY = "_cce_original"
 """The key under `metadata` that carries provenance (shared with other tools of this family)."""
 
 LINK_PREFIX = "refold:link:"
-TAG: Final = re.compile(r"\[(?:summary|cce:|truncated|recoded|…[0-9]{1,2}%)")
+TAG: Final = re.compile(r"\[(?:summary|cce:|truncated|recoded|…(?:[0-9]{1,2}%| #))")
 """How every text of a stand-in can begin: a cheap test before any look-up.
 
 An ellipsis in brackets alone is what people write in quotations.

@@ -47,8 +47,11 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
 
 
 def part_tag(body: str, percent: int, handle: str = "") -> str:
-    """Spell a text or a stretch of messages of which only so much is shown: `[…12% #handle]`."""
-    return _headed(f"…{percent}%", handle, body)
+    """Spell a text or a stretch of messages of which only so much is shown: `[…12% #handle]`.
+
+    Where nothing is shown, there is no share to tell, and it costs two tokens: `[… #handle]`.
+    """
+    return _headed(f"…{percent}%" if body or not handle else "…", handle, body)
 
 
 def recoded_tag(body: str, handle: str = "") -> str:

@@ -304,6 +304,14 @@ def test_obstacles_name_what_is_in_the_way(
         assert f"messages[{report.obstacles[0].message_index}]" in report.explain()
 
 
+def test_what_the_agent_profile_shortened_is_not_in_the_way() -> None:
+    messages: Conversation = [{"role": "system", "content": "Be brief."}, *talk(5)]
+    report = compress(messages, token_budget=2, profile="agent", counter=words).budget
+    assert report is not None
+    assert [(o.message_index, o.reason) for o in report.obstacles] == [(0, "preserved_role")]
+    assert report.obstacles[0].tokens == tokens_of(messages[:1], counter=words)
+
+
 def test_strict_raises_and_names_the_place() -> None:
     store = MemoryStore()
     messages: Conversation = [{"role": "user", "content": "hi"}, *talk(2)]

@@ -16,17 +16,17 @@ def report_budget(
     rungs: Sequence[str],
     untouchable: Mapping[int, str],
 ) -> BudgetReport:
-    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why."""
+    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why.
+
+    In the way is what such a message still costs there; the profile `agent` may shorten some.
+    """
     messages = [message for fold in plan for message in fold.sources]
     count = sum(map(tokens.fold, plan))
+    costs = {fold.sources[0].index: tokens.fold(fold) for fold in plan if len(fold.sources) == 1}
     obstacles = [
-        Obstacle(
-            message_id=messages[index].id,
-            message_index=index,
-            tokens=tokens.message(messages[index]),
-            reason=reason,
-        )
+        Obstacle(message_id=messages[index].id, message_index=index, tokens=cost, reason=reason)
         for index, reason in untouchable.items()
+        if (cost := costs.get(index, 0))
     ]
     return BudgetReport(
         token_budget=budget,

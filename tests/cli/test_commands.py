@@ -208,3 +208,14 @@ def test_a_budget_that_cannot_be_kept_says_what_is_in_the_way(
     assert "do not fit into 1" in done.err
     assert "messages[" in done.err
     assert refold("uncompress", out).out == file.read_bytes()
+    for look in ("stats", "explain"):
+        seen = refold(look, file, "--budget", 1, "--json")
+        assert (seen.code, seen.err) == (4, done.err.splitlines(keepends=True)[-1])
+        assert json.loads(seen.out)
+
+
+def test_a_strict_budget_that_cannot_be_kept_writes_nothing(refold: Refold, file: Path) -> None:
+    done = refold("compress", file, "-o", "small", "--budget", 1, "--set", "strict=true")
+    assert done.code == 4
+    assert "do not fit into 1" in done.err
+    assert not Path("small").exists()

@@ -133,6 +133,31 @@ def test_a_store_that_is_none(refold: Refold) -> None:
     assert not Path("b").exists()
 
 
+def test_a_result_never_replaces_its_originals(refold: Refold) -> None:
+    Path("a.jsonl").write_bytes(jsonl(chat()))
+    done = refold("compress", "a.jsonl", "-o", "s.db", "--store", "./s.db")
+    assert done.code == 2
+    assert "-o and --store both name 's.db'" in done.err
+    assert not Path("s.db").exists()
+    refold("compress", "a.jsonl", "-o", "b.jsonl", "--store", "s.db")
+    kept = Path("s.db").read_bytes()
+    assert refold("uncompress", "b.jsonl", "--store", "s.db", "-o", "s.db").code == 2
+    assert Path("s.db").read_bytes() == kept
+
+
+def test_originals_that_cannot_be_passed_on(refold: Refold) -> None:
+    Path("a.jsonl").write_bytes(jsonl(chat()))
+    refold("compress", "a.jsonl", "-o", "b.jsonl")
+    done = refold("compress", "b.jsonl", "-o", "nowhere/c.jsonl")
+    assert done.code == 1
+    assert "cannot copy the originals" in done.err
+    Path("b.jsonl.refold.db").write_bytes(b"not a database")
+    done = refold("compress", "b.jsonl", "-o", "c.jsonl")
+    assert done.code == 1
+    assert "'b.jsonl.refold.db'" in done.err
+    assert not list(Path().glob("c.jsonl*"))
+
+
 def test_a_failed_write_leaves_the_old_file(
     refold: Refold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,3 +234,46 @@ def test_broken_pipe_is_quiet() -> None:
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "words"),
+    [
+        ("count - <&-", 1, "standard input: cannot be read: "),
+        ("demo >&-", 1, "cannot write to standard output: "),
+        ("compress a --json -q >&-", 1, "cannot write to standard output: "),
+        ("compress a -o b -q >&-", 0, ""),
+        ("stats nowhere 2>&-", 1, ""),
+        ("compress a -o b 2>&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed(tmp_path: Path, shell: str, code: int, words: str) -> None:
+    (tmp_path / "a").write_bytes(jsonl(chat()))
+    done = subprocess.run(
+        f'"{sys.executable}" -m refold {shell}',
+        shell=True,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert words in done.stderr.decode()
+    assert len(done.stderr.splitlines()) == bool(words)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+@pytest.mark.parametrize("args", [("demo",), ("compress", "a", "--json", "-q")])
+def test_an_output_that_is_full(tmp_path: Path, args: tuple[str, ...]) -> None:
+    (tmp_path / "a").write_bytes(jsonl(chat()))
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "refold", *args],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"refold: cannot write to standard output: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -7,12 +7,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, TextIO
 
 import click
 
 import refold
-from refold.errors import RefoldError
+from refold.errors import BudgetError, RefoldError
 
 COMMANDS: Final[Mapping[str, str]] = {
     "compress": "refold.cli.compress",
@@ -26,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 _OK: Final = 0
 _ERROR: Final = 1
+_OVER_BUDGET: Final = 4
 _INTERRUPTED: Final = 130
 
 _EPILOG: Final = """\b
@@ -83,6 +85,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    _open_what_is_closed()
     _never_fail_to_print(sys.stdout, sys.stderr)
     try:
         code = cli.main(args=args, prog_name="refold", standalone_mode=False)
@@ -92,15 +95,32 @@ def main(args: Sequence[str] | None = None) -> int:
         return error.exit_code
     except RefoldError as error:
         click.echo(f"refold: {error}", err=True)
-        return _ERROR
+        return _OVER_BUDGET if isinstance(error, BudgetError) else _ERROR
     except (click.Abort, KeyboardInterrupt):
         click.echo("refold: interrupted", err=True)
         return _INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain once more when it flushes.
+    except OSError as error:
+        # What goes wrong with files is told where they are opened, so this is standard output.
+        # Python would complain once more when it flushes it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # else whoever read our output has gone
+            with suppress(OSError):
+                click.echo(f"refold: cannot write to standard output: {error.strerror}", err=True)
         return _ERROR
     return code if isinstance(code, int) else _OK
+
+
+def _open_what_is_closed() -> None:
+    """Put a stream that fails when it is used in the place of one that was closed by the shell.
+
+    Python has `None` there. Nobody can read standard error then, so what is said on it is lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _never_fail_to_print(*streams: TextIO) -> None:

@@ -14,8 +14,8 @@ from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, read_document, say, working, write_text
 from refold.cli.options import (
     EPILOG,
-    OVER_BUDGET,
     budget_option,
+    check_budget,
     file_argument,
     format_option,
     make_options,
@@ -26,7 +26,7 @@ from refold.cli.options import (
     set_option,
     store_option,
 )
-from refold.cli.originals import Sidecar, inherit, open_embedded, sidecar_of
+from refold.cli.originals import Sidecar, check_apart, inherit, open_embedded, sidecar_of
 from refold.cli.words import count_of, percent_saved
 from refold.errors import StoreError
 from refold.stores import SqliteStore, Store
@@ -78,6 +78,7 @@ def command(
     """Fold a conversation file; the originals are kept so that it can be unfolded."""
     options = make_options(settings, format_name, token_budget=budget, profile=profile, model=model)
     out = None if out == STDIO else out
+    check_apart(out, store)
     document = read_document(file)
     as_json = as_json or document.verbatim is not None
     if out is None and store is None and not as_json:
@@ -95,10 +96,7 @@ def command(
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out)
     say(_summary(document, folded, place), quiet=quiet)
-    report = folded.result.budget
-    if report is not None and not report.fits:
-        say(f"refold: {report.explain()}", quiet=False)
-        raise click.exceptions.Exit(OVER_BUDGET)
+    check_budget(folded.result)
 
 
 def _choose_store(

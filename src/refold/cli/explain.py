@@ -12,6 +12,7 @@ from refold.cli.io import read_document, working, write_text
 from refold.cli.options import (
     EPILOG,
     budget_option,
+    check_budget,
     file_argument,
     format_option,
     json_option,
@@ -63,10 +64,11 @@ def command(
     if as_json:
         data = [row.to_dict(full=full) for row in rows]
         write_text(json.dumps(data, indent=2) + "\n", None)
-        return
-    from refold.cli.render import draw_explanation, draw_totals, make_console
+    else:
+        from refold.cli.render import draw_explanation, draw_totals, make_console
 
-    console = make_console()
-    console.print(draw_explanation(rows, console.width, full=full))
-    figures = folded.result.compression
-    console.print(draw_totals(figures, len(document.items), len(folded.document.items)))
+        console = make_console()
+        console.print(draw_explanation(rows, console.width, full=full))
+        figures = folded.result.compression
+        console.print(draw_totals(figures, len(document.items), len(folded.document.items)))
+    check_budget(folded.result)

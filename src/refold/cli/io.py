@@ -44,10 +44,8 @@ def read_document(path: str) -> Document:
 
 
 def _read_bytes(path: str, name: str) -> bytes:
-    if path == STDIO:
-        return sys.stdin.buffer.read()
     try:
-        return Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
     except FileNotFoundError as error:
         raise FormatError("no such file", name) from error
     except IsADirectoryError as error:

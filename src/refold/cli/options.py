@@ -8,9 +8,10 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import click
 
-from refold.errors import ConfigError
+from refold.errors import BudgetError, ConfigError
 from refold.formats import format_names
 from refold.options import Options, PreservePattern, Profile
+from refold.result import Result
 
 _WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -21,9 +22,6 @@ EPILOG: Final = (
     "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage; "
     "\n3 some originals are missing; 4 over budget; 130 interrupted."
 )
-
-OVER_BUDGET: Final = 4
-"""Exit code when the result is written but does not fit the budget."""
 
 file_argument = click.argument("file", metavar="FILE|-")
 out_option = click.option(
@@ -88,6 +86,12 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
         return Options.of(choices)
     except ConfigError as error:
         raise click.UsageError(f"--set: {error}") from error
+
+
+def check_budget(result: Result) -> None:
+    """Say what is in the way if a budget is not kept; called once the result is written."""
+    if result.budget is not None and not result.budget.fits:
+        raise BudgetError(result.budget.explain())
 
 
 def _convert(name: str, kind: Any, value: str) -> Any:

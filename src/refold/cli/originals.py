@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
+
+import click
 
 from refold.cli.document import Document
 from refold.cli.folding import Originals, may_be_folded
@@ -50,8 +52,29 @@ def inherit(source: str, target: Path) -> None:
     known = sidecar_of(source)
     if source == "-" or target.exists() or not known.exists():
         return
-    with closing(sqlite3.connect(known)) as old, closing(sqlite3.connect(target)) as new:
-        old.backup(new)
+    try:
+        with closing(sqlite3.connect(known)) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
+    except BaseException as error:
+        with suppress(OSError):
+            target.unlink()  # half a copy would be taken for the whole
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(
+                f"cannot copy the originals from {str(known)!r} to {str(target)!r}: {error}; "
+                "name another place with --store DB"
+            ) from error
+        raise
+
+
+def check_apart(out: str | None, store: str | None) -> None:
+    """Refuse to write a result over the store that has its originals."""
+    if out is None or store is None:
+        return
+    if Path(out).resolve() == Path(store).resolve():
+        raise click.UsageError(
+            f"-o and --store both name {out!r}: the result would take the place of the originals; "
+            "choose another OUT"
+        )
 
 
 def open_embedded(document: Document) -> MemoryStore:

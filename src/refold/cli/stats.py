@@ -12,6 +12,7 @@ from refold.cli.io import read_document, working, write_text
 from refold.cli.options import (
     EPILOG,
     budget_option,
+    check_budget,
     file_argument,
     format_option,
     json_option,
@@ -59,9 +60,10 @@ def command(
     if as_json:
         data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
         write_text(json.dumps(data, indent=2) + "\n", None)
-        return
-    from refold.cli.render import draw_figures, draw_totals, make_console
+    else:
+        from refold.cli.render import draw_figures, draw_totals, make_console
 
-    console = make_console()
-    console.print(draw_totals(figures, before, after))
-    console.print(draw_figures(figures))
+        console = make_console()
+        console.print(draw_totals(figures, before, after))
+        console.print(draw_figures(figures))
+    check_budget(folded.result)

@@ -10,7 +10,7 @@ import click
 from refold.cli.folding import unfold_file
 from refold.cli.io import read_document, say, working, write_text
 from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
-from refold.cli.originals import find_originals
+from refold.cli.originals import check_apart, find_originals
 from refold.cli.words import clean
 
 _MISSING: Final = 3
@@ -37,6 +37,7 @@ compress --json wrote), else from FILE.refold.db.
 @quiet_option
 def command(*, file: str, out: str | None, store: str | None, one_layer: bool, quiet: bool) -> int:
     """Unfold a file: the bytes it had before it was folded."""
+    check_apart(out, store)
     document = read_document(file)
     with ExitStack() as stack:
         originals = find_originals(document, file, store, stack)

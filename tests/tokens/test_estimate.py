@@ -162,6 +162,33 @@ def test_a_picture_costs_by_rule_not_by_its_bytes(picture: dict[str, Any]) -> No
     assert cost({"role": "user", "content": [text, picture, picture]}) == one + IMAGE_TOKENS
 
 
+def base64_of(size: int) -> str:
+    return "A" * (size // 3 * 4)
+
+
+@pytest.mark.parametrize(
+    ("block", "pictures"),
+    [
+        ({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}, 1),
+        ({"type": "input_audio", "input_audio": {"data": base64_of(6_000_000)}}, 3),
+        ({"type": "file", "file": {"file_id": "f"}}, 1),
+        ({"type": "file", "file": {"filename": "a.pdf", "file_data": base64_of(60_000)}}, 2),
+        ({"type": "input_file", "file_url": "https://x.test/a.pdf"}, 1),
+        ({"type": "input_file", "file_data": base64_of(150_000)}, 3),
+        ({"type": "document", "source": {"type": "base64", "data": base64_of(90_000)}}, 2),
+        ({"type": "document", "source": {"type": "url", "url": "https://x.test/a.pdf"}}, 1),
+        ({"type": "document", "source": {"type": "file", "file_id": "f"}}, 1),
+        ({"type": "document", "source": {"type": "text", "data": ""}}, 0),
+        ({"type": "document"}, 0),
+        ({"type": "hologram", "data": base64_of(90_000)}, 0),
+    ],
+)
+def test_other_media_cost_as_many_pictures_as_their_size_makes(
+    block: dict[str, Any], pictures: int
+) -> None:
+    assert cost({"role": "user", "content": [block]}) == MESSAGE_OVERHEAD + pictures * IMAGE_TOKENS
+
+
 def test_pictures_inside_a_tool_result_are_counted() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
     inner = [{"type": "image", "source": source}]

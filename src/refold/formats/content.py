@@ -12,6 +12,11 @@ from refold.model.wire import Path, spell
 Block = Mapping[str, Any]
 BlockReader = Callable[[Reading, Block, Path, str], None]
 
+_PAGE_BYTES: Final = 50_000
+"""About a page of a document: it costs as much as a picture."""
+_TALK_BYTES: Final = 2_000_000
+"""About two minutes of a recording: they cost as much as a picture."""
+
 
 def read_content(
     reading: Reading, content: object, path: Path, place: str, *, call_id: str | None = None
@@ -91,14 +96,37 @@ def read_image(reading: Reading, block: Block, path: Path, place: str) -> None:
     reading.images += 1
 
 
+def read_data(key: str, bytes_each: int) -> BlockReader:
+    """Make a reader for what is neither text nor picture.
+
+    It counts as one picture for every *bytes_each* begun, and as one if only its address is given.
+    """
+
+    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
+        del path, place
+        reading.images += _pictures(block.get(key, block), bytes_each)
+
+    return read
+
+
+def _pictures(holder: object, bytes_each: int) -> int:
+    data = None
+    if isinstance(holder, Mapping):
+        data = holder.get("data") or holder.get("file_data")
+    size = len(data) * 3 // 4 if isinstance(data, str) else 0  # it is base64
+    return max(1, -(-size // bytes_each))
+
+
 def read_document(reading: Reading, block: Block, path: Path, place: str) -> None:
     """Count the text of a document or search result; citations point into it, so it stays."""
     del path, place
     source = block.get("source")
+    kind = source.get("type") if isinstance(source, Mapping) else None
     body = source.get("data") if isinstance(source, Mapping) else None
-    is_text = isinstance(source, Mapping) and source.get("type") == "text"
-    if is_text and isinstance(body, str):
+    if kind == "text" and isinstance(body, str):
         reading.opaque.append(body)
+    elif kind in ("base64", "url", "file"):
+        reading.images += _pictures(source, _PAGE_BYTES)
     for piece in (source, block):
         content = piece.get("content") if isinstance(piece, Mapping) else None
         if content:
@@ -121,5 +149,8 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "image": read_image,
     "image_url": read_image,
     "input_image": read_image,
+    "input_audio": read_data("input_audio", _TALK_BYTES),
+    "file": read_data("file", _PAGE_BYTES),
+    "input_file": read_data("input_file", _PAGE_BYTES),
 }
 """How each known block is read. A type that is not here travels through untouched."""

@@ -38,5 +38,5 @@ def _pieces(message: Message, tokens: CountedTexts) -> Iterable[tuple[str, int]]
     for text in message.opaque:
         yield ("tool call" if message.calls else "other"), tokens(text)
     for _ in range(message.images):
-        yield "image", IMAGE_TOKENS
+        yield "media", IMAGE_TOKENS
     yield "framing", MESSAGE_OVERHEAD

@@ -286,6 +286,33 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
     assert restored(result) == messages
 
 
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "input_image", "image_url": PIXELS}, "image — image/png, 900 bytes"),
+        (
+            {"type": "input_audio", "input_audio": {"data": "AAAA" * 300, "format": "wav"}},
+            "audio — wav, 900 bytes",
+        ),
+        (
+            {"type": "file", "file": {"filename": "plan.pdf", "file_data": "AAAA" * 300}},
+            "file — plan.pdf, 900 bytes",
+        ),
+        (
+            {"type": "input_file", "file_url": "https://x.test/plan.pdf"},
+            "file — https://x.test/plan.pdf",
+        ),
+    ],
+)
+def test_c23_old_recordings_and_files_do_too(part: Any, said: str) -> None:
+    messages = [*talk(1), {"role": "user", "content": [part]}, *loop(3)[2:]]
+    result = fit(messages, cost(messages) - 500)
+    assert result.steps == ("evict_media",)
+    [stub] = result.messages[2]["content"]
+    assert re.fullmatch(rf"\[cce:{re.escape(said)} \| #\w+\]", stub["text"])
+    assert restored(result) == messages
+
+
 def test_c23_pictures_stay_as_long_as_there_is_room() -> None:
     part = {"type": "image_url", "image_url": {"url": PIXELS}}
     messages = [*talk(1), {"role": "user", "content": [part]}, *loop(3)[2:]]

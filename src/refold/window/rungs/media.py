@@ -16,6 +16,7 @@ _KINDS: Final = {
     "input_image": "image",
     "input_audio": "audio",
     "file": "file",
+    "input_file": "file",
 }
 """Blocks that are replaced; documents are not, for citations count them."""
 _MAX_URL_CHARS: Final = 100
@@ -44,16 +45,17 @@ def _stub(block: Mapping[str, Any], kind: str, handle: str) -> dict[str, Any]:
     end = f" | #{handle}]" if handle else "]"
     text = f"[cce:{_KINDS[kind]} — {_describe(block, kind)}{end}"
     rest = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
-    return {"type": "input_text" if kind == "input_image" else "text", "text": text, **rest}
+    is_item = kind in ("input_image", "input_file")  # of the Responses API
+    return {"type": "input_text" if is_item else "text", "text": text, **rest}
 
 
 def _describe(block: Mapping[str, Any], kind: str) -> str:
     """Say what can be said of a block: its name, its type, its size, its address."""
     inner = block.get("source", block.get(kind))
-    holder = inner if isinstance(inner, Mapping) else {"url": inner}
+    holder = inner if isinstance(inner, Mapping) else block
     names = ("filename", "file_id", "media_type", "format", "detail")
     said = [holder[name] for name in names if isinstance(holder.get(name), str)]
-    datas = [holder.get(name) for name in ("url", "data", "file_data")]
+    datas = [holder.get(name) for name in ("url", "image_url", "file_url", "data", "file_data")]
     said += [_address(data) for data in datas if isinstance(data, str)]
     return ", ".join(said) or "no more is known"
 

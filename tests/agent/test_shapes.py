@@ -21,7 +21,7 @@ from refold.agent.shapes import (
     find_texts,
     get,
     set_field,
-    with_text,
+    with_value,
 )
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 
@@ -171,7 +171,7 @@ def test_objects_read_like_dicts(shape: str) -> None:
 def test_the_text_can_be_replaced_in_a_copy(shape: str) -> None:
     before = copy.deepcopy(SHAPES[shape])
     (found,) = find_results(SHAPES[shape])
-    changed = [SHAPES[shape][0], with_text(SHAPES[shape][1], found.path, "short")]
+    changed = [SHAPES[shape][0], with_value(SHAPES[shape][1], found.path, "short")]
     assert SHAPES[shape] == before
     assert [found.text for found in find_results(changed)] == ["short"]
 
@@ -321,7 +321,7 @@ def test_objects_of_all_kinds_are_read_and_copied(make: Any) -> None:
     message = make(role="tool", content="body")
     (found,) = find_results([message])
     assert found.text == "body"
-    changed = with_text(message, found.path, "short")
+    changed = with_value(message, found.path, "short")
     assert (type(changed), changed.content, message.content) == (make, "short", "body")
 
 
@@ -376,7 +376,7 @@ def test_no_shape_is_too_strange(messages: list[Mapping[str, Any]]) -> None:
     for found in find_texts(messages):
         held = at(messages[found.index], found.path)
         assert held == found.text or (isinstance(found, ToolText) and found.is_data)
-        assert at(with_text(messages[found.index], found.path, "new"), found.path) == "new"
+        assert at(with_value(messages[found.index], found.path, "new"), found.path) == "new"
     find_calls(messages)
     assert messages == before
 

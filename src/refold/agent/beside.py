@@ -1,4 +1,7 @@
-"""The short form of a message's content, kept beside it as `compressed_content`."""
+"""The short form of a message's content, kept beside it as `compressed_content`.
+
+In a record of a session file that is inside the turn, where the content is.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.agent.found import FoundText
-from refold.agent.shapes import get, set_field, with_text
+from refold.agent.shapes import get, set_field, with_value
+from refold.formats import turn_of, turn_path
 from refold.model.wire import Path
 
 _FIELD: Final = "compressed_content"
@@ -15,7 +19,7 @@ _CONTENTS: Final = ("content", "parts", "output")
 
 def short_at(message: Any, found: FoundText) -> str | None:
     """Return the short form of one text of *message*; `None` if it has none yet."""
-    short = _short_form(message)
+    short = _short_form(turn_of(message))
     if short is None or isinstance(short, str):
         return short
     value = _walk(short, found.path[1:])
@@ -24,21 +28,31 @@ def short_at(message: Any, found: FoundText) -> str | None:
 
 def put_beside(message: Any, found: FoundText, short: str) -> None:
     """Put *short* into the short form of *message*; its content stays as it is."""
+    turn = turn_of(message)
     name = str(found.path[0])
-    so_far = _short_form(message)
-    whole = {name: get(message, name) if so_far is None else so_far}
-    set_field(message, _FIELD, with_text(whole, found.path, short)[name])
+    so_far = _short_form(turn)
+    whole = {name: get(turn, name) if so_far is None else so_far}
+    set_field(turn, _FIELD, with_value(whole, found.path, short)[name])
 
 
 def shown(message: Any) -> Any:
     """Return *message* as it is to be sent: a copy with the short form in the place of the long."""
+    return with_value(message, turn_path(message), _shown(turn_of(message)))
+
+
+def has_short_form(message: Mapping[str, Any]) -> bool:
+    """Tell whether *message* has a field for the short form, which no provider knows."""
+    return _FIELD in turn_of(message)
+
+
+def _shown(message: Any) -> Any:
     short = _short_form(message)
     if short is None and not isinstance(message, Mapping):
         return message
     named = [name for name in _CONTENTS if get(message, name) is not None]
     name = named[0] if named else _CONTENTS[0]
     if not isinstance(message, Mapping):
-        return with_text(message, (name,), short)
+        return with_value(message, (name,), short)
     rest = {key: value for key, value in message.items() if key != _FIELD}
     return rest if short is None else {**rest, name: short}
 

@@ -11,6 +11,7 @@ from refold.agent.found import FoundText, ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
 from refold.agent.shapes import find_calls, find_texts, get
+from refold.formats import turn_of
 from refold.model.wire import text_digest
 from refold.tokens.base import TokenCounter
 
@@ -122,7 +123,8 @@ class Chooser:
 def _unseen(messages: Sequence[Any]) -> range:
     """Return the last turn, if the model has not answered to its results yet."""
     called = max((call.index for call in find_calls(messages)), default=-1)
-    spoke = max((n for n, m in enumerate(messages) if get(m, "role") in _ASSISTANTS), default=-1)
+    roles = (get(turn_of(message), "role") for message in messages)
+    spoke = max((n for n, role in enumerate(roles) if role in _ASSISTANTS), default=-1)
     return range(0) if called < 0 or spoke > called else range(called, len(messages))
 
 

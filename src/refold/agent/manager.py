@@ -17,11 +17,12 @@ from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
 from refold.agent.remembered import Remembered
-from refold.agent.shapes import with_text
+from refold.agent.shapes import with_value
 from refold.agent.shortening import Shortener
 from refold.agent.triggers import find_trigger
 from refold.asking import run_apart
 from refold.errors import ConfigError
+from refold.formats import turn_path
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import hide_secrets
@@ -131,8 +132,9 @@ class CompressionManager:
         for candidate in self._survey(messages):
             known = None if candidate.skip else self._remembered.find(candidate.key)
             if known is not None:
-                index, path = candidate.found.index, candidate.found.path
-                view[index] = with_text(view[index], path, known.short)
+                index = candidate.found.index
+                path = (*turn_path(view[index]), *candidate.found.path)
+                view[index] = with_value(view[index], path, known.short)
         return view
 
     def _survey(self, messages: Sequence[Any], *, again: bool = False) -> list[Candidate]:

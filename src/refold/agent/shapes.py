@@ -1,7 +1,8 @@
 """Find the texts of messages in any shape, and tell which of them are results of tools.
 
-A message may be a dict, a dataclass, a pydantic model or any object with attributes. Everything
-here reads; what a caller wants changed goes through `set_field` (in place) or `with_text` (a copy).
+A message may be a dict, a dataclass, a pydantic model or any object with attributes. In a record of
+a session file the message is the turn that it holds, and paths begin there. Everything here reads;
+what a caller wants changed goes through `set_field` (in place) or `with_value` (a copy).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
+from refold.formats import turn_of
 from refold.model.wire import Path, place_of, spell
 
 __all__ = [
@@ -27,7 +29,7 @@ __all__ = [
     "find_texts",
     "get",
     "set_field",
-    "with_text",
+    "with_value",
 ]
 
 _ATOMS: Final = (str, bytes, int, float, type(None), list, tuple)
@@ -72,20 +74,20 @@ def set_field(message: object, name: str, value: object) -> None:
         ) from error
 
 
-def with_text(message: Any, path: Path, text: str) -> Any:
-    """Return a copy of *message* with *text* at *path*; what does not change is shared."""
+def with_value(message: Any, path: Path, value: object) -> Any:
+    """Return a copy of *message* with *value* at *path*; what does not change is shared."""
     if not path:
-        return text
+        return value
     step = path[0]
     if isinstance(step, int):
         items = list(message)
-        items[step] = with_text(items[step], path[1:], text)
+        items[step] = with_value(items[step], path[1:], value)
         return items
-    value = with_text(get(message, step), path[1:], text)
+    changed = with_value(get(message, step), path[1:], value)
     if isinstance(message, Mapping):
-        return {**message, step: value}
+        return {**message, step: changed}
     fresh = copy.copy(message)
-    object.__setattr__(fresh, step, value)  # a copy of our own, so it may be of a frozen class
+    object.__setattr__(fresh, step, changed)  # a copy of our own, so it may be of a frozen class
     return fresh
 
 
@@ -115,7 +117,7 @@ def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
         if isinstance(message, _ATOMS):
             problem = f"must be a mapping or an object with a role, got {type(message).__name__}"
             raise MessageError(problem, place_of(index))
-        yield index, message
+        yield index, turn_of(message)
 
 
 @dataclass(slots=True)

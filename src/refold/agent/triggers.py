@@ -10,6 +10,7 @@ from refold.agent.candidates import Candidate
 from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.shapes import find_calls, find_texts, get
+from refold.formats import turn_of
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD, TokenCounter
 
 _MEDIA: Final = ("image", "audio", "video", "file", "document", "inline_data", "inlineData")
@@ -69,7 +70,7 @@ def count_context(messages: Sequence[Any], count: TokenCounter) -> int:
 
 def _parts(message: Any) -> Iterator[Any]:
     """Yield the parts of *message*, and those of the results among them."""
-    for part in _list_in(message):
+    for part in _list_in(turn_of(message)):
         yield part
         yield from _list_in(part)
 

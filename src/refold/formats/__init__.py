@@ -10,7 +10,7 @@ from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
-from refold.model.wire import digest
+from refold.model.wire import Path, digest
 
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
@@ -44,6 +44,22 @@ def recognize(messages: Sequence[object]) -> Format:
         if any(map(format_.marks, mappings)):
             return format_
     return plain.FORMAT
+
+
+def turn_path(record: object) -> Path:
+    """Return where the turn stands in a record of a session file; `()` if *record* is the turn."""
+    if is_mapping(record) and "type" in record:
+        for format_ in FORMATS:
+            if format_.turn_path is not None and format_.marks(record):
+                return format_.turn_path(record)
+    return ()
+
+
+def turn_of(record: Any) -> Any:
+    """Return the turn in a record of a session file; what is no such record is the turn itself."""
+    for step in turn_path(record):
+        record = record[step]
+    return record
 
 
 def can_roll(message: Message) -> bool:
@@ -158,5 +174,7 @@ __all__ = [
     "format_names",
     "load",
     "recognize",
+    "turn_of",
+    "turn_path",
     "write_rolled",
 ]

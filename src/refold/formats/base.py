@@ -41,8 +41,13 @@ class Format:
     read: Callable[[Mapping[str, Any], str], Reading]
     write: Callable[[Mapping[str, Any], str], dict[str, Any]] | None = None
     """Writes a message of the assistant with the given text, in the place of the given one."""
-    is_file: bool = False
-    """Whether this is the record shape of a session file rather than of a provider."""
+    turn_path: Callable[[Mapping[str, Any]], Path] | None = None
+    """Says where the turn stands in a record, if this is the record shape of a session file."""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether this is the record shape of a session file rather than of a provider."""
+        return self.turn_path is not None
 
 
 def read_role(message: Mapping[str, Any], place: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from refold.formats.base import Format, Reading, has_type, read_role
 from refold.formats.content import read_content
+from refold.model.wire import Path
 
 _TURNS: Final = frozenset({"user", "assistant"})
 _NOTES: Final = frozenset({"summary", "file-history-snapshot"})
@@ -27,13 +28,18 @@ def _marks(record: Mapping[str, Any]) -> bool:
     )
 
 
+def _turn_path(record: Mapping[str, Any]) -> Path:
+    is_turn = has_type(record, _TURNS) and isinstance(record.get("message"), Mapping)
+    return ("message",) if is_turn else ()
+
+
 def _read(record: Mapping[str, Any], place: str) -> Reading:
-    turn = record.get("message")
-    if not has_type(record, _TURNS) or not isinstance(turn, Mapping):
+    if not _turn_path(record):
         return Reading(role=str(record.get("type", "")), is_turn=False)
+    turn = record["message"]
     reading = Reading(role=read_role(turn, f"{place}.message"))
     read_content(reading, turn.get("content"), ("message", "content"), place)
     return reading
 
 
-FORMAT: Final[Format] = Format(name="claude-code", marks=_marks, read=_read, is_file=True)
+FORMAT: Final[Format] = Format(name="claude-code", marks=_marks, read=_read, turn_path=_turn_path)

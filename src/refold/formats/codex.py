@@ -82,4 +82,11 @@ def _write(record: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**head, "payload": item}
 
 
-FORMAT: Final[Format] = Format(name="codex", marks=_marks, read=_read, write=_write, is_file=True)
+def _turn_path(record: Mapping[str, Any]) -> Path:
+    found = _item(record)
+    return () if found is None else found[1]
+
+
+FORMAT: Final[Format] = Format(
+    name="codex", marks=_marks, read=_read, write=_write, turn_path=_turn_path
+)

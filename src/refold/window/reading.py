@@ -15,10 +15,11 @@ Wires = Sequence[Mapping[str, Any]]
 
 def as_sent(messages: Wires) -> Wires:
     """Return *messages* with the short forms of `CompressionManager` in the place of the long."""
-    if not any("compressed_content" in message for message in check_list(messages)):
-        return messages
-    from refold.agent.beside import shown  # a sibling: late, so that neither needs the other first
+    # A sibling: late, so that neither needs the other first.
+    from refold.agent.beside import has_short_form, shown
 
+    if not any(map(has_short_form, check_list(messages))):
+        return messages
     return [shown(message) if isinstance(message, dict) else message for message in messages]
 
 

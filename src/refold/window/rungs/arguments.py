@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from refold.formats import turn_of
+from refold.formats.base import has_type
 from refold.model.message import Message
 from refold.model.wire import clone, spell
 from refold.stages.tags import truncated_tag
@@ -37,12 +39,15 @@ def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:
 
 def _places(wire: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield where arguments stand: in calls of OpenAI's shapes and of Anthropic's."""
-    calls = wire.get("tool_calls")
-    content = wire.get("content")
+    turn = turn_of(wire)
+    calls = turn.get("tool_calls")
+    content = turn.get("content")
     for call in calls if isinstance(calls, list) else ():
         yield from _place(call, "function", "arguments")
         yield from _place(call, "custom", "input")
-    yield from _place(wire, "function_call", "arguments")
+    yield from _place(turn, "function_call", "arguments")
+    if has_type(turn, ("function_call",)) and "arguments" in turn:
+        yield turn, "arguments"
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") == "tool_use" and "input" in block:
             yield block, "input"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from refold.formats import turn_of
 from refold.model.message import Message
 from refold.model.wire import clone
 from refold.text.truncate import cut
@@ -25,9 +26,11 @@ _MAX_URL_CHARS: Final = 100
 def evict_media(message: Message, handle: str) -> dict[str, Any] | None:
     """Replace the media in *message*, also those among the results of tools."""
     wire: dict[str, Any] = clone(dict(message.wire))
-    blocks = _blocks(wire.get("content"))
+    turn = turn_of(wire)
+    outer = [_blocks(turn.get(name)) for name in ("content", "output")]
+    inner = [_blocks(block.get("content")) for blocks in outer for block in blocks]
     found = 0
-    for holder in (blocks, *(_blocks(block.get("content")) for block in blocks)):
+    for holder in (*outer, *inner):
         for number, block in enumerate(holder):
             kind = block.get("type")
             if isinstance(kind, str) and kind in _KINDS:

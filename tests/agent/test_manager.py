@@ -441,6 +441,8 @@ class TestC09:
 
         assert run(main()) == [5, 5, 2]
         assert "compressed=2" in repr(cm.last_report)
+        saved = cm.stats.tokens_saved
+        assert repr(cm) == f"CompressionManager(compressed=12, tokens_saved={saved})"
 
 
 class TestC10:

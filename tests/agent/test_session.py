@@ -76,6 +76,15 @@ def test_a_session_keeps_the_first_copy_whatever_is_chosen() -> None:
     assert Session(Options(keep_duplicate="latest")).options.keep_duplicate == "first"
 
 
+def test_a_session_says_how_large_it_is() -> None:
+    session = Session(token_budget=400)
+    assert repr(session) == "Session(messages=0, tokens=0, folds=0)"
+    session.extend(talk(20))
+    session.view()
+    tokens, folds = session.report.tokens, session.report.folds
+    assert repr(session) == f"Session(messages=20, tokens={tokens}, folds={folds})"
+
+
 def test_an_empty_session_has_an_empty_view() -> None:
     session = Session(token_budget=10)
     assert session.view() == []

@@ -73,6 +73,11 @@ class CompressionManager:
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
         self._last: ContextVar[ManagerReport | None] = ContextVar("last_report", default=None)
 
+    def __repr__(self) -> str:
+        stats = self._stats
+        said = f"compressed={stats.compressed}, tokens_saved={stats.tokens_saved}"
+        return f"{type(self).__name__}({said})"
+
     @property
     def compression_count(self) -> int:
         """How many texts were shortened since this manager was made."""

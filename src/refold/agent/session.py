@@ -70,6 +70,10 @@ class Session:
         self._unfolded_tokens = 0
         self._sent = 0
 
+    def __repr__(self) -> str:
+        said = f"messages={len(self._messages)}, tokens={self._tokens}, folds={self.report.folds}"
+        return f"{type(self).__name__}({said})"
+
     def append(self, message: Mapping[str, Any]) -> None:
         """Add one message; the session keeps its own copy."""
         index = len(self._messages)

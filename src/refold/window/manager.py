@@ -103,6 +103,10 @@ class ContextWindowManager:
         )
         self.available()  # says at once if nothing is left for messages
 
+    def __repr__(self) -> str:
+        said = f"strategy={self.strategy!r}, context_limit={self._context_tokens}"
+        return f"{type(self).__name__}({said}, available={self.available().available})"
+
     def get_context_limit(self) -> int:
         """Return the tokens of the whole window."""
         return self._context_tokens

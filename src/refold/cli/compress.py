@@ -14,16 +14,12 @@ from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, read_document, say, working, write_text
 from refold.cli.options import (
     EPILOG,
-    budget_option,
     check_budget,
     file_argument,
-    format_option,
+    fold_options,
     make_options,
-    model_option,
     out_option,
-    profile_option,
     quiet_option,
-    set_option,
     store_option,
 )
 from refold.cli.originals import Sidecar, check_apart, inherit, open_embedded, sidecar_of
@@ -53,11 +49,7 @@ The originals need a place: --store DB, or OUT.refold.db beside the output, or
 @file_argument
 @out_option
 @store_option
-@format_option
-@set_option
-@budget_option
-@profile_option
-@model_option
+@fold_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
 )
@@ -67,16 +59,12 @@ def command(
     file: str,
     out: str | None,
     store: str | None,
-    format_name: str | None,
-    settings: tuple[str, ...],
-    budget: int | None,
-    profile: str | None,
-    model: str | None,
     as_json: bool,
     quiet: bool,
+    **choices: Any,
 ) -> None:
     """Fold a conversation file; the originals are kept so that it can be unfolded."""
-    options = make_options(settings, format_name, token_budget=budget, profile=profile, model=model)
+    options = make_options(**choices)
     out = None if out == STDIO else out
     check_apart(out, store)
     document = read_document(file)

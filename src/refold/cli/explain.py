@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from typing import Any
 
 import click
 
@@ -11,15 +12,11 @@ from refold.cli.folding import fold_file
 from refold.cli.io import read_document, working, write_text
 from refold.cli.options import (
     EPILOG,
-    budget_option,
     check_budget,
     file_argument,
-    format_option,
+    fold_options,
     json_option,
     make_options,
-    model_option,
-    profile_option,
-    set_option,
 )
 from refold.cli.originals import open_for_looking
 from refold.cli.story import tell
@@ -35,28 +32,12 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @file_argument
-@format_option
-@set_option
-@budget_option
-@profile_option
-@model_option
+@fold_options
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
-def command(
-    *,
-    file: str,
-    format_name: str | None,
-    settings: tuple[str, ...],
-    budget: int | None,
-    profile: str | None,
-    model: str | None,
-    as_json: bool,
-    full: bool,
-) -> None:
+def command(*, file: str, as_json: bool, full: bool, **choices: Any) -> None:
     """Say what a fold does to every message, and why; changes nothing."""
-    options = make_options(
-        settings, format_name, trace=True, token_budget=budget, profile=profile, model=model
-    )
+    options = make_options(**choices, trace=True)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())):
         folded = fold_file(document, options, open_for_looking(document, file, stack))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import NoneType
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
@@ -37,17 +37,21 @@ format_option = click.option(
     default=None,
     help="Shape of the messages; recognised by default.",
 )
-set_option = click.option(
+_set_option = click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="OPTION=VALUE",
     help="Set any option of refold.Options; may be repeated.",
 )
-budget_option = click.option(
-    "--budget", type=click.IntRange(min=0), metavar="TOKENS", help="Fit into this many tokens."
+_budget_option = click.option(
+    "--budget",
+    "token_budget",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help="Fit into this many tokens.",
 )
-profile_option = click.option(
+_profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
     default=None,
@@ -61,8 +65,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON."
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say nothing beside the result.")
 
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def fold_options(command: _Command) -> _Command:
+    """Give *command* the options that say how to fold; `make_options` takes what they say."""
+    command = _profile_option(model_option(command))
+    return format_option(_set_option(_budget_option(command)))
+
+
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:
-    """Build `Options` from the command line; whatever is wrong is wrong usage."""
+    """Build `Options` from the command line; whatever is wrong is wrong usage.
+
+    What is *fixed* wins over a setting, unless it is `None`.
+    """
     hints = get_type_hints(Options)
     choices: dict[str, Any] = {}
     for setting in settings:

@@ -227,3 +227,31 @@ def test_a_counter_must_be_given_again() -> None:
     with pytest.raises(ConfigError, match="counter=… to resume"):
         Session.resume(key, store)
     assert Session.resume(key, store, counter=words).options.counter is words
+
+
+def test_models_must_be_given_again() -> None:
+    asked: list[str] = []
+
+    def shorten(text: str) -> str:
+        asked.append(text)
+        return text[: len(text) // 2]
+
+    store = MemoryStore()
+    key = Session(token_budget=300, store=store, summarizer=shorten).save(store)
+    with pytest.raises(ConfigError, match="summarizer=… to resume"):
+        Session.resume(key, store)
+    session = Session.resume(key, store, summarizer=shorten, pass_seconds=20)
+    session.extend(talk(20))
+    session.view()
+    assert asked
+    assert session.report.model is not None
+    without = Session.resume(key, store, summarizer=None)  # said, not forgotten
+    assert without.options == session.options
+    Session.resume(without.save(store), store)
+
+
+def test_marks_may_change_when_a_session_goes_on() -> None:
+    store = MemoryStore()
+    key = Session(token_budget=300, marks=Marks(trigger=0.7)).save(store)
+    assert Session.resume(key, store).marks == Marks(trigger=0.7)
+    assert Session.resume(key, store, marks=Marks(trigger=0.8)).marks == Marks(trigger=0.8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -85,6 +85,13 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> State:
     )
 
 
+def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
+    """Ask for whatever of *names* is not among *choices*: a session had it, and cannot save it."""
+    for name in names:
+        if name not in choices:
+            raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")
+
+
 def _fold_to_wire(fold: Fold) -> dict[str, Any]:
     return {
         "first": fold.sources[0].index,
@@ -112,9 +119,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    for name in _HOOKS:
-        if values.pop(name) and name not in choices:
-            raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")
+    check_given([name for name in _HOOKS if values.pop(name)], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

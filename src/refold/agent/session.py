@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from refold.agent.marks import Marks
-from refold.agent.saved import read_state, write_state
+from refold.agent.saved import check_given, read_state, write_state
 from refold.agent.session_report import SessionReport
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
@@ -29,6 +29,13 @@ from refold.stages import Analyses, Setting
 from refold.stores.base import Store
 
 _MIN_TAIL_TOKENS = 1_000
+_MODELS: Final = ("summarizer", "classifier")
+_HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
+
+
+def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
+    """Take out of *choices* what is no option but helps with asking models."""
+    return {name: choices.pop(name) for name in _HELPERS if name in choices}
 
 
 class Session:
@@ -47,8 +54,8 @@ class Session:
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
         choices["keep_duplicate"] = "first"  # what was shown must not change for a later copy
-        names = ("summarizer", "classifier", "on_event", "pass_seconds")
-        helpers = {name: choices.pop(name) for name in names if name in choices}
+        helpers = _take_helpers(choices)
+        self._models = [name for name in _MODELS if helpers.get(name) is not None]
         self._engine = Engine(combine(options, choices), store=store, **helpers)
         self.options = self._engine.options
         self.marks = marks or Marks()
@@ -252,18 +259,22 @@ class Session:
                 "folds": self.report.folds,
                 "is_guarded": self._is_guarded,
                 "messages_shown": self.report.messages,
+                "models": self._models,
             },
         )
 
     @classmethod
-    def resume(cls, key: str, store: Store, **choices: Any) -> Self:
+    def resume(cls, key: str, store: Store, *, marks: Marks | None = None, **choices: Any) -> Self:
         """Take up a saved session; it goes on byte for byte as if it had never stopped.
 
-        A token counter cannot be saved: one that was given must be given again.
+        Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
+        given must be given again. Other choices replace those that were saved.
         """
+        helpers = _take_helpers(choices)
         state = read_state(store, key, choices)
         facts = state.facts
-        session = cls(state.options, store=store, marks=Marks(**facts["marks"]))
+        check_given(facts.get("models", ()), helpers)
+        session = cls(state.options, store=store, marks=marks or Marks(**facts["marks"]), **helpers)
         session.extend(state.messages)
         plan = state.plan(session._messages)
         session.report = replace(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
+from refold.checks import check_share, check_whole
 from refold.errors import ConfigError
 from refold.model.depth import Depth
 
@@ -121,12 +122,12 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("recency_window", "min_recency_window", "source_version"):
-            _check_count(name, getattr(self, name))
+            check_whole(name, getattr(self, name))
         for name in ("compression_threshold", "observation_threshold", "token_budget"):
             if getattr(self, name) is not None:
-                _check_count(name, getattr(self, name))
+                check_whole(name, getattr(self, name))
         for name in ("fuzzy_threshold", "importance_threshold", "contradiction_topic_threshold"):
-            _check_share(name, getattr(self, name))
+            check_share(name, getattr(self, name))
         for name in _SWITCHES:
             _check_switch(name, getattr(self, name))
         for name, known in _CHOICES.items():
@@ -184,19 +185,9 @@ def _suggest(name: str, known: set[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(known))}"
 
 
-def _check_count(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ConfigError(f"{name} must be a whole number, 0 or more; got {value!r}")
-
-
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-
-
-def _check_share(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"{name} must be a number from 0 to 1, got {value!r}")
 
 
 def _check_switch(name: str, value: object) -> None:

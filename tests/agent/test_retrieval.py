@@ -332,7 +332,7 @@ def test_the_schema_is_valid_for_the_vendors() -> None:
         (3, {}, "source must be a Result, mapping or store"),
         ({}, {"name": "no spaces"}, "name must be"),
         ({}, {"style": "gemini"}, "style must be one of"),
-        ({}, {"max_chars": 0}, "max_chars must be 1 or more"),
+        ({}, {"max_chars": 0}, "max_chars must be a whole number"),
     ],
 )
 def test_what_can_never_work_is_refused(source: Any, choices: dict[str, Any], said: str) -> None:

@@ -270,7 +270,7 @@ def test_tools_can_be_wrapped() -> None:
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"max_bytes": 10}, "max_bytes must be 256 or more, got 10"),
+        ({"max_bytes": 10}, "max_bytes must be a whole number, 256 or more; got 10"),
         ({"max_bytes": "8000"}, "max_bytes"),
         ({"strategy": "cut"}, "strategy must be truncate or summarize"),
         ({"strategy": "summarize"}, "belong together"),

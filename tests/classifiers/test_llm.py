@@ -140,7 +140,7 @@ def test_errors_come_through() -> None:
     ("choices", "message"),
     [
         ({"call": 3}, "call must be a function"),
-        ({"max_response_tokens": 0}, "max_response_tokens must be 1 or more, got 0"),
+        ({"max_response_tokens": 0}, "max_response_tokens must be a whole number, 1 or more"),
         ({"always_preserve": "x"}, "always_preserve must be a list of descriptions, got 'x'"),
         ({"always_compress": "x"}, "always_compress must be a list of descriptions, got 'x'"),
     ],

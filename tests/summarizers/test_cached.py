@@ -279,7 +279,7 @@ def test_memory_keeps_what_was_used_last() -> None:
     assert cache.get("a") == "1"
     cache.put("c", "3")
     assert [cache.get(key) for key in "abc"] == ["1", None, "3"]
-    with pytest.raises(ConfigError, match="max_entries must be 1 or more, got 0"):
+    with pytest.raises(ConfigError, match="max_entries must be a whole number, 1 or more; got 0"):
         MemoryCache(max_entries=0)
 
 

@@ -153,5 +153,5 @@ def test_waiters_whose_loop_is_gone_do_not_hold_up_the_others() -> None:
 
 
 def test_refuses_a_bound_that_lets_nobody_in() -> None:
-    with pytest.raises(ConfigError, match="max_concurrent must be 1 or more, got 0"):
+    with pytest.raises(ConfigError, match="max_concurrent must be a whole number, 1 or more"):
         Limited(Crowd(), max_concurrent=0)

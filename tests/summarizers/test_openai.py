@@ -267,7 +267,7 @@ def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             lambda: OpenAISummarizer("m", api_key="k", thinking_tokens=-1),
-            "thinking_tokens must be 0 or more, got -1",
+            "thinking_tokens must be a whole number, 0 or more; got -1",
         ),
         (lambda: OpenAISummarizer("m", api_key="k", mode="brief"), "mode must be one of"),  # type: ignore[arg-type]
     ],

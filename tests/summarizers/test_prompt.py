@@ -151,11 +151,11 @@ def test_it_is_short(mode: Mode, limit: int) -> None:
     ("choices", "message"),
     [
         ({"mode": "brief"}, "mode must be one of normal, aggressive, structured; got 'brief'"),
-        ({"max_response_tokens": 0}, "max_response_tokens must be 1 or more, got 0"),
+        ({"max_response_tokens": 0}, "max_response_tokens must be a whole number, 1 or more"),
         ({"preserve_terms": "abc"}, "preserve_terms must be a list of terms, got 'abc'"),
     ],
 )
 def test_what_can_never_work(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         PromptWriter(**choices)
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from refold.checks import check_share
 from refold.errors import ConfigError
 
 
@@ -21,11 +22,10 @@ class Marks:
     """Without a budget: fold when the unfolded tail has grown to this share of the view."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.landing <= self.trigger <= 1:
+        for name in ("trigger", "landing", "min_gain", "growth"):
+            check_share(name, getattr(self, name))
+        if not 0 < self.landing <= self.trigger:
             raise ConfigError(
-                "landing and trigger must satisfy 0 < landing <= trigger <= 1, "
+                "landing must be above 0 and at most trigger, "
                 f"got landing={self.landing!r}, trigger={self.trigger!r}"
             )
-        for name in ("min_gain", "growth"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")

@@ -20,6 +20,7 @@ from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
 from refold.agent.found import ToolText
 from refold.agent.handles import TOOL_PREFIX, tool_key
 from refold.agent.shapes import find_calls, find_texts
+from refold.checks import check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.model.provenance import (
     ID_PREFIX,
@@ -68,8 +69,7 @@ class RetrieveTool:
             raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {self.name!r}")
         if self.style not in get_args(Style):
             raise ConfigError(f"style must be one of {get_args(Style)}, got {self.style!r}")
-        if type(self.max_chars) is not int or self.max_chars < 1:
-            raise ConfigError(f"max_chars must be 1 or more, got {self.max_chars!r}")
+        check_whole("max_chars", self.max_chars, least=1)
 
     @property
     def schema(self) -> dict[str, Any]:

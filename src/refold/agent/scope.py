@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from refold.checks import check_positive
 from refold.errors import ConfigError
 from refold.stores.base import Store
 from refold.stores.key import check_entries, check_keys
@@ -39,8 +40,8 @@ class ScopedStore:
             raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
         if not isinstance(scope, str) or not scope:
             raise ConfigError(f"scope must be a text that is not empty, got {scope!r}")
-        if ttl_seconds is not None and not 0 < ttl_seconds < math.inf:
-            raise ConfigError(f"ttl_seconds must be a number above 0 or None, got {ttl_seconds!r}")
+        if ttl_seconds is not None:
+            check_positive("ttl_seconds", ttl_seconds)
         self.scope = scope
         self._store = store
         self._period = None if ttl_seconds is None else ttl_seconds / _PERIODS

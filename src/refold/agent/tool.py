@@ -21,6 +21,7 @@ from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import annotate_summary, shorten
 from refold.asking import Asker, Tally, describe, run_apart
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.model.ask import Answers, Questions
 from refold.stores.base import Store
@@ -68,8 +69,7 @@ class ToolCompressor:
         summarize: object = None,
         store: Store | None = None,
     ) -> None:
-        if type(max_bytes) is not int or max_bytes < MIN_BYTES:
-            raise ConfigError(f"max_bytes must be {MIN_BYTES} or more, got {max_bytes!r}")
+        check_whole("max_bytes", max_bytes, least=MIN_BYTES)
         if strategy not in ("truncate", "summarize"):
             raise ConfigError(f"strategy must be truncate or summarize, got {strategy!r}")
         if (strategy == "summarize") != (summarize is not None):

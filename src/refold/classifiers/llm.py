@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from refold.calling import call
+from refold.checks import check_whole
 from refold.classifiers.base import Classifier, Verdict
 from refold.classifiers.prompt import read_verdict, write_prompt
 from refold.errors import ConfigError
@@ -70,8 +71,7 @@ def create_classifier(
     """
     if not callable(call):
         raise ConfigError(f"call must be a function from prompt to answer, got {call!r}")
-    if max_response_tokens < 1:
-        raise ConfigError(f"max_response_tokens must be 1 or more, got {max_response_tokens!r}")
+    check_whole("max_response_tokens", max_response_tokens, least=1)
     for name, items in (("always_preserve", always_preserve), ("always_compress", always_compress)):
         if isinstance(items, str):
             raise ConfigError(f"{name} must be a list of descriptions, got {items!r}")

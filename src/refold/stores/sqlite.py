@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from refold.errors import ConfigError, StoreError
+from refold.checks import check_positive
+from refold.errors import StoreError
 from refold.stores.codec import decode_value, encode_key, encode_value
 from refold.stores.key import check_entries, check_keys
 from refold.stores.sqlite_file import explain, open_file, roll_back
@@ -47,11 +48,8 @@ class SqliteStore:
         ttl_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if ttl_seconds is not None and not 0 < ttl_seconds < math.inf:
-            raise ConfigError(
-                f"ttl_seconds must be a number above 0, or None to keep originals for ever, "
-                f"got {ttl_seconds!r}"
-            )
+        if ttl_seconds is not None:
+            check_positive("ttl_seconds", ttl_seconds)
         self._path = _absolute(path)
         self._ttl_seconds = ttl_seconds
         self._clock = clock

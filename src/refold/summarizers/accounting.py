@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from refold.errors import ConfigError, RefoldError
+from refold.checks import check_number, check_whole
+from refold.errors import RefoldError
 from refold.summarizers.base import (
     Summarizer,
     Summary,
@@ -51,14 +52,12 @@ class Accounting:
         max_cost_usd: float | None = None,
         max_calls: int | None = None,
     ) -> None:
-        for name, price in (
-            ("price_per_million_input", price_per_million_input),
-            ("price_per_million_output", price_per_million_output),
-            ("max_cost_usd", max_cost_usd or 0.0),
-            ("max_calls", max_calls or 0),
-        ):
-            if not 0 <= price < math.inf:
-                raise ConfigError(f"{name} must be 0 or more, got {price!r}")
+        check_number("price_per_million_input", price_per_million_input)
+        check_number("price_per_million_output", price_per_million_output)
+        if max_cost_usd is not None:
+            check_number("max_cost_usd", max_cost_usd)
+        if max_calls is not None:
+            check_whole("max_calls", max_calls)
         self._inner = as_summarizer(inner)
         self._input_price = price_per_million_input / _MILLION
         self._output_price = price_per_million_output / _MILLION

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from refold.errors import ConfigError, RefoldError
+from refold.checks import check_number, check_whole
+from refold.errors import RefoldError
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 _LONGEST_WHY: Final = 200
@@ -47,10 +47,8 @@ class CircuitBreaker:
         cool_down_seconds: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if failures < 1:
-            raise ConfigError(f"failures must be 1 or more, got {failures!r}")
-        if not 0 <= cool_down_seconds < math.inf:
-            raise ConfigError(f"cool_down_seconds must be 0 or more, got {cool_down_seconds!r}")
+        check_whole("failures", failures, least=1)
+        check_number("cool_down_seconds", cool_down_seconds)
         self._inner = as_summarizer(inner)
         self._allowed = failures
         self._cool_down = cool_down_seconds

@@ -14,7 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Protocol, Self
 
-from refold.errors import ConfigError, StoreError
+from refold.checks import check_whole
+from refold.errors import StoreError
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 _APPLICATION_ID: Final = 0x52464C43  # "RFLC": tells our files from other programs' databases
@@ -209,8 +210,7 @@ class MemoryCache:
     """Keeps the *max_entries* answers used last; gone with the process."""
 
     def __init__(self, max_entries: int = 10_000) -> None:
-        if max_entries < 1:
-            raise ConfigError(f"max_entries must be 1 or more, got {max_entries!r}")
+        check_whole("max_entries", max_entries, least=1)
         self._max_entries = max_entries
         self._lock = threading.Lock()
         self._texts: OrderedDict[str, str] = OrderedDict()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.summarizers.base import (
     Summarizer,
@@ -51,8 +52,8 @@ class Chunking:
         if max_chars is None and max_tokens is None:
             raise ConfigError("Chunking needs max_chars or max_tokens, got neither")
         for name, limit in (("max_chars", max_chars), ("max_tokens", max_tokens)):
-            if limit is not None and limit < 1:
-                raise ConfigError(f"{name} must be 1 or more, got {limit!r}")
+            if limit is not None:
+                check_whole(name, limit, least=1)
         self._inner = as_summarizer(inner)
         self._window = _Window(max_chars, max_tokens, count_tokens)
         self._count_tokens = count_tokens

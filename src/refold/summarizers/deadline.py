@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 
-from refold.errors import ConfigError
+from refold.checks import check_positive
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 
@@ -17,8 +16,7 @@ class WithTimeout:
     """
 
     def __init__(self, inner: Summarizer | TextFunction, seconds: float) -> None:
-        if not 0 < seconds < math.inf:
-            raise ConfigError(f"seconds must be a number above 0, got {seconds!r}")
+        check_positive("seconds", seconds)
         self._inner = as_summarizer(inner)
         self._seconds = seconds
 

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import OrderedDict
 
-from refold.errors import ConfigError
+from refold.checks import check_whole
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 
@@ -14,8 +14,7 @@ class Limiter:
     """A limit of calls at once that several summarizers share: give the same one to all of them."""
 
     def __init__(self, max_concurrent: int = 4) -> None:
-        if max_concurrent < 1:
-            raise ConfigError(f"max_concurrent must be 1 or more, got {max_concurrent!r}")
+        check_whole("max_concurrent", max_concurrent, least=1)
         self.slots = _Slots(max_concurrent)
 
 

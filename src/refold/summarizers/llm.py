@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from refold.checks import check_positive, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.summarizers.base import (
     FunctionSummarizer,
@@ -167,10 +167,8 @@ class ModelSummarizer(ABC):
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model must be the name of a model, got {model!r}")
-        if not 0 < timeout_seconds < math.inf:
-            raise ConfigError(f"timeout_seconds must be a number above 0, got {timeout_seconds!r}")
-        if thinking_tokens < 0:
-            raise ConfigError(f"thinking_tokens must be 0 or more, got {thinking_tokens!r}")
+        check_positive("timeout_seconds", timeout_seconds)
+        check_whole("thinking_tokens", thinking_tokens)
         self.model = model
         self._timeout_seconds = timeout_seconds
         self._thinking_tokens = thinking_tokens

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, get_args
 
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.summarizers.base import SummaryRequest
 
@@ -122,8 +123,8 @@ class PromptWriter:
     ) -> None:
         if mode not in get_args(Mode):
             raise ConfigError(f"mode must be one of {', '.join(get_args(Mode))}; got {mode!r}")
-        if max_response_tokens is not None and max_response_tokens < 1:
-            raise ConfigError(f"max_response_tokens must be 1 or more, got {max_response_tokens!r}")
+        if max_response_tokens is not None:
+            check_whole("max_response_tokens", max_response_tokens, least=1)
         if isinstance(preserve_terms, str):
             raise ConfigError(f"preserve_terms must be a list of terms, got {preserve_terms!r}")
         self._mode: Mode = mode

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from refold.errors import ConfigError
+from refold.checks import check_number, check_whole
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 _STATUSES: Final = frozenset({408, 409, 425, 429})
@@ -54,11 +54,9 @@ class Retrying:
         random: Callable[[], float] = _random.random,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if tries < 1:
-            raise ConfigError(f"tries must be 1 or more, got {tries!r}")
-        for name, seconds in (("base_seconds", base_seconds), ("max_seconds", max_seconds)):
-            if not 0 <= seconds < math.inf:
-                raise ConfigError(f"{name} must be 0 or more, got {seconds!r}")
+        check_whole("tries", tries, least=1)
+        check_number("base_seconds", base_seconds)
+        check_number("max_seconds", max_seconds)
         self._inner = as_summarizer(inner)
         self._tries = tries
         self._base = base_seconds

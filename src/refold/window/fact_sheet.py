@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.formats import load
 from refold.text.facts import extract_facts
@@ -23,8 +24,7 @@ class FactSheet:
     """
 
     def __init__(self, *, max_facts: int = 200) -> None:
-        if not isinstance(max_facts, int) or isinstance(max_facts, bool) or max_facts < 1:
-            raise ConfigError(f"max_facts must be a whole number above 0, got {max_facts!r}")
+        check_whole("max_facts", max_facts, least=1)
         self._max_facts = max_facts
         self._seen: dict[str, dict[str, None]] = {kind: {} for kind in _KINDS}
 

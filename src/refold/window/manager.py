@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from refold.asking import arun, run
+from refold.checks import check_whole
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.options import Options
@@ -76,8 +77,9 @@ class ContextWindowManager:
         have the sections of `refold.window.handover`. *max_passes* such as `(1, 5)` allows one
         change in five turns, except where it would not fit otherwise.
         """
-        _check(strategy, max_messages, pins, llm, summarizer)
+        _check(strategy, max_messages, llm, summarizer)
         _check_choices(keep_results, summary_format)
+        _check_lists(pins, tools)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = _window(
             model, context_limit, default_context_limit, registry
@@ -234,29 +236,28 @@ def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
 def _check(
     strategy: object,
     max_messages: object,
-    pins: Sequence[object],
     llm: object,
     summarizer: object,
 ) -> None:
-    if strategy not in STRATEGIES:
+    if strategy not in get_args(Strategy):
         raise ConfigError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
-    if not isinstance(max_messages, int) or max_messages < 0:
-        raise ConfigError(f"max_messages must be a whole number, 0 or more; got {max_messages!r}")
-    for pin in () if isinstance(pins, str) else pins:
-        if not isinstance(pin, str) and not callable(pin):
-            raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
-    if isinstance(pins, str):
-        raise ConfigError(f"pins must be a list, got {pins!r}")
+    check_whole("max_messages", max_messages)
     if llm is not None and summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
 
 
+def _check_lists(pins: Sequence[object], tools: Sequence[object]) -> None:
+    for name, items in (("pins", pins), ("tools", tools)):
+        if isinstance(items, str) or not isinstance(items, Sequence):
+            raise ConfigError(f"{name} must be a list, got {items!r}")
+    for pin in pins:
+        if not isinstance(pin, str) and not callable(pin):
+            raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
+
+
 def _check_choices(keep_results: object, summary_format: object) -> None:
-    is_count = isinstance(keep_results, int) and not isinstance(keep_results, bool)
-    if keep_results is not None and not (is_count and keep_results >= 0):  # type: ignore[operator]
-        raise ConfigError(
-            f"keep_results must be a whole number, 0 or more, or None; got {keep_results!r}"
-        )
+    if keep_results is not None:
+        check_whole("keep_results", keep_results)
     if summary_format not in get_args(SummaryFormat):
         names = ", ".join(get_args(SummaryFormat))
         raise ConfigError(f"summary_format must be one of {names}; got {summary_format!r}")
@@ -267,8 +268,10 @@ def _window(
 ) -> tuple[int, int | None]:
     """Return the window to work with, and the longest prompt if that is less."""
     for name, value in (("context_limit", limit), ("default_context_limit", default)):
-        if value is not None and (type(value) is not int or value < 1):
-            raise ConfigError(f"{name} must be a whole number above 0, got {value!r}")
+        if value is not None:
+            check_whole(name, value, least=1)
+    if model is not None and not isinstance(model, str):
+        raise ConfigError(f"model must be the name of a model, got {model!r}")
     if limit is not None:
         return limit, None
     if model is None:

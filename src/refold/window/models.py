@@ -9,6 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final, Self
 
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.window.model_names import key_of, spellings, split_stated
 from refold.window.models_data import read_groups
@@ -43,10 +44,7 @@ class Window:
             value: object = getattr(self, name)
             if value is None and name != "context_tokens":
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(
-                    f"{name} of {self.model!r} must be a whole number above 0, got {value!r}"
-                )
+            check_whole(f"{name} of {self.model!r}", value, least=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -123,6 +121,8 @@ class WindowRegistry:
 
     def window_of(self, model: str) -> Window:
         """Return the window of *model*; raise `ConfigError` if it is not known."""
+        if not isinstance(model, str):
+            raise ConfigError(f"model must be the name of a model, got {model!r}")
         window = self.find(model)
         if window is None:
             raise ConfigError(

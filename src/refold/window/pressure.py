@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from refold.checks import check_whole
 from refold.errors import ConfigError
 
 
@@ -32,7 +33,7 @@ class Pressure:
         trigger: object,
         landing: object,
         prepare_at: object,
-        clear_at_least: object,
+        clear_at_least: int,
         max_passes: object = None,
     ) -> Pressure:
         """Check the shares; those that are `None` follow from the others."""
@@ -44,10 +45,7 @@ class Pressure:
                 "landing, prepare_at and trigger must not fall, "
                 f"got landing={low!r}, prepare_at={soft!r}, trigger={high!r}"
             )
-        if not isinstance(clear_at_least, int) or clear_at_least < 0:
-            raise ConfigError(
-                f"clear_at_least must be a whole number, 0 or more; got {clear_at_least!r}"
-            )
+        check_whole("clear_at_least", clear_at_least)
         return cls(
             trigger=high,
             landing=low,

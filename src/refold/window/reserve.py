@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from refold.checks import check_number, check_whole
 from refold.errors import ConfigError
 from refold.tokens.base import TokenCounter
 from refold.tokens.choose import is_estimate
@@ -57,10 +58,10 @@ def available_tokens(
     default it is 1.1 for an estimate and 1 for everything else. *max_input_tokens* is for models
     that take shorter prompts than their window (`Window.max_input_tokens`).
     """
-    _check_whole("context_tokens", context_tokens, least=1)
-    _check_whole("reserve_output_tokens", reserve_output_tokens, least=0)
+    check_whole("context_tokens", context_tokens, least=1)
+    check_whole("reserve_output_tokens", reserve_output_tokens, least=0)
     if max_input_tokens is not None:
-        _check_whole("max_input_tokens", max_input_tokens, least=1)
+        check_whole("max_input_tokens", max_input_tokens, least=1)
     factor = _factor(safety_factor, count_tokens)
 
     closed = context_tokens - max_input_tokens if max_input_tokens is not None else 0
@@ -86,16 +87,10 @@ def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
     return sum(_tool_costs(tools, count_tokens)) + _list_overhead(tools)
 
 
-def _check_whole(name: str, value: object, *, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigError(f"{name} must be a whole number, {least} or more, got {value!r}")
-
-
 def _factor(asked: float | None, counter: TokenCounter) -> float:
     if asked is None:
         return SAFETY_FACTOR if is_estimate(counter) else 1.0
-    if not isinstance(asked, int | float) or not 1 <= asked < math.inf:
-        raise ConfigError(f"safety_factor must be 1 or more, got {asked!r}")
+    check_number("safety_factor", asked, least=1)
     return float(asked)
 
 

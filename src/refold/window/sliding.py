@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refold.budget.blocks import find_blocks
+from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.formats import load
 from refold.model.message import Message
@@ -41,8 +42,7 @@ class SlidingWindow:
             value: object = getattr(self, name)
             if value is None and name != "anchor_first":
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ConfigError(f"{name} must be a whole number, 0 or more; got {value!r}")
+            check_whole(name, value)
 
     def __call__(self, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return copies of the messages that stay, in their order."""

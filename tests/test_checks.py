@@ -1,0 +1,111 @@
+"""What a caller chose is refused at once if it can never work, whatever type it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refold import (
+    ConfigError,
+    ContextWindowManager,
+    Marks,
+    MemoryStore,
+    ScopedStore,
+    SqliteStore,
+    ToolCompressor,
+)
+from refold.checks import check_number, check_positive, check_share, check_whole
+from refold.summarizers import (
+    Accounting,
+    Chunking,
+    CircuitBreaker,
+    Limited,
+    MemoryCache,
+    Retrying,
+    WithTimeout,
+)
+from refold.window import FactSheet, SlidingWindow, window_of
+
+NO_NUMBERS: tuple[Any, ...] = ("3", b"3", [3], {}, object(), True, math.nan, -1)
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (check_whole, (0, 3, 10**30), (1.0, None, math.inf)),
+        (check_number, (0, 0.5, 3), (None, math.inf)),
+        (check_positive, (0.5, 3), (None, 0, math.inf)),
+        (check_share, (0, 0.5, 1), (None, 1.1, math.inf)),
+    ],
+)
+def test_numbers(check: Callable[[str, object], None], good: Any, bad: Any) -> None:
+    for value in good:
+        check("depth", value)
+    for value in (*NO_NUMBERS, *bad):
+        with pytest.raises(ConfigError, match=r"depth must be .* got "):
+            check("depth", value)
+
+
+def test_a_least_number_may_be_given() -> None:
+    check_whole("depth", 2, least=2)
+    check_number("depth", 1.5, least=1.5)
+    with pytest.raises(ConfigError, match="depth must be a whole number, 2 or more; got 1"):
+        check_whole("depth", 1, least=2)
+    with pytest.raises(ConfigError, match=r"depth must be a number, 1\.5 or more; got 1"):
+        check_number("depth", 1, least=1.5)
+
+
+def window(**choices: Any) -> ContextWindowManager:
+    return ContextWindowManager(**{"context_limit": 5_000, **choices})
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (Marks, "trigger"),
+        (Marks, "growth"),
+        (lambda **c: ScopedStore(MemoryStore(), "a", **c), "ttl_seconds"),
+        (lambda **c: SqliteStore("never.db", **c), "ttl_seconds"),
+        (ToolCompressor, "max_bytes"),
+        (window, "context_limit"),
+        (window, "max_messages"),
+        (window, "keep_results"),
+        (window, "clear_at_least"),
+        (window, "reserve_output_tokens"),
+        (SlidingWindow, "last_messages"),
+        (FactSheet, "max_facts"),
+        (lambda **c: Accounting(str, **c), "price_per_million_input"),
+        (lambda **c: Accounting(str, **c), "max_cost_usd"),
+        (lambda **c: Accounting(str, **c), "max_calls"),
+        (lambda **c: Chunking(str, **c), "max_chars"),
+        (lambda **c: CircuitBreaker(str, **c), "failures"),
+        (lambda **c: Limited(str, **c), "max_concurrent"),
+        (MemoryCache, "max_entries"),
+        (lambda **c: Retrying(str, **c), "tries"),
+        (lambda **c: Retrying(str, **c), "max_seconds"),
+        (lambda **c: WithTimeout(str, **c), "seconds"),
+    ],
+)
+def test_no_number_is_taken_for_one(make: Callable[..., object], name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"{name} must be "):
+        make(**{name: value})
+    assert not Path("never.db").exists()
+
+
+@pytest.mark.parametrize("value", [3, 1.5, True, ["gpt-4o"], object()])
+def test_no_name_is_taken_for_one(value: Any) -> None:
+    with pytest.raises(ConfigError, match="model must be the name of a model"):
+        window_of(value)
+    with pytest.raises(ConfigError, match="model must be the name of a model"):
+        window(model=value)
+    for name in ("pins", "tools"):
+        if not isinstance(value, list):
+            with pytest.raises(ConfigError, match=f"{name} must be a list"):
+                window(**{name: value})
+    with pytest.raises(ConfigError, match="strategy must be one of fold"):
+        window(strategy=value)

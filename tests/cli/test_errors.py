@@ -110,6 +110,22 @@ def test_missing_originals(refold: Refold) -> None:
     assert "i0" in done.err
 
 
+def test_the_wrong_store(refold: Refold) -> None:
+    Path("a.jsonl").write_bytes(jsonl(chat()))
+    refold("compress", "a.jsonl", "-o", "b.jsonl", "--store", "right.db")
+    refold("compress", "-", "-o", "c.jsonl", "--store", "wrong.db", stdin=jsonl(chat(2)))
+    done = refold("uncompress", "b.jsonl", "--store", "wrong.db")
+    assert (done.code, done.out) == (3, Path("b.jsonl").read_bytes())
+    assert "messages may be folded, but 'wrong.db' knows nothing of that" in done.err
+    assert refold("uncompress", "b.jsonl", "--store", "right.db").err == ""
+    quoted = {"role": "user", "content": "[summary: what somebody quotes]"}
+    Path("d.jsonl").write_bytes(jsonl([quoted, *chat()]))
+    refold("compress", "d.jsonl", "-o", "e.jsonl", "--store", "right.db")
+    done = refold("uncompress", "e.jsonl", "--store", "right.db")
+    assert (done.code, done.out) == (0, Path("d.jsonl").read_bytes())
+    assert "1 message may be folded" in done.err
+
+
 def test_no_originals_at_all(refold: Refold) -> None:
     Path("a.jsonl").write_bytes(jsonl(chat()))
     refold("compress", "a.jsonl", "-o", "b.jsonl")

@@ -55,6 +55,11 @@ class UnfoldedFile:
     expanded: int = 0
     missing: dict[str, None] = field(default_factory=dict[str, None])
 
+    @property
+    def in_vain(self) -> int:
+        """How many records of the file read like stand-ins and could not be unfolded."""
+        return sum(item.is_final and not item.above for item in self.document.items)
+
 
 def fold_file(document: Document, options: Options, store: Store) -> FoldedFile:
     """Fold the records of *document*; originals and exact spellings are in *store* on return."""

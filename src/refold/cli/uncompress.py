@@ -11,7 +11,7 @@ from refold.cli.folding import unfold_file
 from refold.cli.io import read_document, say, working, write_text
 from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
 from refold.cli.originals import check_apart, find_originals
-from refold.cli.words import clean
+from refold.cli.words import clean, count_of
 
 _MISSING: Final = 3
 
@@ -44,8 +44,12 @@ def command(*, file: str, out: str | None, store: str | None, one_layer: bool, q
         with working("unfolding", chars=len(document.text()), quiet=quiet):
             unfolded = unfold_file(document, originals, one_layer=one_layer)
     write_text(unfolded.document.text(), out)
-    if not unfolded.missing:
-        return 0
-    ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
-    say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
-    return _MISSING
+    if unfolded.missing:
+        ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
+        say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
+        return _MISSING
+    if store is not None and unfolded.in_vain:
+        count = count_of(unfolded.in_vain, unfolded.in_vain)
+        say(f"refold: {count} may be folded, but {store!r} knows nothing of that: another store?")
+        return 0 if unfolded.expanded else _MISSING
+    return 0

@@ -99,8 +99,7 @@ def test_w03_the_result_says_what_was_done(strategy: Any) -> None:
 
 
 def test_w02_a_manager_says_how_large_its_window_is() -> None:
-    shown = "ContextWindowManager(strategy='fold', context_limit=400, available=400)"
-    assert repr(small()) == shown
+    assert repr(small()) == "ContextWindowManager(strategy='fold', context_limit=400)"
 
 
 def test_w03_strict_raises_and_names_the_obstacle() -> None:

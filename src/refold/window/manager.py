@@ -107,7 +107,7 @@ class ContextWindowManager:
 
     def __repr__(self) -> str:
         said = f"strategy={self.strategy!r}, context_limit={self._context_tokens}"
-        return f"{type(self).__name__}({said}, available={self.available().available})"
+        return f"{type(self).__name__}({said})"
 
     def get_context_limit(self) -> int:
         """Return the tokens of the whole window."""

@@ -223,13 +223,17 @@ def anthropic(draw: Draw, kind: st.SearchStrategy[str] | None = None) -> Convers
     return conversation
 
 
+def _picture() -> Wire:
+    source = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
+    return {"type": "image", "source": source}
+
+
 def _anthropic_blocks(draw: Draw, tell: Callable[[], str]) -> list[Wire]:
     blocks: list[Wire] = [{"type": "text", "text": tell()}]
     if draw(st.booleans()):
         blocks[0]["cache_control"] = {"type": "ephemeral"}
     if draw(st.booleans()):
-        source = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
-        blocks.append({"type": "image", "source": source})
+        blocks.append(_picture())
     return blocks
 
 
@@ -244,7 +248,8 @@ def _anthropic_calls(draw: Draw, tell: Callable[[], str], turn: int) -> Iterator
     results: list[Wire] = []
     for id_ in ids:
         text = tell()
-        content: Any = [{"type": "text", "text": text}] if draw(st.booleans()) else text
+        forms: list[Any] = [text, [{"type": "text", "text": text}], [_picture()], []]
+        content = forms[draw(st.sampled_from((0, 0, 1, 1, 2, 3)))]
         results.append({"type": "tool_result", "tool_use_id": id_, "content": content})
     if draw(st.booleans()):
         results.append({"type": "text", "text": tell()})
@@ -293,7 +298,8 @@ def _walk(content: object) -> Iterator[str]:
             if isinstance(block.get("text"), str):
                 yield block["text"]
             elif block.get("type") == "tool_result":
-                yield from _walk(block.get("content"))
+                # A result without a text counts as an empty one.
+                yield from list(_walk(block.get("content"))) or [""]
 
 
 def all_text(messages: Sequence[Mapping[str, Any]]) -> str:

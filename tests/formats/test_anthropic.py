@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from refold import compress
+import pytest
+
+from refold import compress, uncompress
+from tests.budget.promise import assert_pairs
 from tests.formats.test_openai_chat import OTHER, PROSE, WORDS, fold, text
 
 IMAGE = {
@@ -154,3 +157,35 @@ def test_the_text_of_documents_and_search_results_is_counted() -> None:
 def test_plain_anthropic_messages_are_as_good_as_blocks() -> None:
     result = fold({"role": "user", "content": PROSE}, {"role": "assistant", "content": OTHER})
     assert [list(message) for message in result.messages] == [["role", "content"]] * 2
+
+
+@pytest.mark.parametrize("content", [[IMAGE], [], None, ""])
+@pytest.mark.parametrize("profile", ["balanced", "agent"])
+def test_a_result_without_text_answers_its_call(content: Any, profile: str) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Click through the form."}]
+    for n in range(8):
+        said = text(f"Step {n}. {PROSE}")
+        messages.append({"role": "assistant", "content": [said, use(f"t{n}")]})
+        messages.append({"role": "user", "content": [answer(f"t{n}", content)]})
+    messages += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "And?"}]
+    for budget in (2_000, 400, 150):
+        result = compress(messages, token_budget=budget, profile=profile)
+        assert result.fits
+        assert_pairs(messages, result.messages)
+        assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+def test_what_a_tool_of_the_provider_returned_answers_its_call_and_is_counted() -> None:
+    call = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
+    hit = {"type": "web_search_result", "title": "Harbours", "url": "https://x.test/h"}
+    found = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [hit] * 40}
+    searched = {"role": "assistant", "content": [call, found, text(PROSE)]}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Search."},
+        searched,
+        *({"role": ("user", "assistant")[n % 2], "content": f"{n} {PROSE}"} for n in range(6)),
+    ]
+    assert compress([searched]).tokens_before > 500
+    result = compress(messages, token_budget=300)
+    assert result.fits
+    assert searched not in result.messages

@@ -133,3 +133,32 @@ def test_old_codex_files_without_payload() -> None:
     assert messages[3]["output"].startswith("[summary: ")
     assert messages[3]["call_id"] == "c1"
     assert [list(message) for message in messages] == [list(record) for record in records]
+
+
+def test_codex_items_that_nobody_knows_travel_along() -> None:
+    search = item(
+        {"type": "web_search_call", "status": "completed", "action": {"query": "x" * 400}}
+    )
+    snapshot = item({"type": "ghost_snapshot", "ghost_commit": {"id": "abc"}})
+    result = fold(CODEX[1], search, snapshot, *CODEX[2:])
+    assert result.messages[1:3] == [search, snapshot]
+    assert compress([search]).tokens_before > 20
+    assert compress([snapshot]).tokens_before == 0
+
+
+def test_codex_outputs_without_text_answer_their_calls() -> None:
+    picture = {"type": "input_image", "image_url": "https://x.test/a.png"}
+    records = [CODEX[1]]
+    for n, output in enumerate(([picture], {"success": True}, "", None, [picture], [picture])):
+        call = {"type": "function_call", "name": "view", "arguments": "{}", "call_id": f"c{n}"}
+        records.append(item(call))
+        records.append(item({"type": "function_call_output", "call_id": f"c{n}", "output": output}))
+        said = [{"type": "output_text", "text": f"{n} {PROSE}"}]
+        records.append(item({"type": "message", "role": "assistant", "content": said}))
+    records.append(item({"type": "message", "role": "user", "content": "And now?"}))
+    result = fold(*records, token_budget=400)
+    assert result.fits
+    payloads = [record["payload"] for record in result.messages]
+    called = {p["call_id"] for p in payloads if p["type"] == "function_call"}
+    answered = {p["call_id"] for p in payloads if p["type"] == "function_call_output"}
+    assert called == answered

@@ -43,4 +43,4 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
 
 
 FORMAT: Final[Format] = Format(name="claude-code", marks=_marks, read=_read, turn_path=_turn_path)
-"""Without `write`: every record names the one before it, so none may go and nothing is rolled up."""
+"""Has no `write`: every record names the one before it, so none may go in a roll-up."""

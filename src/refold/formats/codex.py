@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.formats.base import Format, Reading, add_text, has_type, read_role
-from refold.formats.content import dump, read_content
+from refold.formats.content import add_answer, dump, read_content
 from refold.model.wire import Path
 
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
@@ -56,18 +56,30 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         reading.opaque.append(dump(item.get("summary") or ""))
         reading.binds_next = True
         return reading
+    if kind != "message" and "role" not in item:
+        return _read_unknown(item)
     reading = Reading(role=read_role(item, place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
 
 
+def _read_unknown(item: Mapping[str, Any]) -> Reading:
+    """Read an item of a kind that we do not know: a call of the provider's own is counted."""
+    is_call = str(item.get("type")).endswith("_call")
+    reading = Reading(role="assistant" if is_call else str(item.get("type")), is_turn=is_call)
+    if is_call:
+        reading.opaque.append(dump(item.get("action") or ""))
+    return reading
+
+
 def _read_output(reading: Reading, output: object, path: Path, place: str, call_id: str) -> None:
     """Read a tool's answer: a string, blocks, or a mapping that holds the string."""
-    if isinstance(output, Mapping):
-        if isinstance(output.get("content"), str):
-            add_text(reading, output["content"], (*path, "content"), place, call_id=call_id)
-        return
-    read_content(reading, output, path, place, call_id=call_id)
+    if not isinstance(output, Mapping):
+        read_content(reading, output, path, place, call_id=call_id)
+    elif isinstance(output.get("content"), str):
+        add_text(reading, output["content"], (*path, "content"), place, call_id=call_id)
+    if not reading.parts:
+        add_answer(reading, path, call_id)
 
 
 def _write(record: Mapping[str, Any], text: str) -> dict[str, Any]:

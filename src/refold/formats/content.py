@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.formats.base import Reading, add_text, spot
+from refold.model.message import Part
 from refold.model.wire import Path, spell
 
 Block = Mapping[str, Any]
@@ -53,6 +54,8 @@ def _read_block(
         add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
     elif kind in BLOCK_READERS:
         BLOCK_READERS[kind](reading, block, path, place)
+    elif kind.endswith("_tool_result"):
+        read_server_result(reading, block, path)
 
 
 def dump(value: object) -> str:
@@ -68,7 +71,21 @@ def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> 
             f"a tool result needs the id of its call, got {call!r}",
             spot(place, (*path, "tool_use_id")),
         )
+    known = len(reading.parts)
     read_content(reading, block.get("content"), (*path, "content"), place, call_id=call)
+    if len(reading.parts) == known:
+        add_answer(reading, (*path, "content"), call)
+
+
+def add_answer(reading: Reading, path: Path, call_id: str) -> None:
+    """Note that a call is answered without a text, such as by a picture: as if by an empty one."""
+    reading.parts.append(Part(path, "", call_id))
+
+
+def read_server_result(reading: Reading, block: Block, path: Path) -> None:
+    """Read what a tool of the provider returned, such as a search: it is counted, and stays."""
+    reading.opaque.append(dump(block.get("content") or ""))
+    add_answer(reading, (*path, "content"), str(block.get("tool_use_id") or ""))
 
 
 def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> None:

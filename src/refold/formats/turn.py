@@ -13,6 +13,8 @@ from refold.formats.content import dump, read_content
 def read_turn(message: Mapping[str, Any], place: str) -> Reading:
     """Read a turn in any provider's chat shape; what is not there is simply not read."""
     reading = Reading(role=read_role(message, place), id=read_id(message, place))
+    if "parts" in message and "content" not in message:
+        raise MessageError('has "parts" but no "content"; put what they say into "content"', place)
     call_id = message.get("tool_call_id")
     if call_id is not None and not isinstance(call_id, str):
         raise MessageError(f"must be a string, got {call_id!r}", f"{place}.tool_call_id")

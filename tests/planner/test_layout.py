@@ -119,6 +119,17 @@ def test_plain_talk_goes_on_from_what_was_said_last(target: int, is_whole: bool)
     assert (layout.reasons.get(9) == "newest") is is_whole
 
 
+def test_a_long_last_question_of_plain_talk_keeps_its_place() -> None:
+    messages: Conversation = [
+        {"role": ("user", "assistant")[n % 2], "content": "The ferry leaves at nine. " * 12}
+        for n in range(10)
+    ]
+    messages.append({"role": "user", "content": "When does the ferry leave the harbour? " * 60})
+    layout = place(messages, 200, talk=True)
+    assert layout.places[-1] is Place.EXCERPT
+    assert set(layout.places[:-1]) == {Place.DIGEST}
+
+
 def test_how_plain_talk_began_yields_sooner_than_a_task() -> None:
     messages: Conversation = [
         {"role": "user", "content": "The ferry leaves at nine. " * 8},

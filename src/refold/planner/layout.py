@@ -91,9 +91,13 @@ def lay_out(
     is_roomy = _FRAME_SHARE * left >= STUB_TOKENS
     anchored = {
         index
-        for index in untouchable
+        for index, why in untouchable.items()
         if index in reasons
-        or (is_roomy and not talk and _frame(messages[index], tokens) <= left * _NEWEST_SHARE)
+        or (
+            is_roomy
+            and (not talk or why == "last_user_message")
+            and _frame(messages[index], tokens) <= left * _NEWEST_SHARE
+        )
     }
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE

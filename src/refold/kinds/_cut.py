@@ -23,7 +23,7 @@ _FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
 
 def cut_ends(text: str, start: int, end: int, size: int = LONG) -> Iterator[int]:
     """Yield where the pieces of `text[start:end]` end: about *size* apart, with no scrap left."""
-    while end - start > size + size // 4:
+    while end - start > size + size // 8:
         start = _place(text, start, start + size)
         yield start
     if start < end:

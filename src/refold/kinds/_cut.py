@@ -22,8 +22,8 @@ _FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
 
 
 def cut_ends(text: str, start: int, end: int, size: int = LONG) -> Iterator[int]:
-    """Yield where the pieces of `text[start:end]` end: about *size* apart, with no scrap left."""
-    while end - start > size + size // 8:
+    """Yield where the pieces of `text[start:end]` end; none is longer than *size*."""
+    while end - start > size:
         start = _place(text, start, start + size)
         yield start
     if start < end:

@@ -13,7 +13,7 @@ from refold import Result, compress
 from refold.budget.guard import find_untouchable
 from refold.formats import load
 from refold.model.message import Message
-from refold.model.plan import Plan
+from refold.model.plan import Outcome, Plan
 from refold.options import Options
 from refold.tokens.base import CountedTexts
 from tests.budget.promise import characters, sources_by_place, tokens_of, words
@@ -175,4 +175,8 @@ def cut_texts(result: Result) -> Iterator[tuple[str, Conversation]]:
 
 def what_happens(plan: Plan) -> list[object]:
     """Return what tells two plans for the same conversation apart."""
-    return [(fold.is_rolled, fold.texts, fold.outcomes) for fold in plan]
+    return [(fold.is_rolled, fold.texts, list(map(_fates, fold.outcomes))) for fold in plan]
+
+
+def _fates(row: Sequence[Outcome]) -> list[object]:
+    return [(o.action, o.reason, o.input_chars, o.output_chars, o.shown) for o in row]

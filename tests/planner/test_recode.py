@@ -53,7 +53,8 @@ def assert_readable(plan: list[Fold], hidden: frozenset[int] = frozenset()) -> N
     for fold in plan:
         message = fold.sources[0]
         for number, (part, shown) in enumerate(zip(message.parts, fold.texts_after, strict=True)):
-            action, reason, *_ = fold.outcomes[0][number]
+            outcome = fold.outcomes[0][number]
+            action, reason = outcome.action, outcome.reason
             if reason == "same_read":
                 assert body_of(shown).startswith("[the same as ")
                 assert any(text == part.text for _, text in readable)

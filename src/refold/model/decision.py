@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final
+
+from refold.native import mypyc_attr
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,12 @@ class Summarize:
 Action = Keep | Refer | Supersede | SplitCode | Summarize
 
 
-class Decision(NamedTuple):
-    """What is to happen to one segment, and why."""
+@mypyc_attr(acyclic=True)
+class Decision:
+    """What is to happen to one segment, and why; read-only."""
 
-    action: Action
-    reason: str
+    __slots__ = ("action", "reason")
+
+    def __init__(self, action: Action, reason: str) -> None:
+        self.action: Final[Action] = action
+        self.reason: Final = reason

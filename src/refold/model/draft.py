@@ -23,7 +23,7 @@ class Draft:
         for message in messages:
             self._first[message.index] = len(segments)
             for part in message.parts:
-                segments.append(Segment(len(segments), message, part))
+                segments.append(Segment(len(segments), message, part.text))
         self.segments: tuple[Segment, ...] = tuple(segments)
         self._decisions: list[Decision | None] = [None] * len(segments)
         self._kept: dict[str, Decision] = {}

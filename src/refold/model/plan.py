@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from refold.model.message import Message
+from refold.native import mypyc_attr
 
 
-class Outcome(NamedTuple):
-    """What finally happened to one segment; the trace is made of these."""
+@mypyc_attr(acyclic=True)
+class Outcome:
+    """What finally happened to one segment; the trace is made of these. Read-only."""
 
-    action: str
-    reason: str
-    input_chars: int
-    output_chars: int
-    shown: str | None = None
-    """What a message that stands for several says of this one, if that can be told."""
+    __slots__ = ("action", "input_chars", "output_chars", "reason", "shown")
+
+    def __init__(
+        self,
+        action: str,
+        reason: str,
+        input_chars: int,
+        output_chars: int,
+        shown: str | None = None,
+    ) -> None:
+        self.action: Final = action
+        self.reason: Final = reason
+        self.input_chars: Final = input_chars
+        self.output_chars: Final = output_chars
+        self.shown: Final = shown
+        """What a message that stands for several says of this one, if that can be told."""
 
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 """What replaces nothing: one for all the messages that are kept."""
 
 
+@mypyc_attr(acyclic=True)
 class Fold:
     """One output message: its sources, and the texts that replace those of the first source.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Self
+
+from refold.native import mypyc_attr
 
 METADATA_KEY = "metadata"
 PROVENANCE_KEY = "_cce_original"
@@ -26,19 +27,30 @@ _PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
 _ID_PAIRS: Final = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@mypyc_attr(acyclic=True)
 class Provenance:
-    """The originals behind one stand-in, in reading order.
+    """The originals behind one stand-in, in reading order. Read-only.
 
     `digests` name the originals by content, so that a look-up can never return a wrong text: an
     entry that does not match is as good as missing. Data written by other tools has none.
     """
 
-    ids: tuple[str, ...]
-    summary_id: str
-    digests: tuple[str, ...] = ()
-    parent_ids: tuple[str, ...] = ()
-    version: int = 0
+    __slots__ = ("digests", "ids", "parent_ids", "summary_id", "version")
+
+    def __init__(
+        self,
+        *,
+        ids: tuple[str, ...],
+        summary_id: str,
+        digests: tuple[str, ...] = (),
+        parent_ids: tuple[str, ...] = (),
+        version: int = 0,
+    ) -> None:
+        self.ids: Final = ids
+        self.summary_id: Final = summary_id
+        self.digests: Final = digests
+        self.parent_ids: Final = parent_ids
+        self.version: Final = version
 
     def to_wire(self) -> dict[str, Any]:
         """Spell it as JSON for a message's metadata or for a store."""
@@ -78,7 +90,7 @@ def _strings(value: object) -> tuple[str, ...]:
 def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
     """Return the provenance that *message* carries in its metadata, if any."""
     metadata = message.get(METADATA_KEY)
-    if not isinstance(metadata, Mapping):
+    if metadata is None or not isinstance(metadata, Mapping):
         return None
     return Provenance.from_wire(metadata.get(PROVENANCE_KEY))
 
@@ -87,11 +99,11 @@ def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
     """Derive the id of a stand-in from what it stands for: 12 letters."""
     seed = "\0".join((*ids, *digests)).encode("utf-8", "surrogatepass")
     number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
-    made = ID_PREFIX
+    made = [ID_PREFIX]
     for _ in range(_ID_PAIRS):
-        number, pair = divmod(number, len(_PAIRS))
-        made += _PAIRS[pair]
-    return made
+        made.append(_PAIRS[number % len(_PAIRS)])
+        number //= len(_PAIRS)
+    return "".join(made)
 
 
 def link_key(stand_in_digest: str) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final
 
-from refold.model.message import Message, Part
+from refold.model.message import Message
+from refold.native import mypyc_attr
 
 
-class Segment(NamedTuple):
-    """One text part of one message, numbered through the whole conversation."""
+@mypyc_attr(acyclic=True)
+class Segment:
+    """One text part of one message, numbered through the whole conversation; read-only."""
 
-    number: int
-    message: Message
-    part: Part
+    __slots__ = ("message", "number", "text")
 
-    @property
-    def text(self) -> str:
+    def __init__(self, number: int, message: Message, text: str) -> None:
+        self.number: Final = number
+        self.message: Final = message
+        self.text: Final = text
         """The text to decide on."""
-        return self.part.text
 
     @property
     def id(self) -> str:

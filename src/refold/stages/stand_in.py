@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final
 
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
@@ -11,6 +11,7 @@ from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.provenance import TAG
 from refold.model.segment import Segment
+from refold.native import mypyc_attr
 from refold.stages.base import Setting
 from refold.stages.originals import handle_of, summary_id_of
 from refold.stages.tags import (
@@ -33,12 +34,16 @@ from refold.text.lines import lines_missing_from
 from refold.text.truncate import cut, cut_words
 
 
-class StandIn(NamedTuple):
-    """A replacement for one segment, or the reason why there is none."""
+@mypyc_attr(acyclic=True)
+class StandIn:
+    """A replacement for one segment, or the reason why there is none; read-only."""
 
-    text: str | None
-    action: str
-    reason: str
+    __slots__ = ("action", "reason", "text")
+
+    def __init__(self, text: str | None, action: str, reason: str) -> None:
+        self.text: Final = text
+        self.action: Final = action
+        self.reason: Final = reason
 
 
 class StandIns:
@@ -151,7 +156,8 @@ class StandIns:
         """
         if len(stand_in) >= sum(map(len, originals)) or stand_in in self._quoted:
             return False
-        return self._tokens(stand_in) < sum(map(self._tokens, originals))
+        tokens = self._tokens
+        return tokens.count(stand_in) < sum([tokens.count(text) for text in originals])
 
     def _first_shorter(
         self, tags: Sequence[str], segment: Segment, action: str, reason: str, family: str

@@ -42,20 +42,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parse(argv)
     messages = generate(arguments.megabytes, seed=arguments.seed)
     engine = Engine(Options())
-    job = engine.begin(messages)
-    plan = engine.plan(job.messages, job.analyses, engine.options)[0]
-    measure(plan, engine.options, job.analyses.tokens, job.analyses.names)
+    loaded, known = engine.begin(messages).messages, engine.new_analyses()
+    plan = engine.plan(loaded, known, engine.options)[0]
+    measure(plan, engine.options, known.tokens, known.names)
     parts: list[tuple[str, Callable[[], object]]] = [
         ("reading messages and naming them", lambda: engine.begin(messages)),
-        *_analyses(plan, job.analyses),
+        *_analyses(plan, known),
         (
             "what is known: deciding, making stand-ins",
-            lambda: engine.plan(job.messages, job.analyses, engine.options),
+            lambda: engine.plan(loaded, known, engine.options),
         ),
         ("what is known: writing out", lambda: engine.render(plan)),
         (
             "what is known: measuring",
-            lambda: measure(plan, engine.options, job.analyses.tokens, job.analyses.names),
+            lambda: measure(plan, engine.options, known.tokens, known.names),
         ),
         ("the whole", lambda: compress(messages)),
     ]

@@ -83,7 +83,8 @@ class Engine:
         loaded = load(
             messages, format_name=self.options.format, strict_roles=self.options.strict_roles
         )
-        return Job(self.recognize(loaded), self.new_analyses())
+        plans_once = self.options.token_budget is None and not self.asker.is_there
+        return Job(self.recognize(loaded), self.new_analyses(keeps_sentences=not plans_once))
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; stops where it wants to ask something."""
@@ -114,7 +115,7 @@ class Engine:
         """Make a plan, asking for whatever it wants to know."""
         return run(ask_until_known(make, analyses), self.asker, tally)
 
-    def new_analyses(self) -> Analyses:
+    def new_analyses(self, *, keeps_sentences: bool = True) -> Analyses:
         """Start afresh with what is known of texts."""
         return Analyses(
             CountedTexts(self._counter, estimate_tokens),
@@ -123,6 +124,7 @@ class Engine:
             classify_tokens=self.options.ml_token_classifier,
             may_judge=self.asker.classifier is not None,
             may_write=self.asker.summarizer is not None,
+            keeps_sentences=keeps_sentences,
         )
 
     def plan(

@@ -35,6 +35,7 @@ class Analyses:
         classify_tokens: ClassifyTokens | None = None,
         may_judge: bool = False,
         may_write: bool = False,
+        keeps_sentences: bool = True,
     ) -> None:
         self.tokens = tokens
         self._score_sentences = score_sentences
@@ -44,6 +45,9 @@ class Analyses:
         """How often a caller's hook failed or gave nonsense; our own means were used instead."""
         self.may_judge = may_judge
         self._may_write = may_write
+        self._keeps_sentences = keeps_sentences or score_sentences is not None
+        """Whether a text may be cut again, or is dear to score; all sentences together take more
+        memory than the conversation."""
         self._finder = NameFinder()
         self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
@@ -67,7 +71,9 @@ class Analyses:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
-            known = self._units[text] = self._rescored(make_units(text, self._scorer))
+            known = self._rescored(make_units(text, self._scorer))
+            if self._keeps_sentences:
+                self._units[text] = known
         return known
 
     def _rescored(self, units: list[Unit]) -> list[Unit]:

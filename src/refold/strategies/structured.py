@@ -36,7 +36,13 @@ def is_structured(text: str) -> bool:
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < _MIN_LINES:
         return False
-    return 2 * sum(_SHAPE.match(line) is not None for line in lines) > len(lines)
+    needed = len(lines) // 2 + 1
+    for number, line in enumerate(lines):
+        if _SHAPE.match(line):
+            needed -= 1
+        if not needed or needed > len(lines) - number - 1:
+            break
+    return not needed
 
 
 def summarize_structured(text: str, budget: int) -> str:
@@ -59,14 +65,26 @@ def summarize_structured(text: str, budget: int) -> str:
 
 def _status_lines(text: str, lines: Sequence[str]) -> list[str]:
     """Return the first few distinct lines that tell how something went."""
-    if text.isascii():  # a look for the words themselves is many times faster than the pattern
-        lower = text.lower()
-        if not any(word in lower for word in _STATUS_WORDS):
-            return []
+    lower = text.lower()
+    words = [word for word in _STATUS_WORDS if word in lower]
+    if not words and text.isascii():
+        return []
     found: dict[str, None] = {}
     for line in lines:
-        if _STATUS.search(line):
+        if _may_tell(line, words) and _STATUS.search(line):
             found[line] = None
             if len(found) == _MAX_STATUS_LINES:
                 break
     return list(found)
+
+
+def _may_tell(line: str, words: Sequence[str]) -> bool:
+    """Look for the words themselves, which is many times faster than the pattern.
+
+    Beyond ASCII there are letters that the pattern takes for others.
+    """
+    lower = line.lower()
+    for word in words:
+        if word in lower:
+            return True
+    return not line.isascii()

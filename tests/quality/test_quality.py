@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from refold import compress
 from refold.quality.metrics import Quality, measure_quality
-from refold.text.entities import iter_entities
+from refold.text.entities import NameFinder
 from tests.conversations import SENTENCES, conversations, texts
 
 
 def measure(before: Sequence[str], after: Sequence[str]) -> Quality:
     places = range(len(before)) if len(after) == len(before) else [0] * len(before)
     return measure_quality(
-        [[text] for text in before], [[text] for text in after], list(places), iter_entities
+        [[text] for text in before], [[text] for text in after], list(places), NameFinder().find
     )
 
 
@@ -68,7 +68,7 @@ def test_a_merged_message_is_looked_up_in_its_place() -> None:
         [["getTide"], ["open_gate"], ["getTide again"]],
         [["getTide … open_gate"], ["getTide again"]],
         [0, 0, 1],
-        iter_entities,
+        NameFinder().find,
     )
     assert quality.reference_coherence == 1.0
 

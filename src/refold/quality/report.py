@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ _COUNTERS = {
 
 
 def measure(
-    plan: Plan, options: Options, tokens: CountedTexts, names: Callable[[str], Iterable[str]]
+    plan: Plan, options: Options, tokens: CountedTexts, names: Callable[[str], Collection[str]]
 ) -> Compression:
     """Work out all figures from the finished plan, so that they are true by construction."""
     sizes = _sizes(plan, tokens)
@@ -95,7 +95,7 @@ def _has_reason(fate: Iterable[tuple[str, str]], prefix: str) -> bool:
     return any(reason.startswith(prefix) for _, reason in fate)
 
 
-def _quality(plan: Plan, names: Callable[[str], Iterable[str]]) -> dict[str, Any]:
+def _quality(plan: Plan, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
     """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
     folds = [fold for fold in plan if not fold.is_kept]
     before = [[part.text for part in m.parts] for fold in folds for m in fold.sources]

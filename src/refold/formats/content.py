@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, add_text, spot
+from refold.formats.base import Reading, add_text, is_mapping, spot
 from refold.model.message import Part
 from refold.model.wire import Path, spell
 
@@ -41,7 +41,7 @@ def read_content(
 def _read_block(
     reading: Reading, block: object, path: Path, place: str, call_id: str | None
 ) -> None:
-    if not isinstance(block, Mapping):
+    if not is_mapping(block):
         raise MessageError(
             f"a content part must be a mapping, got {type(block).__name__}", spot(place, path)
         )

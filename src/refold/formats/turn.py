@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, read_id, read_role, spot
+from refold.formats.base import Reading, is_mapping, read_id, read_role, spot
 from refold.formats.content import dump, read_content
 
 
@@ -31,18 +31,18 @@ def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> Non
     if calls is not None and not isinstance(calls, list):
         raise MessageError(f"must be a list, got {type(calls).__name__}", f"{place}.tool_calls")
     for number, call in enumerate(calls or ()):
-        if not isinstance(call, Mapping):
+        if not is_mapping(call):
             raise MessageError(
                 f"must be a mapping, got {type(call).__name__}",
                 spot(place, ("tool_calls", number)),
             )
         body = call.get("function") or call.get("custom")
-        body = body if isinstance(body, Mapping) else {}
+        body = body if is_mapping(body) else {}
         arguments = body.get("arguments", body.get("input", ""))
         reading.opaque.append(f"{body.get('name', '')} {dump(arguments)}")
         reading.calls.append(str(call.get("id") or number))
     legacy = message.get("function_call")
-    if isinstance(legacy, Mapping):
+    if legacy is not None and is_mapping(legacy):
         reading.opaque.append(f"{legacy.get('name', '')} {dump(legacy.get('arguments', ''))}")
         reading.calls.append(str(legacy.get("name", "")))
 

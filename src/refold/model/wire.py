@@ -15,7 +15,7 @@ Wire = Mapping[str, Any]
 Path = tuple[str | int, ...]
 """Where a text stands inside a message: `("content", 1, "text")`."""
 
-_ATOMS: Final = (str, int, float, bool, type(None))
+_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _DIGEST_BYTES: Final = 12
 _LONG_CHARS: Final = 200
 _USUAL: Final = {
@@ -34,18 +34,23 @@ def clone(value: Any) -> Any:
     """
     if type(value) in _ATOMS:
         return value
-    todo: list[Any] = []
+    todo: list[dict[Any, Any] | list[Any]] = []
     fresh = _clone_one(value, todo)
     while todo:
-        holder: Any = todo.pop()
+        holder = todo.pop()
         # Only values are exchanged, so the walk over the holder may go on meanwhile.
-        for name, item in holder.items() if type(holder) is dict else enumerate(holder):
-            if type(item) not in _ATOMS:
-                holder[name] = _clone_one(item, todo)
+        if isinstance(holder, dict):
+            for name, item in holder.items():
+                if type(item) not in _ATOMS:
+                    holder[name] = _clone_one(item, todo)
+        else:
+            for place, item in enumerate(holder):
+                if type(item) not in _ATOMS:
+                    holder[place] = _clone_one(item, todo)
     return fresh
 
 
-def _clone_one(source: Any, todo: list[Any]) -> Any:
+def _clone_one(source: Any, todo: list[dict[Any, Any] | list[Any]]) -> Any:
     """Copy one level; a copy whose items are still those of the original goes to *todo*."""
     kind = type(source)
     if kind is dict or kind is list:

@@ -21,6 +21,7 @@ from refold import (
     Options,
     PreservePattern,
     RefoldError,
+    Session,
     SqliteStore,
     StoreError,
     classify,
@@ -165,6 +166,25 @@ def test_a_duplicate_id_names_both_places() -> None:
     messages = [{**OK, "id": "a"}, OK, {**OK, "id": "a"}]
     with pytest.raises(MessageError, match=r"messages\[2\]\.id: id 'a' .*messages\[0\]"):
         compress(messages)
+
+
+@pytest.mark.parametrize("own_comes_first", [False, True])
+def test_an_id_that_we_would_derive_is_not_free_either(own_comes_first: bool) -> None:
+    place = 1 if own_comes_first else 0
+    derived = compress([OK] * 2, trace=True).decisions[place].message_id
+    messages = [OK, OK]
+    messages[1 - place] = {**OK, "id": derived}
+    with pytest.raises(MessageError, match=rf"messages\[1\]\.id: id '{derived}' .*messages\[0\]"):
+        compress(messages)
+
+
+def test_a_session_goes_on_after_an_id_that_was_refused() -> None:
+    session = Session()
+    session.extend([OK, {**OK, "id": "a"}])
+    with pytest.raises(MessageError, match="already used"):
+        session.append({**OK, "id": "a"})
+    session.append({**OK, "id": "b"})
+    assert len(session.messages) == 3
 
 
 @pytest.mark.parametrize("role", ["robot", "User", " user"])

@@ -14,10 +14,9 @@ from refold.model.provenance import (
     PROVENANCE_KEY,
     Provenance,
     link_key,
-    make_summary_id,
 )
 from refold.model.wire import clone_message, clone_with, digest
-from refold.stages.originals import original_key
+from refold.stages.originals import original_key, summary_id_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +65,7 @@ def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version:
     parents = [source.provenance.summary_id for source in sources if source.provenance]
     return Provenance(
         ids=tuple(keys),
-        summary_id=make_summary_id(keys, digests),
+        summary_id=summary_id_of(sources),
         digests=tuple(digests),
         parent_ids=tuple(parents),
         version=version,

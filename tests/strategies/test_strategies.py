@@ -215,6 +215,22 @@ def test_six_hits_in_four_files() -> None:
     assert summarize_structured(text, 600) == "files: lib/x.py, lib/y.py, lib/z.py +1 more"
 
 
+@pytest.mark.parametrize(
+    "line", ["a.py :12: x", "two words.py:1: x", "a.py:٣: x", "makefile:3: x", "a.py:x: 1"]
+)
+def test_what_only_looks_like_a_hit_names_no_file(line: str) -> None:
+    assert "files: " not in summarize_structured("\n".join([line] * 6), 600)
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [("2 Failed", True), ("errors: no", False), ("é error", True), ("paſſed", True), ("é", False)],
+)
+def test_status_is_told_in_whole_words_of_any_case(line: str, tells: bool) -> None:
+    text = "\n".join([f"key {number}" for number in range(6)] + [line])
+    assert (summarize_structured(text, 600) == line) is tells
+
+
 def test_without_files_or_status_the_ends_are_shown() -> None:
     text = "\n".join(f"key {n}: value" for n in range(8))
     assert summarize_structured(text, 600) == (

@@ -94,6 +94,8 @@ class Loader:
     def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
         self._format = None if format_name == "auto" else find_format(format_name)
         self._strict_roles = strict_roles
+        self._unclaimed: list[Message] = []
+        """Messages with ids that we derived, until somebody brings one of their own."""
         self._place_of_id: dict[str, int] = {}
 
     def load(self, raw: object, index: int) -> Message:
@@ -110,11 +112,9 @@ class Loader:
                 f"{place}.role",
             )
         name = _digest(message, place)
-        id_ = reading.id or f"m{index}-{name[:8]}"
-        self._claim(id_, index)
-        return Message(
+        made = Message(
             index=index,
-            id=id_,
+            id=reading.id or f"m{index}-{name[:8]}",
             role=reading.role,
             wire=message,
             digest=name,
@@ -127,8 +127,16 @@ class Loader:
             binds_next=reading.binds_next,
             is_turn=reading.is_turn,
         )
+        if reading.id is None and not self._place_of_id:
+            self._unclaimed.append(made)
+        else:
+            self._claim(made.id, index)
+        return made
 
     def _claim(self, id_: str, index: int) -> None:
+        """Refuse an id that is taken; derived ids differ among themselves, by their index."""
+        self._place_of_id.update((message.id, message.index) for message in self._unclaimed)
+        self._unclaimed.clear()
         earlier = self._place_of_id.setdefault(id_, index)
         if earlier != index:
             raise MessageError(

@@ -17,11 +17,12 @@ class Draft:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
-        self._first: dict[int, int] = {}
+        self._first: list[int] = []
         """The number of the first segment of each message, by the index of the message."""
         segments: list[Segment] = []
         for message in messages:
-            self._first[message.index] = len(segments)
+            assert message.index == len(self._first), "messages are numbered through"
+            self._first.append(len(segments))
             for part in message.parts:
                 segments.append(Segment(len(segments), message, part.text))
         self.segments: tuple[Segment, ...] = tuple(segments)
@@ -57,8 +58,8 @@ class Draft:
 
     def segments_of(self, message: Message) -> Sequence[Segment]:
         """Return the segments of one message."""
-        first = self._first.get(message.index)
-        return () if first is None else self.segments[first : first + len(message.parts)]
+        first = self._first[message.index]
+        return self.segments[first : first + len(message.parts)]
 
     def undecided(self) -> Iterator[Segment]:
         """Yield the segments that no stage has claimed yet, in reading order."""

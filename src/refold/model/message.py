@@ -40,6 +40,7 @@ class Message:
         "images",
         "index",
         "is_turn",
+        "lone_id",
         "opaque",
         "parts",
         "provenance",
@@ -87,6 +88,8 @@ class Message:
         """Whether providers refuse it without the message after it: reasoning before a call."""
         self.is_turn: Final = is_turn
         """False for records of a session file that no model ever sees: they only travel along."""
+        self.lone_id: str | None = None
+        """The id of a stand-in for this message alone, once somebody has derived it."""
 
     def changed(
         self,

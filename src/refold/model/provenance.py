@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, Final, Self
 
 from refold.native import mypyc_attr
@@ -98,7 +98,7 @@ def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
 def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
     """Derive the id of a stand-in from what it stands for: 12 letters."""
     seed = "\0".join((*ids, *digests)).encode("utf-8", "surrogatepass")
-    number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
+    number = int.from_bytes(blake2b(seed, digest_size=8).digest())
     made = [ID_PREFIX]
     for _ in range(_ID_PAIRS):
         made.append(_PAIRS[number % len(_PAIRS)])

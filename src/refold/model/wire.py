@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -18,9 +18,14 @@ Path = tuple[str | int, ...]
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _DIGEST_BYTES: Final = 12
 _LONG_CHARS: Final = 200
+_PLAIN_DEPTH: Final = 5
+"""How deep the arguments of a tool call are."""
 _USUAL: Final = {
     word: json.dumps(word).encode()
-    for word in ("role", "content", "tool_call_id", "id", "system", "user", "assistant", "tool")
+    for word in (
+        *("role", "content", "id", "system", "user", "assistant", "type", "text"),
+        *("tool", "tool_call_id", "tool_calls", "function", "name", "arguments"),
+    )
 }
 """How words that are in every message are spelled."""
 _NO_CONTROLS: Final = bytes([code for code in range(256) if code >= 32 or code == ord("\n")])
@@ -89,20 +94,37 @@ def digest(value: Any) -> str:
 
     Key order counts, because restoring byte for byte includes the order of keys.
     """
-    data = _spell_flat(value) if type(value) is dict else None
+    data = _spell_plain(value, _PLAIN_DEPTH)
     if data is None:
         data = spell(value).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
+    return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def _spell_flat(value: dict[Any, Any]) -> bytes | None:
-    """Spell a mapping of strings just as `spell` does, in half the time: most messages are one."""
+def _spell_plain(value: object, depth: int) -> bytes | None:
+    """Spell what most messages are made of just as `spell` does, in half the time.
+
+    Returns nothing if there is anything else in it, or more than *depth* levels.
+    """
+    if type(value) is str:
+        return _quote(value)
+    if value is None:
+        return b"null"
     pieces: list[bytes] = []
-    for name, item in value.items():
-        if type(name) is not str or type(item) is not str:
-            return None
-        pieces.append(_quote(name) + b":" + _quote(item))
-    return b"{" + b",".join(pieces) + b"}"
+    if type(value) is dict and depth:
+        for name, item in value.items():
+            spelled = _spell_plain(item, depth - 1)
+            if spelled is None or type(name) is not str:
+                return None
+            pieces.append(_quote(name) + b":" + spelled)
+        return b"{" + b",".join(pieces) + b"}"
+    if type(value) is list and depth:
+        for item in value:
+            spelled = _spell_plain(item, depth - 1)
+            if spelled is None:
+                return None
+            pieces.append(spelled)
+        return b"[" + b",".join(pieces) + b"]"
+    return None
 
 
 def _quote(text: str) -> bytes:
@@ -172,7 +194,7 @@ def _key(name: object) -> str:
 def text_digest(text: str) -> str:
     """Name a text by its content: 96 bits of BLAKE2b in hexadecimal."""
     data = text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
+    return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def place_of(index: int, path: Path = ()) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -20,12 +19,15 @@ def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     """Refer each copy to the kept one; a user's words are never replaced by somebody else's."""
     if not setting.options.dedup:
         return
-    copies: dict[tuple[str, bool], list[Segment]] = defaultdict(list)
+    first: dict[tuple[str, bool], Segment] = {}
+    copies: dict[int, list[Segment]] = {}
     for segment in draft.segments:
         if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
-            copies[segment.text, segment.message.role == "user"].append(segment)
+            known = first.setdefault((segment.text, segment.message.role == "user"), segment)
+            if known is not segment:
+                copies.setdefault(known.number, [known]).append(segment)
     for group in copies.values():
-        target = choose_target(group, setting) if len(group) > 1 else None
+        target = choose_target(group, setting)
         if target is not None:
             yield from refer_all(draft, [(copy, None) for copy in group], target, "exact_duplicate")
 

@@ -11,9 +11,15 @@ HANDLE_CHARS = 6
 
 
 def summary_id_of(sources: Sequence[Message]) -> str:
-    """Derive the id of the stand-in for *sources*."""
+    """Derive the id of the stand-in for *sources*; that for a single one is derived once."""
+    first = sources[0]
+    if len(sources) == 1 and first.lone_id is not None:
+        return first.lone_id
     keys = [original_key(message) for message in sources]
-    return make_summary_id(keys, [message.digest for message in sources])
+    made = make_summary_id(keys, [message.digest for message in sources])
+    if len(sources) == 1:
+        first.lone_id = made
+    return made
 
 
 def handle_of(sources: Sequence[Message]) -> str:

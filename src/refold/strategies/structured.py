@@ -14,7 +14,6 @@ _MAX_CHARS_PER_FEED: Final = 80
 _MAX_FILES: Final = 3
 _MAX_STATUS_LINES: Final = 3
 
-_PLACE: Final = re.compile(r"(?P<file>[^\s:.]*+\.[^\s:]*+):[0-9]++:")
 _SHAPE: Final = re.compile(
     r"[^\s:.]*+\.[^\s:]*+:[0-9]++:"
     r"|[ \t]++[-•*]"
@@ -48,7 +47,7 @@ def is_structured(text: str) -> bool:
 def summarize_structured(text: str, budget: int) -> str:
     """Name the files and show the first status lines; without either, first and last lines."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    files = list(dict.fromkeys(found["file"] for line in lines if (found := _PLACE.match(line))))
+    files = list(dict.fromkeys([file for line in lines if (file := _file_of(line))]))
     status = _status_lines(text, lines)
     pieces = []
     if files:
@@ -61,6 +60,14 @@ def summarize_structured(text: str, budget: int) -> str:
     if len(summary) <= budget:
         return summary
     return cut_words(summary, budget - len(ELLIPSIS)) + ELLIPSIS
+
+
+def _file_of(line: str) -> str:
+    """Return the file that *line* is about if it is a hit, `src/a.py:12: …`."""
+    file, _, rest = line.partition(":")
+    number, colon, _ = rest.partition(":")
+    is_place = colon and number.isascii() and number.isdecimal()
+    return file if is_place and "." in file and file.split() == [file] else ""
 
 
 def _status_lines(text: str, lines: Sequence[str]) -> list[str]:

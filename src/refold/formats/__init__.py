@@ -10,7 +10,7 @@ from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
-from refold.model.wire import Path, digest
+from refold.model.wire import Path, digest, is_flat
 
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
@@ -111,13 +111,12 @@ class Loader:
                 f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
                 f"{place}.role",
             )
-        name = _digest(message, place)
         made = Message(
             index=index,
-            id=reading.id or f"m{index}-{name[:8]}",
+            id=reading.id,
             role=reading.role,
             wire=message,
-            digest=name,
+            digest=None if is_flat(message) else _digest(message, place),
             format=format_.name,
             parts=tuple(reading.parts),
             opaque=tuple(reading.opaque),

@@ -6,6 +6,7 @@ from typing import Final
 
 from refold.model.provenance import METADATA_KEY, Provenance
 from refold.model.wire import Path, Wire
+from refold.model.wire import digest as digest_of
 from refold.native import mypyc_attr
 
 
@@ -31,12 +32,12 @@ class Message:
     """
 
     __slots__ = (
+        "_digest",
+        "_id",
         "binds_next",
         "calls",
-        "digest",
         "format",
         "has_envelope",
-        "id",
         "images",
         "index",
         "is_turn",
@@ -52,10 +53,10 @@ class Message:
         self,
         *,
         index: int,
-        id: str,
+        id: str | None,
         role: str,
         wire: Wire,
-        digest: str,
+        digest: str | None = None,
         format: str = "plain",
         parts: tuple[Part, ...] = (),
         opaque: tuple[str, ...] = (),
@@ -66,11 +67,10 @@ class Message:
         is_turn: bool = True,
     ) -> None:
         self.index: Final = index
-        self.id: Final = id
+        self._id = id
         self.role: Final = role
         self.wire: Final = wire
-        self.digest: Final = digest
-        """Names `wire` by its content."""
+        self._digest = digest
         self.format: Final = format
         """Name of the shape it was read in."""
         self.parts: Final = parts
@@ -115,6 +115,20 @@ class Message:
             binds_next=self.binds_next,
             is_turn=self.is_turn,
         )
+
+    @property
+    def digest(self) -> str:
+        """Names `wire` by its content; derived when first asked for, because few ask."""
+        if self._digest is None:
+            self._digest = digest_of(self.wire)
+        return self._digest
+
+    @property
+    def id(self) -> str:
+        """The caller's id, or else one made of index and content."""
+        if self._id is None:
+            self._id = f"m{self.index}-{self.digest[:8]}"
+        return self._id
 
     @property
     def chars(self) -> int:

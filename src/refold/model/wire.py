@@ -89,6 +89,11 @@ def clone_with(message: Wire, texts: Mapping[Path, str]) -> dict[str, Any]:
     return fresh
 
 
+def is_flat(value: Wire) -> bool:
+    """Tell whether *value* holds nothing but strings: such a thing cannot contain itself."""
+    return all(type(item) is str for item in value.values())
+
+
 def digest(value: Any) -> str:
     """Name JSON-like data by its content: equal data, equal name, on every machine.
 

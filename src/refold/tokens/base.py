@@ -18,13 +18,12 @@ IMAGE_TOKENS = 1_100
 
 
 class CountedTexts:
-    """A counter that counts each distinct text and each message once and never fails."""
+    """A counter that counts each distinct text once and never fails."""
 
     def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
         self._counter = counter
         self._fallback = fallback
         self._known: dict[str, int] = {}
-        self._messages: dict[Message, int] = {}
         self.failures = 0
         """How many texts the counter could not count; the fallback did."""
 
@@ -51,12 +50,6 @@ class CountedTexts:
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
-        known = self._messages.get(message)
-        if known is None:
-            known = self._messages[message] = self._count_message(message)
-        return known
-
-    def _count_message(self, message: Message) -> int:
         if not message.is_turn:  # a record that no model ever sees
             return 0
         total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD

@@ -30,12 +30,18 @@ class Setting:
         cls, messages: Sequence[Message], options: Options, analyses: Analyses, window: int
     ) -> Setting:
         """Set up a run in which the last *window* turns are recent."""
-        turns = [message.index for message in messages if message.is_turn]
-        recent = turns[-window:] if window else []
+        recent_from = len(messages)
+        turns = 0
+        for message in reversed(messages):
+            if turns == window:
+                break
+            if message.is_turn:
+                turns += 1
+                recent_from = message.index
         return cls(
             options=options,
             analyses=analyses,
-            recent_from=recent[0] if recent else len(messages),
+            recent_from=recent_from,
             leaves_all_to_classifier=analyses.may_judge and options.classifier_mode == "full",
         )
 

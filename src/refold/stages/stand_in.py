@@ -54,7 +54,9 @@ class StandIns:
         self._setting = setting
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
-        self._quoted = {s.text for s in draft.segments if TAG.match(s.text)}
+        self._quoted = {
+            s.text for s in draft.segments if s.text.startswith("[") and TAG.match(s.text)
+        }
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
         """Make what the decision on *segment* asks for."""

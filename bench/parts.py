@@ -23,6 +23,7 @@ from refold import compress
 from refold.detectors import detect_hard, soft_texts, view_of
 from refold.engine import Engine
 from refold.model.plan import Plan
+from refold.model.wire import digest
 from refold.options import Options
 from refold.quality.report import measure
 from refold.scoring.sentence import SentenceScorer
@@ -46,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     plan = engine.plan(loaded, known, engine.options)[0]
     measure(plan, engine.options, known.tokens, known.names)
     parts: list[tuple[str, Callable[[], object]]] = [
-        ("reading messages and naming them", lambda: engine.begin(messages)),
+        ("reading messages", lambda: engine.begin(messages)),
+        ("naming those that are folded", lambda: _name(plan)),
         *_analyses(plan, known),
         (
             "what is known: deciding, making stand-ins",
@@ -96,6 +98,12 @@ def _analyses(plan: Plan, known: Analyses) -> list[tuple[str, Callable[[], objec
             lambda: [list(soft_texts(view_of(t, known.findings(t)))) for t in listed],
         ),
     ]
+
+
+def _name(plan: Plan) -> None:
+    for fold in plan:
+        for message in () if fold.is_kept else fold.sources:
+            digest(message.wire)
 
 
 def _make_units(texts: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ sentences = st.one_of(st.lists(PIECES, max_size=6).map("".join), st.text(max_siz
 @pytest.mark.parametrize("sentence", ["Sure.", "ok, it is", "THANK YOU!", "I'll look", "Hi\xa0all"])
 def test_filler(sentence: str) -> None:
     assert is_filler(sentence, 0, len(sentence))
-    assert sentence[:2] in FILLER_HEADS
+    assert sentence[:3] in FILLER_HEADS
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ NEGATION = re.compile(
 @given(sentences)
 def test_what_is_ruled_out_early_would_not_have_matched(sentence: str) -> None:
     opens = filler._FILLER.match(sentence) is not None
-    assert not opens or sentence[:2] in FILLER_HEADS
+    assert not opens or sentence[:3] in FILLER_HEADS
     assert is_filler(sentence, 0, len(sentence)) == (opens and not NEGATION.search(sentence))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 _FILLERS: Final = (
@@ -37,13 +39,16 @@ def _cases(letter: str) -> str:
     return letter + letter.upper() + _OTHER_CASES.get(letter, "")
 
 
-FILLER_HEADS: Final = frozenset(
-    first + second
-    for filler in _FILLERS
-    for first in _cases(filler[0])
-    for second in _cases(filler[1])
-)
-"""The two characters with which each filler begins: no other sentence need be looked at."""
+def _heads(filler: str) -> Iterator[str]:
+    """Yield the first three characters of all sentences that open with a *filler*."""
+    firsts = list(product(*map(_cases, filler[:3])))
+    ends = _AFTER_FILLER if len(filler) < 3 else ("",)
+    return ("".join(head) + end for head in firsts for end in ends)
+
+
+_AFTER_FILLER: Final = (*",.!?", *filter(str.isspace, map(chr, range(0x3001))))
+FILLER_HEADS: Final = frozenset(head for filler in _FILLERS for head in _heads(filler))
+"""The three characters with which each filler begins: no other sentence need be looked at."""
 
 
 def is_filler(text: str, start: int, end: int) -> bool:

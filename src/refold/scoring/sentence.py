@@ -49,6 +49,6 @@ class SentenceScorer:
         for number, (start, end, _) in enumerate(sentences):
             if _SHORTEST <= end - start <= _LONGEST:
                 scores[number] += _SIZE_POINTS
-            if text[start : start + 2] in FILLER_HEADS and is_filler(text, start, end):
+            if text[start : start + 3] in FILLER_HEADS and is_filler(text, start, end):
                 scores[number] += FILLER_PENALTY
         return scores

@@ -21,6 +21,8 @@ _CONSONANT, _CAPITAL_VOWEL, _CAPITAL, _DIGIT, _LINE = range(3, 8)
 _LETTER: Final = 8
 IDEOGRAPH: Final = 9
 FOLDED: Final = 10
+UNKNOWN: Final = 11
+"""A question mark, or what stands in its place: any character beyond ASCII."""
 _MEMBERS: Final = (
     ("./-:", JOINT),
     ("aeiouy", VOWEL),
@@ -31,32 +33,39 @@ _MEMBERS: Final = (
     ("_", _LINE),
     ("\u0130\u0131\u017f", FOLDED),  # letters from A to Z where case is ignored
 )
-TABLED: Final = 0x600
+_TABLED: Final = 0x600
 """Characters below are looked up: Latin, Greek, Cyrillic and their neighbours."""
 
+# What a character does that is no step from one state to the next: it ends the run, it is beyond
+# ASCII and has to be looked at, it lets another run begin.
+CLOSED: Final = 0
+JOINED: Final = 1
+FOREIGN: Final = 2
+IDEOGRAPHIC: Final = 3
 # What a run has been so far.
-START: Final = 0
-ODD: Final = 1
+NUMBER: Final = 4
+START: Final = 5
+CAPS: Final = 6
+DISGUISED: Final = 7
+"""There is a letter in it that is one from A to Z where case is ignored."""
+STATUS: Final = 8
+_ONE, _TWO, _SHORT, _SNAKE_GAP = range(9, 13)
+_CAP, _CAP_VOWEL, _CAP_TWO, _CAP_SHORT, _CAP_DIGITS, _CAP_HUMPED = range(13, 19)
+_CAPS_TWO, _CAPS_SHORT, _MIXED_SHORT, _CAPS_GAP, _CAPS_SNAKE = range(19, 24)
+ODD: Final = 24
 """No sign can come of it any more."""
-NUMBER: Final = 2
-QUANTITY: Final = 3
-STATUS: Final = 4
-CAPS: Final = 5
-_ONE, _TWO, _SHORT, _HUMPED, _SNAKE_GAP, _SNAKE = range(6, 12)
-_CAP, _CAP_VOWEL, _CAP_TWO, _CAP_SHORT, _CAP_DIGITS, _CAP_HUMPED = range(12, 18)
-_CAPS_TWO, _CAPS_SHORT, _MIXED_SHORT, _CAPS_GAP, _CAPS_SNAKE = range(18, 23)
-SMALL: Final = 23
-"""From here on, small letters change nothing."""
-_TITLE: Final = 24
-_STATES: Final = 25
+QUANTITY: Final = 25
+_HUMPED, _SNAKE, _SMALL, _TITLE = range(26, 30)
+_STATES: Final = 30
 _STEPS: Final = {
     # what comes: a vowel, a consonant, a capital vowel, another capital, a digit, a line
-    START: (SMALL, _ONE, _CAP_VOWEL, _CAP, NUMBER, ODD),
+    START: (_SMALL, _ONE, _CAP_VOWEL, _CAP, NUMBER, ODD),
     QUANTITY: (QUANTITY,) * 6,
-    _ONE: (SMALL, _TWO, _HUMPED, _HUMPED, SMALL, _SNAKE_GAP),
-    _TWO: (SMALL, _SHORT, _HUMPED, _HUMPED, SMALL, _SNAKE_GAP),
-    _SHORT: (SMALL, _SHORT, _HUMPED, _HUMPED, SMALL, _SNAKE_GAP),
-    SMALL: (SMALL, SMALL, _HUMPED, _HUMPED, SMALL, _SNAKE_GAP),
+    DISGUISED: (DISGUISED,) * 6,
+    _ONE: (_SMALL, _TWO, _HUMPED, _HUMPED, _SMALL, _SNAKE_GAP),
+    _TWO: (_SMALL, _SHORT, _HUMPED, _HUMPED, _SMALL, _SNAKE_GAP),
+    _SHORT: (_SMALL, _SHORT, _HUMPED, _HUMPED, _SMALL, _SNAKE_GAP),
+    _SMALL: (_SMALL, _SMALL, _HUMPED, _HUMPED, _SMALL, _SNAKE_GAP),
     _HUMPED: (_HUMPED, _HUMPED, _HUMPED, _HUMPED, _HUMPED, ODD),
     _SNAKE_GAP: (_SNAKE, _SNAKE, ODD, ODD, _SNAKE, ODD),
     _SNAKE: (_SNAKE, _SNAKE, ODD, ODD, _SNAKE, _SNAKE_GAP),
@@ -85,31 +94,20 @@ _WORTH: Final = {
 
 
 def _kind_table() -> bytes:
-    table = bytearray(_LETTER if chr(code).isalnum() else BREAK for code in range(TABLED))
+    table = bytearray(_LETTER if chr(code).isalnum() else BREAK for code in range(_TABLED))
     for members, kind in _MEMBERS:
         for member in members:
             table[ord(member)] = kind
     return bytes(table)
 
 
-def _step_table() -> bytes:
-    """Spell out the steps, 16 for each state; an ideograph lets the next run begin."""
-    table = bytearray([ODD] * (_STATES * 16))
-    for state, follows in _STEPS.items():
-        table[state * 16 + VOWEL : state * 16 + VOWEL + len(follows)] = bytes(follows)
-    return bytes(table)
-
-
-KINDS: Final = _kind_table()
-STEPS: Final = _step_table()
-"""`STEPS[16 * state + kind]` is the next state."""
-WORTHS: Final = bytes(_WORTH.get(state, 0) for state in range(_STATES))
+_KIND_TABLE: Final = _kind_table()
 
 
 def kind_of(code: i64) -> i64:
     """Return the kind of any character."""
-    if code < TABLED:
-        return KINDS[code]
+    if code < _TABLED:
+        return _KIND_TABLE[code]
     if 0x4E00 <= code <= 0x9FEF or 0x3041 <= code <= 0x3096 or 0x30A1 <= code <= 0x30FA:
         return IDEOGRAPH
     if 0x2000 <= code <= 0x206F:  # dashes, quotes, dots
@@ -129,3 +127,35 @@ def is_ideographic(code: i64) -> bool:
         or 0x4E00 <= code <= 0x9FFF
         or 0xF900 <= code <= 0xFAFF
     )
+
+
+def _step(state: int, kind: int) -> int:
+    """Return where a character of that *kind* leads."""
+    if kind in (BREAK, JOINT):
+        return JOINED if kind == JOINT else CLOSED
+    if kind in (IDEOGRAPH, UNKNOWN):
+        return IDEOGRAPHIC if kind == IDEOGRAPH else FOREIGN
+    if kind == FOLDED:
+        return QUANTITY if state == QUANTITY else DISGUISED
+    if kind == _LETTER:
+        return DISGUISED if state == DISGUISED else ODD
+    return _STEPS[state][kind - VOWEL] if state in _STEPS else ODD
+
+
+def _step_table() -> bytes:
+    """Spell out the steps of each state: by the bytes of ASCII, then by the kinds of the others."""
+    table = bytearray()
+    for state in range(_STATES):
+        steps = bytes([_step(state, kind) for kind in range(UNKNOWN + 1)])
+        table += bytes([steps[kind] for kind in KINDS]) + steps.ljust(ROW - BEYOND, b"\0")
+    return bytes(table)
+
+
+BEYOND: Final = 128
+ROW: Final = 256
+KINDS: Final = _KIND_TABLE[: ord("?")] + bytes([UNKNOWN]) + _KIND_TABLE[ord("?") + 1 : BEYOND]
+"""The kinds of bytes."""
+STEPS: Final = _step_table()
+"""`STEPS[ROW * state + byte]` is the next state, and `ROW * state + BEYOND + kind` its place for
+characters beyond ASCII."""
+WORTHS: Final = bytes([_WORTH.get(state, 0) for state in range(_STATES)])

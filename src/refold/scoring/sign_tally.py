@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from refold.scoring.sign_tables import CAPS, JOINT, QUANTITY, STATUS, WORTHS
-from refold.scoring.signs import IN_PHRASE, STATUSES, TELLING, flag_points, phrase_flags
+from refold.scoring.sign_tables import CAPS, DISGUISED, QUANTITY, STATUS, WORTHS
+from refold.scoring.signs import IN_PHRASE, SHORT, STATUSES, TELLING, flag_points, phrase_flags
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -19,8 +19,11 @@ _QUANTITY_POINTS: Final = 2
 _PLACE_POINTS: Final = 2
 _ERROR_POINTS: Final = 6
 _ERROR_ENDS: Final = frozenset(("Error", "rning", "ption"))
+_SHORT_POINTS: Final = 2
+SHORTEST_SHORT: Final = 3
 _SHORTEST_WORD: Final = 4
-"""No telling word and no status is shorter."""
+_LONGEST_WORD: Final = 12
+"""No telling word is shorter or longer."""
 _LONGEST_STATUS: Final = 7
 _DOT: Final = 46
 _COLON: Final = 58
@@ -35,40 +38,51 @@ _LINE_NUMBER: Final = 5
 _NO_PLACE: Final = 6
 
 
-def _trace(text: str, start: i64, end: i64) -> i64:
-    """Return a number by which to tell words apart: of the first letter, the third, the last."""
-    first: i64 = ord(text[start]) | 32
-    third: i64 = ord(text[start + 2]) | 32
-    last: i64 = ord(text[end - 1]) | 32
-    return (first * 961 + third * 31 + last) & 4095
+def letters_of(plain: bytes, start: i64, end: i64) -> i64:
+    """Return a bit for each letter of a word, whatever its case."""
+    letters: i64 = 0
+    place: i64 = start
+    while place < end:
+        letters |= 1 << (plain[place] & 31)
+        place += 1
+    return letters
+
+
+def trace_of(letters: i64) -> i64:
+    """Return a small number by which to tell words of other letters apart."""
+    return (letters * 0x9E3779B1 >> 20) & 4095
 
 
 def _trace_table() -> bytes:
     table = bytearray(4096)
     for word in TELLING:
-        table[_trace(word, 0, len(word))] = 1
+        table[trace_of(letters_of(word.encode(), 0, len(word)))] = 1
     return bytes(table)
 
 
-_TRACES: Final = _trace_table()
+VOWELS: Final = 0x2208222
+"""The letters a, e, i, o, u, y, as `letters_of` says."""
+TRACES: Final = _trace_table()
 """Marks the traces of telling words: what has another one is none of them."""
 
 
 class Tally:
-    """The points of one sentence after the other."""
+    """The points of one sentence after the other.
 
-    def __init__(self, text: str) -> None:
+    A run begins where it is *opened*; *first* is where a sign may begin in it, which is there or
+    after an ideograph.
+    """
+
+    def __init__(self, text: str, plain: bytes) -> None:
         self._text = text
-        self._start: i64 = 0
+        self._plain = plain
+        self.start: i64 = 0
         self._end: i64 = 0
-        self._points: i64 = 0
+        self.points: i64 = 0
+        """Of the sentence, without those for emphasis and inference."""
         self._flags: i64 = 0
-        self._opened: i64 = 0
-        """Where the run began."""
         self._held: i64 = 0
-        """The points before it."""
-        self._first: i64 = 0
-        """Where a sign may begin in the run: where it began, or after an ideograph."""
+        """The points before the run."""
         self._step: i64 = _NOTHING
         self._before_place: i64 = 0
         self._before_number: i64 = 0
@@ -78,88 +92,98 @@ class Tally:
 
     def begin(self, start: i64, end: i64) -> None:
         """Begin with the sentence from *start* to *end*."""
-        self._start = start
+        self.start = start
         self._end = end
-        self._points = self._held = self._flags = 0
-        self._opened = self._first = start
+        self.points = self._held = self._flags = 0
         self._step = _NOTHING
         self._before_error = -1
-
-    def signs(self) -> i64:
-        """Return the points of the sentence without those for emphasis and inference."""
-        return self._points
 
     def total(self) -> i64:
         """Return the points of the sentence."""
         if self._flags == 0:
-            return self._points
-        return self._points + flag_points(self._text, self._start, self._end, self._flags)
+            return self.points
+        return self.points + flag_points(self._text, self.start, self._end, self._flags)
 
-    def add_ideograph(self, state: i64, place: i64) -> None:
+    def note_word(self, start: i64, end: i64) -> None:
+        """See whether a word emphasizes or infers."""
+        said = self._text[start:end].lower()
+        flags: i64 = TELLING.get(said, 0)
+        if flags == IN_PHRASE:
+            flags = phrase_flags(self._text, self.start, start, said, self._end)
+        self._flags |= flags
+
+    def add_ideograph(self, state: i64, first: i64, place: i64) -> None:
         """Take an ideograph, which belongs to a run, but lets a sign begin after it."""
         if state == QUANTITY:
-            self._points += _QUANTITY_POINTS
-        elif place > self._first:
-            self._note_capital()
-        self._first = place + 1
+            self.points += _QUANTITY_POINTS
+        elif place > first:
+            self._note_capital(first)
 
     def add_quantity(self) -> None:
         """Take a number and the next word, its unit, with which nothing else can begin."""
-        self._points += _QUANTITY_POINTS
+        self.points += _QUANTITY_POINTS
         self._step = _NO_PLACE
         self._before_error = -1
 
-    def close_run(self, state: i64, place: i64, kind: i64) -> None:
-        """Take what stands at *place* between two runs; the one before it ended in *state*."""
-        size: i64 = place - self._first
-        if size >= _SHORTEST_WORD:
-            if self._first == self._opened and _TRACES[_trace(self._text, self._first, place)]:
-                self._note_word(place)
-            if state == CAPS and size <= _LONGEST_STATUS and self._is_status(place):
-                state = STATUS
-        if kind == JOINT:
-            if place > self._opened:
-                if state != STATUS:
-                    self._note_capital()
-                self._add_part(place)
-            self._points += WORTHS[state]
-            self._join(place)
-        else:
-            self._points += WORTHS[state]
-            self._step = _NOTHING
-            self._before_error = -1
-        self._held = self._points
-        self._opened = self._first = place + 1
+    def add_short(self) -> None:
+        """Take an abbreviation that is a run of its own."""
+        self.points += _SHORT_POINTS
+        self._held = self.points
 
-    def _note_word(self, end: i64) -> None:
-        """See whether a word emphasizes or infers."""
-        said = self._text[self._first : end].lower()
-        flags: i64 = TELLING.get(said, 0)
-        if flags == IN_PHRASE:
-            flags = phrase_flags(self._text, self._start, self._first, said, self._end)
-        self._flags |= flags
+    def end_run(self, state: i64, opened: i64, first: i64, end: i64) -> None:
+        """Take a run that ended in *state* and has nothing to do with the next one."""
+        self.points += self._worth(state, opened, first, end)
+        self._held = self.points
+        self._step = _NOTHING
+        self._before_error = -1
 
-    def _is_status(self, end: i64) -> bool:
-        return self._text[self._first : end] in STATUSES
+    def join_run(self, state: i64, opened: i64, first: i64, end: i64) -> None:
+        """Take a run that ended in *state*, and the dot, slash, dash or colon at its *end*."""
+        worth: i64 = self._worth(state, opened, first, end)
+        if end > opened:
+            if state != CAPS or not worth:
+                self._note_capital(first)
+            self._add_part(opened, end)
+        self.points += worth
+        self._join(end)
+        self._held = self.points
 
-    def _note_capital(self) -> None:
+    def _worth(self, state: i64, opened: i64, first: i64, end: i64) -> i64:
+        """Return the points for a run alone, and see whether it emphasizes or infers."""
+        if (
+            first == opened
+            and _SHORTEST_WORD <= end - first <= _LONGEST_WORD
+            and TRACES[trace_of(letters_of(self._plain, first, end))]
+        ):
+            self.note_word(first, end)
+        if state == CAPS:
+            return WORTHS[STATUS] if self._is_status(first, end) else 0
+        if state == DISGUISED:
+            self._flags |= IN_PHRASE  # only the patterns can tell
+            return _SHORT_POINTS if SHORT.fullmatch(self._text, first, end) is not None else 0
+        return WORTHS[state]
+
+    def _is_status(self, start: i64, end: i64) -> bool:
+        return end - start <= _LONGEST_STATUS and self._text[start:end] in STATUSES
+
+    def _note_capital(self, first: i64) -> None:
         """Remember where something with a capital began: it may be an error."""
-        if self._before_error < 0 and 65 <= ord(self._text[self._first]) <= 90:
-            self._before_error = self._points
+        if self._before_error < 0 and 65 <= ord(self._text[first]) <= 90:
+            self._before_error = self.points
 
-    def _add_part(self, end: i64) -> None:
+    def _add_part(self, start: i64, end: i64) -> None:
         """Take the run as a part of a place."""
         if self._step == _AFTER_DOT:
             self._step = _LATER_PART
-        elif self._step == _AFTER_COLON and self._is_number(end):
+        elif self._step == _AFTER_COLON and self._is_number(start, end):
             self._step = _LINE_NUMBER
             self._before_number = self._held
         elif self._step in (_NOTHING, _AFTER_COLON):
             self._step = _FIRST_PART
             self._before_place = self._held
 
-    def _is_number(self, end: i64) -> bool:
-        place: i64 = self._opened
+    def _is_number(self, start: i64, end: i64) -> bool:
+        place: i64 = start
         while place < end and 48 <= ord(self._text[place]) <= 57:
             place += 1
         return place == end
@@ -182,13 +206,13 @@ class Tally:
             self._step = _LATER_PART
         elif self._step in (_NOTHING, _AFTER_COLON):
             self._step = _FIRST_PART
-            self._before_place = self._points
+            self._before_place = self.points
 
     def _join_colon(self, place: i64) -> None:
         """Take a colon, which ends errors and places."""
         if self._before_error >= 0 and self._text[place - 5 : place] in _ERROR_ENDS:
-            self._points = self._before_error + _ERROR_POINTS
+            self.points = self._before_error + _ERROR_POINTS
         self._before_error = -1
         if self._step == _LINE_NUMBER:
-            self._points = self._before_place + _PLACE_POINTS
+            self.points = self._before_place + _PLACE_POINTS
         self._step = _AFTER_COLON if self._step == _LATER_PART else _NOTHING

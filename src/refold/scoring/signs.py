@@ -21,6 +21,7 @@ UNITS: Final = frozenset(
 _UNIT: Final = (
     r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
 )
+UNIT: Final = re.compile(_UNIT)
 WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
 SIGNS: Final = re.compile(
     rf"(?<![^\W{IDEOGRAPHS}])(?:"
@@ -38,7 +39,9 @@ SPACED_QUANTITY: Final = re.compile(
     r"([./:-]\S)?+"
 )
 """A number and its unit as two words, and how the second word goes on if it is more than that."""
-_LONGEST_UNIT: Final = 16
+LONGEST_UNIT: Final = 16
+"""How far beyond a sentence the unit of its last number may reach."""
+SHORT: Final = re.compile(VOWELLESS)
 EMPHASIS: Final = re.compile(
     r"(?<![\w])(?:importantly|note that|however|critical|crucial|essential|significant|notably|"
     r"key point|in particular|specifically|must|require[ds]?|never|always)(?![\w])",
@@ -92,7 +95,7 @@ def count_points(text: str, start: int, end: int) -> int:
 def count_signs(text: str, start: int, end: int) -> int:
     """Return the points for all signs that begin between *start* and *end*."""
     points = 0
-    for found in SIGNS.finditer(text, start, end + _LONGEST_UNIT):
+    for found in SIGNS.finditer(text, start, end + LONGEST_UNIT):
         if found.start() < end:
             points += WEIGHTS[found.lastgroup or "name"]
     return points

@@ -126,7 +126,7 @@ def name_tables() -> NameTables:
     return NameTables()
 
 
-def far_class(code: i64) -> int:
+def far_class(code: i64) -> i64:
     """Return the class of a character that is not in the table."""
     if 0x4E00 <= code <= 0x9FFF:
         return IDEOGRAPH

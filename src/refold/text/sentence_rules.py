@@ -10,11 +10,17 @@ _ABBREVIATION: Final = re.compile(
 )
 _LONGEST_ABBREVIATION: Final = 8
 _ENDS_OF_ABBREVIATIONS: Final = frozenset(".g .e cf vs Dr Mr rs Ms of ig Eq ox sp No".split())
+ENDINGS: Final = bytes(
+    chr(last).isupper() or chr(before) + chr(last) in _ENDS_OF_ABBREVIATIONS
+    for before in range(128)
+    for last in range(128)
+)
+"""With which two characters of ASCII an abbreviation may end, `128 * before + last`."""
 _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
-_LONGEST_LABEL: Final = 6
+LONGEST_LABEL: Final = 6
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
-_WRAPPED_FROM: Final = 60
+WRAPPED_FROM: Final = 60
 """A line at least this long that does not end a sentence was probably wrapped."""
 
 
@@ -27,7 +33,7 @@ def is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
         return False
     if text[after].islower():
         return True
-    if feed - start < _WRAPPED_FROM or not text[after].isalnum():
+    if feed - start < WRAPPED_FROM or not text[after].isalnum():
         return False
     return not _is_list_line(text, feed + 1, end) and not _is_list_line(text, start, feed)
 
@@ -43,7 +49,7 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
     if (
         text[mark - 2 : mark] not in _ENDS_OF_ABBREVIATIONS
         and not 65 <= ord(text[mark - 1]) <= 90  # a capital
-        and stop - first > _LONGEST_LABEL
+        and stop - first > LONGEST_LABEL
     ):
         return False  # nearly always
     tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
@@ -51,4 +57,4 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
         return True
     if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
         return stop < end
-    return stop - first <= _LONGEST_LABEL and _LIST_LABEL.match(text[first:stop]) is not None
+    return stop - first <= LONGEST_LABEL and _LIST_LABEL.match(text[first:stop]) is not None

@@ -152,6 +152,8 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="slash run /a", make=_run("/a")),
     Hostile(name="dotted run a.", make=_run("a.")),
     Hostile(name="initials A.", make=_run("A.")),
+    Hostile(name="disguised initials", make=_run("A.\u017f.A.\u212a.\u0130.\u0131.")),
+    Hostile(name="one disguised initial", make=_run("A.", "\u017f")),
     Hostile(name="mail run a@", make=_run("a@")),
     Hostile(name="mail run a@b.", make=_run("a@b.")),
     Hostile(name="http://", make=_run("http://")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final, NamedTuple
 
 # An opening fence may carry an info string, but backticks in it would make it inline code. Models
@@ -22,30 +23,36 @@ class Stretch(NamedTuple):
     is_code: bool
 
 
+_new_stretch: Final = partial(tuple.__new__, Stretch)
+"""Makes a stretch of its values at once, which is faster than naming them."""
+
+
 def split_fences(text: str) -> list[Stretch]:
     """Tile *text* with stretches of prose and of fenced code; an unclosed fence runs to the end."""
     stretches: list[Stretch] = []
     done = 0
-    opening: re.Match[str] | None = None
+    opened = ""  # the marks of the fence that is open
     for start, end in marked_lines(text):
-        line = _FENCE.search(text, start, end)
-        if line is None:
+        if opened:
+            if _closes(text[start:end], opened):
+                stretches.append(_new_stretch((done, end, True)))
+                opened, done = "", end
             continue
-        if opening is None:
-            if line.start() > done:
-                stretches.append(Stretch(done, line.start(), False))
-            opening, done = line, line.start()
-        elif _closes(line, opening):
-            stretches.append(Stretch(done, line.end(), True))
-            opening, done = None, line.end()
+        line = _FENCE.search(text, start, end)
+        if line is not None:
+            begin = line.start()
+            if begin > done:
+                stretches.append(_new_stretch((done, begin, False)))
+            opened, done = line["marks"] or line["late"], begin
     if done < len(text):
-        stretches.append(Stretch(done, len(text), opening is not None))
+        stretches.append(_new_stretch((done, len(text), bool(opened))))
     return stretches
 
 
-def _closes(line: re.Match[str], opening: re.Match[str]) -> bool:
-    marks, opened = line["marks"] or "", opening["marks"] or opening["late"]
-    return marks.startswith(opened) and not line["info"].strip()
+def _closes(line: str, opened: str) -> bool:
+    """Tell whether a line is nothing but marks, of the kind and at least of the number *opened*."""
+    marks = line.rstrip().lstrip(" \t")
+    return marks.startswith(opened) and not marks.strip(opened[0])
 
 
 def has_fence(text: str) -> bool:

@@ -139,18 +139,24 @@ class _Reading:
 
     def read_word(self, start: i64) -> i64:
         """Read a word of any kind, and return where it ends."""
+        plain, classes = self.plain, self.classes
         steps, marks = self.tables.steps, self.tables.marks
         state: i64 = OUTSIDE
         place: i64 = start
-        kind: i64 = self.class_at(place)
-        if kind == DIGIT or self.plain[place] == _SMALL_V:
-            self.add_numbers(place, kind)
-        while kind > JOINT:
-            if kind == DIGIT and marks[state] & ENDS_IN_IDEOGRAPH:
-                self.add_quantity(place, self.skip_digits(place))
+        while True:
+            byte: i64 = plain[place]
+            kind: i64 = classes[byte]
+            if byte == _QUESTION:
+                kind = self.class_at(place)
+            if kind <= JOINT:
+                break
+            if kind == DIGIT or byte == _SMALL_V:
+                if place == start:
+                    self.add_numbers(start, kind)
+                elif kind == DIGIT and marks[state] & ENDS_IN_IDEOGRAPH:
+                    self.add_quantity(place, self.skip_digits(place))
             state = steps[state * 16 + kind]
             place += 1
-            kind = self.class_at(place)
         mark: i64 = marks[state]
         if mark:
             self.add_word(start, place, mark)

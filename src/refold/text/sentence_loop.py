@@ -30,12 +30,13 @@ _KINDS: Final = {
 }
 _UNKNOWN: Final = 9
 """A question mark, or what stands in its place: any character beyond ASCII."""
-_BYTE_KINDS: Final = bytes(
-    _UNKNOWN if byte == ord("?") else _KINDS.get(byte, 0) for byte in range(128)
-)
+_LINE_BREAK: Final = 8
 _LINE_END: Final = 10
 _SPACE: Final = 32
 _QUESTION: Final = 63
+_BYTE_KINDS: Final = bytes(
+    [{**_KINDS, _QUESTION: _UNKNOWN, _LINE_END: _LINE_BREAK}.get(byte, 0) for byte in range(128)]
+)
 _BLANKS: Final = b" \t\r"
 
 
@@ -59,21 +60,52 @@ class _Cutter:
         self.found: list[Span] = []
 
     def run(self) -> None:
-        """Cut the whole text."""
-        plain = self.plain
-        first: i64 = 0
+        """Cut the text at the marks that end sentences, and at line breaks that mean it."""
+        plain, kinds = self.plain, _BYTE_KINDS
+        start: i64 = 0  # of the sentence
         line: i64 = 0
-        while line <= self.size:
-            feed: i64 = plain.find(b"\n", line)
-            following = self.after_gap(feed)
-            if following > 0 or not self.is_wrapped(line, feed):
-                self.cut_block(first, feed)
-                first = feed + 1
-            line = feed + 1
-            if following > 0:
-                first = line = following
-                if self.found:
-                    self.paragraph += 1
+        place: i64 = 0
+        while place <= self.size:
+            kind: i64 = kinds[plain[place]]
+            if kind == _UNKNOWN:
+                kind = _kind_of(ord(self.text[place]))
+            if kind == 0:
+                place += 1
+                continue
+            if kind == _LINE_BREAK:
+                following = self.after_gap(place)
+                if following > 0 or not self.is_wrapped(line, place):
+                    self.add(start, place)
+                    start = place + 1
+                place += 1
+                if following > 0:
+                    start = place = following
+                    if self.found:
+                        self.paragraph += 1
+                line = place
+                continue
+            after = self.skip_marks(place, kind)
+            stop = self.skip_closers(after, kind)
+            if kind == _SPACED and not self.is_space(stop):
+                place = after
+                continue
+            if place - start >= 2 and not self.goes_on(start, place, stop, line):
+                self.add(start, stop)
+                start = stop
+            place = stop
+
+    def skip_marks(self, place: i64, kind: i64) -> i64:
+        """Return where the marks of that *kind* end that begin at *place*."""
+        place += 1
+        while place < self.size and _kind_of(ord(self.text[place])) == kind:
+            place += 1
+        return place
+
+    def skip_closers(self, place: i64, kind: i64) -> i64:
+        """Return where what closes a sentence ends, if it begins at *place*."""
+        while self.plain[place] > _SPACE and self.text[place] in _CLOSERS[kind]:
+            place += 1
+        return place
 
     def after_gap(self, feed: i64) -> i64:
         """Return where the next paragraph begins if the line after *feed* is blank, else 0."""
@@ -97,39 +129,13 @@ class _Cutter:
             return False
         return is_wrapped(self.text, line, feed, self.size)
 
-    def cut_block(self, first: i64, last: i64) -> None:
-        """Cut a block at the marks that end sentences."""
-        plain, kinds = self.plain, _BYTE_KINDS
-        start: i64 = first
-        place: i64 = first
-        while place < last:
-            kind: i64 = kinds[plain[place]]
-            if kind == _UNKNOWN:
-                kind = _kind_of(ord(self.text[place]))
-            if kind == 0:
-                place += 1
-                continue
-            after: i64 = place + 1  # behind the marks
-            while after < last and _kind_of(ord(self.text[after])) == kind:
-                after += 1
-            stop: i64 = after  # behind what closes
-            while stop < last and plain[stop] != _SPACE and self.text[stop] in _CLOSERS[kind]:
-                stop += 1
-            if kind == _SPACED and stop < last and not self.is_space(stop):
-                place = after
-                continue
-            if place - start >= 2 and not self.goes_on(start, place, stop, last):
-                self.add(start, stop)
-                start = stop
-            place = stop
-        self.add(start, last)
-
-    def goes_on(self, start: i64, mark: i64, stop: i64, last: i64) -> bool:
+    def goes_on(self, start: i64, mark: i64, stop: i64, line: i64) -> bool:
         """Say for most marks what the rule says: no abbreviation ends like that."""
         pair: i64 = self.plain[mark - 2] * 128 + self.plain[mark - 1]
         if not ENDINGS[pair] and stop - start > LONGEST_LABEL:
             return False
-        return goes_on(self.text, start, mark, stop, last)
+        ends_block = self.plain[stop] == _LINE_END and not self.is_wrapped(line, stop)
+        return goes_on(self.text, start, mark, stop, stop if ends_block else self.size)
 
     def add(self, start: i64, end: i64) -> None:
         """Add the sentence without the white space around it, if anything is left."""

@@ -151,7 +151,35 @@ def test_words_and_patterns_name_the_same_words() -> None:
         assert signs.count_points(status, 0, len(status)) == signs.WEIGHTS["status"]
 
 
-@pytest.mark.parametrize("piece", ["A.", "A漢", "Foo.Bar5ms.", "PASS.", "A.b_c,D."])
+@pytest.mark.parametrize(
+    ("sentence", "points"),
+    [
+        ("It is cr\u0131t\u0130cal.", 4),
+        ("Thu\u017f it is.", 3),
+        ("\u212aey point: the a\u017f a re\u017fult.", 4 + 3),
+        ("In part\u0130cular, th\u0131\u017f mean\u017f that.", 4 + 3),
+        ("A cr\u0131ticality", 0),
+        ("cr\u0131tical\u6f22", 0),
+        ("np\u017f and \u212a\u212a\u212a and B\u017fD", 2 + 2 + 2),
+        ("\u017f\u017f and np\u0131", 0),
+        ("bC\u017f", 2),
+        ("tideBox\u017f", 0),
+        ("3 \u212aB, 5retr\u0130es, 7 \u0131", 2 + 2),
+        ("\u017f.FooError: x", 6),
+        ("Foo\u017f.Bar\u017fError: x", 6),
+        ("a\u017f.py:3: x", 2),
+    ],
+)
+def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) -> None:
+    span = (0, len(sentence), 0)
+    assert signs.count_points(sentence, 0, len(sentence)) == points
+    assert loop_points(sentence, [span]) == [points]
+    assert points_by_words(sentence, [span], WordMarks()) == [points]
+
+
+@pytest.mark.parametrize(
+    "piece", ["A.", "A.\u017f.", "A\u212a.", "A漢", "Foo.Bar5ms.", "PASS.", "A.b_c,D."]
+)
 @pytest.mark.parametrize("tail", ["", "FooError: x", " 5 mB", " 12"])
 def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
     text = piece * 600 + tail

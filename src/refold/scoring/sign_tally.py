@@ -25,6 +25,8 @@ _SHORTEST_WORD: Final = 4
 _LONGEST_WORD: Final = 12
 """No telling word is shorter or longer."""
 _LONGEST_STATUS: Final = 7
+_DISGUISES: Final = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
+"""The letters beyond ASCII that are some from A to Z where case is ignored."""
 _DOT: Final = 46
 _COLON: Final = 58
 
@@ -106,10 +108,12 @@ class Tally:
 
     def note_word(self, start: i64, end: i64) -> None:
         """See whether a word emphasizes or infers."""
-        said = self._text[start:end].lower()
-        flags: i64 = TELLING.get(said, 0)
+        self._note(self._text[start:end].lower(), start)
+
+    def _note(self, word: str, start: i64) -> None:
+        flags: i64 = TELLING.get(word, 0)
         if flags == IN_PHRASE:
-            flags = phrase_flags(self._text, self.start, start, said, self._end)
+            flags = phrase_flags(self._text, self.start, start, word, self._end)
         self._flags |= flags
 
     def add_ideograph(self, state: i64, first: i64, place: i64) -> None:
@@ -150,17 +154,20 @@ class Tally:
 
     def _worth(self, state: i64, opened: i64, first: i64, end: i64) -> i64:
         """Return the points for a run alone, and see whether it emphasizes or infers."""
+        size: i64 = end - first
+        if state == DISGUISED:
+            if first == opened and size <= _LONGEST_WORD:
+                self._note(self._text[first:end].translate(_DISGUISES).lower(), first)
+            is_short = size >= SHORTEST_SHORT and SHORT.fullmatch(self._text, first, end)
+            return _SHORT_POINTS if is_short else 0
         if (
             first == opened
-            and _SHORTEST_WORD <= end - first <= _LONGEST_WORD
+            and _SHORTEST_WORD <= size <= _LONGEST_WORD
             and TRACES[trace_of(letters_of(self._plain, first, end))]
         ):
             self.note_word(first, end)
         if state == CAPS:
             return WORTHS[STATUS] if self._is_status(first, end) else 0
-        if state == DISGUISED:
-            self._flags |= IN_PHRASE  # only the patterns can tell
-            return _SHORT_POINTS if SHORT.fullmatch(self._text, first, end) is not None else 0
         return WORTHS[state]
 
     def _is_status(self, start: i64, end: i64) -> bool:

@@ -67,11 +67,18 @@ noise = st.one_of(
 thorough = settings(max_examples=500, deadline=None)
 
 
+def count_points(text: str, start: int, end: int) -> int:
+    """Return the points for all signs in a sentence of *text*, found with the patterns alone."""
+    return signs.count_signs(text, start, end) + signs.flag_points(
+        text, start, end, signs.IN_PHRASE
+    )
+
+
 @thorough
 @given(noise)
 def test_the_loop_finds_what_the_patterns_find(text: str) -> None:
     sentences = sentence_spans(text)
-    by_pattern = [signs.count_points(text, start, end) for start, end, _ in sentences]
+    by_pattern = [count_points(text, start, end) for start, end, _ in sentences]
     assert loop_points(text, sentences) == by_pattern
 
 
@@ -81,7 +88,7 @@ def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
     known = WordMarks()
     for text in (*several, *several):
         sentences = sentence_spans(text)
-        by_pattern = [signs.count_points(text, start, end) for start, end, _ in sentences]
+        by_pattern = [count_points(text, start, end) for start, end, _ in sentences]
         assert points_by_words(text, sentences, known) == by_pattern
 
 
@@ -112,7 +119,7 @@ def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
 )
 def test_what_belongs_together_counts_once(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
-    assert signs.count_points(sentence, 0, len(sentence)) == points
+    assert count_points(sentence, 0, len(sentence)) == points
     assert loop_points(sentence, [span]) == [points]
     assert points_by_words(sentence, [span], WordMarks()) == [points]
 
@@ -128,6 +135,14 @@ def test_points_that_are_written_out_are_the_weights() -> None:
     assert signs.WEIGHTS["quantity"] == sign_tally._QUANTITY_POINTS
     assert signs.WEIGHTS["place"] == sign_tally._PLACE_POINTS
     assert signs.WEIGHTS["error"] == sign_tally._ERROR_POINTS
+    assert signs.WEIGHTS["short"] == sign_tally._SHORT_POINTS
+
+
+def test_lengths_that_are_written_out_are_those_of_the_words() -> None:
+    lengths = set(map(len, signs.TELLING))
+    assert min(lengths) == sign_tally._SHORTEST_WORD
+    assert max(lengths) == sign_tally._LONGEST_WORD
+    assert max(map(len, signs.STATUSES)) == sign_tally._LONGEST_STATUS
 
 
 def test_every_character_has_the_kind_that_the_patterns_see() -> None:
@@ -146,9 +161,9 @@ def test_words_and_patterns_name_the_same_words() -> None:
         assert bool(flags & signs.EMPHATIC) == (signs.EMPHASIS.fullmatch(word) is not None)
         assert bool(flags & signs.INFERRING) == (signs.INFERENCE.fullmatch(word) is not None)
     for unit in signs.UNITS:
-        assert signs.count_points(f"3 {unit}", 0, 2 + len(unit)) == signs.WEIGHTS["quantity"]
+        assert count_points(f"3 {unit}", 0, 2 + len(unit)) == signs.WEIGHTS["quantity"]
     for status in signs.STATUSES:
-        assert signs.count_points(status, 0, len(status)) == signs.WEIGHTS["status"]
+        assert count_points(status, 0, len(status)) == signs.WEIGHTS["status"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +187,7 @@ def test_words_and_patterns_name_the_same_words() -> None:
 )
 def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
-    assert signs.count_points(sentence, 0, len(sentence)) == points
+    assert count_points(sentence, 0, len(sentence)) == points
     assert loop_points(sentence, [span]) == [points]
     assert points_by_words(sentence, [span], WordMarks()) == [points]
 
@@ -183,6 +198,6 @@ def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) 
 @pytest.mark.parametrize("tail", ["", "FooError: x", " 5 mB", " 12"])
 def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
     text = piece * 600 + tail
-    by_pattern = signs.count_points(text, 0, len(text))
+    by_pattern = count_points(text, 0, len(text))
     assert points_by_words(text, [(0, len(text), 0)], WordMarks()) == [by_pattern]
     assert loop_points(text, [(0, len(text), 0)]) == [by_pattern]

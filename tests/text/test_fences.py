@@ -84,7 +84,7 @@ def test_lines_with_marks_are_found(text: str) -> None:
         if "```" in line or "~~~" in line:
             expected.append((start, start + len(line)))
         start += len(line) + 1
-    assert marked_lines(text) == expected
+    assert list(marked_lines(text)) == expected
     assert has_marks(text) == bool(expected)
 
 

@@ -29,9 +29,9 @@ from refold.scoring.sign_tables import (
     is_ideographic,
     kind_of,
 )
-from refold.scoring.sign_tally import SHORTEST_SHORT, TRACES, VOWELS, Tally, trace_of
+from refold.scoring.sign_tally import SHORTEST_SHORT, TRACES, Tally, trace_of
 from refold.scoring.signs import LONGEST_UNIT, UNIT, UNITS
-from refold.text.scan import plain_bytes
+from refold.text.scan import VOWELS, plain_bytes
 from refold.text.sentence_loop import Span, is_space
 
 if TYPE_CHECKING:

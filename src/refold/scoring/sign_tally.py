@@ -45,7 +45,8 @@ def letters_of(plain: bytes, start: i64, end: i64) -> i64:
     letters: i64 = 0
     place: i64 = start
     while place < end:
-        letters |= 1 << (plain[place] & 31)
+        byte: i64 = plain[place]
+        letters |= 1 << (byte & 31)
         place += 1
     return letters
 
@@ -62,8 +63,6 @@ def _trace_table() -> bytes:
     return bytes(table)
 
 
-VOWELS: Final = 0x2208222
-"""The letters a, e, i, o, u, y, as `letters_of` says."""
 TRACES: Final = _trace_table()
 """Marks the traces of telling words: what has another one is none of them."""
 

@@ -87,11 +87,6 @@ _EMPHASIS_POINTS: Final = 4
 _INFERENCE_POINTS: Final = 3
 
 
-def count_points(text: str, start: int, end: int) -> int:
-    """Return the points for all signs in a sentence of *text*, found with the patterns alone."""
-    return count_signs(text, start, end) + flag_points(text, start, end, IN_PHRASE)
-
-
 def count_signs(text: str, start: int, end: int) -> int:
     """Return the points for all signs that begin between *start* and *end*."""
     points = 0

@@ -9,7 +9,7 @@ from refold.model.decision import Keep, SplitCode, Summarize
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.stages.base import Setting
-from refold.text.fences import has_fence, split_fences
+from refold.text.fences import has_fence, iter_stretches
 from refold.text.json_text import is_json
 
 MIN_PROSE_CHARS: Final = 80
@@ -27,7 +27,7 @@ def split_code(draft: Draft, _: Setting) -> Iterator[Verdict]:
 
 def prose_chars(text: str) -> int:
     """Count the characters of prose around the fenced code of *text*."""
-    return sum(len(text[s.start : s.end].strip()) for s in split_fences(text) if not s.is_code)
+    return sum(len(text[s.start : s.end].strip()) for s in iter_stretches(text) if not s.is_code)
 
 
 def is_kept_by_content(segment: Segment, setting: Setting) -> bool:

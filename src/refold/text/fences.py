@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -29,24 +30,27 @@ _new_stretch: Final = partial(tuple.__new__, Stretch)
 
 def split_fences(text: str) -> list[Stretch]:
     """Tile *text* with stretches of prose and of fenced code; an unclosed fence runs to the end."""
-    stretches: list[Stretch] = []
+    return list(iter_stretches(text))
+
+
+def iter_stretches(text: str) -> Iterator[Stretch]:
+    """Yield the same one by one, for those who need no list of what may be very many."""
     done = 0
     opened = ""  # the marks of the fence that is open
     for start, end in marked_lines(text):
         if opened:
             if _closes(text[start:end], opened):
-                stretches.append(_new_stretch((done, end, True)))
+                yield _new_stretch((done, end, True))
                 opened, done = "", end
             continue
         line = _FENCE.search(text, start, end)
         if line is not None:
             begin = line.start()
             if begin > done:
-                stretches.append(_new_stretch((done, begin, False)))
+                yield _new_stretch((done, begin, False))
             opened, done = line["marks"] or line["late"], begin
     if done < len(text):
-        stretches.append(_new_stretch((done, len(text), bool(opened))))
-    return stretches
+        yield _new_stretch((done, len(text), bool(opened)))
 
 
 def _closes(line: str, opened: str) -> bool:
@@ -77,21 +81,18 @@ def has_marks(text: str) -> bool:
     return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
-def marked_lines(text: str) -> list[tuple[int, int]]:
-    """Return start and end of all lines with the marks of a fence: only they can be fences."""
-    ticks = _lines_with(text, "```") if "`" in text else []
-    tildes = _lines_with(text, "~~~") if "~" in text else []
-    return sorted({*ticks, *tildes}) if ticks and tildes else ticks or tildes
-
-
-def _lines_with(text: str, needle: str) -> list[tuple[int, int]]:
-    lines = []
-    at = text.find(needle)
-    while at >= 0:
+def marked_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of all lines with the marks of a fence: only they can be fences."""
+    ticks = text.find("```") if "`" in text else -1
+    tildes = text.find("~~~") if "~" in text else -1
+    while ticks >= 0 or tildes >= 0:
+        at = max(ticks, tildes) if min(ticks, tildes) < 0 else min(ticks, tildes)
         end = _line_end(text, at)
-        lines.append((text.rfind("\n", 0, at) + 1, end))
-        at = text.find(needle, end)
-    return lines
+        yield text.rfind("\n", 0, at) + 1, end
+        if 0 <= ticks < end:
+            ticks = text.find("```", end)
+        if 0 <= tildes < end:
+            tildes = text.find("~~~", end)
 
 
 def _line_end(text: str, at: int) -> int:

@@ -45,7 +45,7 @@ from refold.text.name_tables import (
     is_ideograph,
     name_tables,
 )
-from refold.text.scan import plain_bytes
+from refold.text.scan import VOWELS, plain_bytes
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -60,8 +60,6 @@ _SLASH: Final = 0x2F
 _QUESTION: Final = 0x3F
 _SMALL_V: Final = 0x76
 _NOWHERE: Final = -1
-_VOWELS: Final = 0x2208222
-"""The vowels, a bit each: that of the lower five bits of a letter."""
 _SHORTEST_SHORT: Final = 3
 _LONGEST_UNIT: Final = 9
 _LONGEST_EXTENSION: Final = 6
@@ -127,7 +125,7 @@ class _Reading:
                 continue
             if is_capital and place > start + 1:
                 self.add_to_row(start, place, is_proper=True)
-            if not letters & _VOWELS and place - start >= _SHORTEST_SHORT:
+            if not letters & VOWELS and place - start >= _SHORTEST_SHORT:
                 self.add_short(start, place)
             if kind == BREAK:
                 path_start = place + 1

@@ -24,6 +24,8 @@ LETTER_CODES: Final = bytes(
     byte if byte in _LOWER else byte + 32 if byte in _UPPER else 0 for byte in range(256)
 )
 """Maps letters to lower case and everything else to 0."""
+VOWELS: Final = 0x2208222
+"""The letters a, e, i, o, u and y, a bit for each: the one that its lower five bits say."""
 TRACE_MASK: Final = (1 << 14) - 1
 _FOLDED: Final = ("\u0130", "\u0131", "\u017f", "\u212a")
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""

@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from refold.scoring.sign_tables import CAPS, DISGUISED, QUANTITY, STATUS, WORTHS
-from refold.scoring.signs import IN_PHRASE, SHORT, STATUSES, TELLING, flag_points, phrase_flags
+from refold.scoring.signs import (
+    DISGUISES,
+    IN_PHRASE,
+    SHORT,
+    STATUSES,
+    TELLING,
+    flag_points,
+    phrase_flags,
+)
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -25,8 +33,6 @@ _SHORTEST_WORD: Final = 4
 _LONGEST_WORD: Final = 12
 """No telling word is shorter or longer."""
 _LONGEST_STATUS: Final = 7
-_DISGUISES: Final = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
-"""The letters beyond ASCII that are some from A to Z where case is ignored."""
 _DOT: Final = 46
 _COLON: Final = 58
 
@@ -156,7 +162,7 @@ class Tally:
         size: i64 = end - first
         if state == DISGUISED:
             if first == opened and size <= _LONGEST_WORD:
-                self._note(self._text[first:end].translate(_DISGUISES).lower(), first)
+                self._note(self._text[first:end].translate(DISGUISES).lower(), first)
             is_short = size >= SHORTEST_SHORT and SHORT.fullmatch(self._text, first, end)
             return _SHORT_POINTS if is_short else 0
         if (

@@ -14,6 +14,7 @@ from typing import Final
 
 from refold.scoring.sign_loop import loop_signs
 from refold.scoring.signs import (
+    DISGUISES,
     EMPHASIS,
     EMPHATIC,
     IN_PHRASE,
@@ -108,7 +109,8 @@ def _signs(text: str, start: int, end: int) -> int:
 
 
 def _flags(word: str) -> int:
-    if word.isascii() and TELLING.keys().isdisjoint(_LETTERS.findall(word.lower())):
+    plain = word if word.isascii() else word.translate(DISGUISES)
+    if TELLING.keys().isdisjoint(_LETTERS.findall(plain.lower())):
         return 0
     return (
         _EMPHATIC * (EMPHASIS.search(word) is not None)

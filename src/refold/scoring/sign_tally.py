@@ -160,16 +160,13 @@ class Tally:
     def _worth(self, state: i64, opened: i64, first: i64, end: i64) -> i64:
         """Return the points for a run alone, and see whether it emphasizes or infers."""
         size: i64 = end - first
+        may_tell = first == opened and _SHORTEST_WORD <= size <= _LONGEST_WORD
         if state == DISGUISED:
-            if first == opened and size <= _LONGEST_WORD:
+            if may_tell:
                 self._note(self._text[first:end].translate(DISGUISES).lower(), first)
             is_short = size >= SHORTEST_SHORT and SHORT.fullmatch(self._text, first, end)
             return _SHORT_POINTS if is_short else 0
-        if (
-            first == opened
-            and _SHORTEST_WORD <= size <= _LONGEST_WORD
-            and TRACES[trace_of(letters_of(self._plain, first, end))]
-        ):
+        if may_tell and TRACES[trace_of(letters_of(self._plain, first, end))]:
             self.note_word(first, end)
         if state == CAPS:
             return WORTHS[STATUS] if self._is_status(first, end) else 0

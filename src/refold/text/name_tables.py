@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 # Classes of characters; all beyond JOINT belong to words, as `\w` says.
 BREAK: Final = 0
 JOINT: Final = 1
-FIRST_LETTER: Final = 2
-LAST_LETTER: Final = 5
 DIGIT: Final = 6
 IDEOGRAPH: Final = 10
 OTHER: Final = 13

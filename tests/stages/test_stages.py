@@ -184,6 +184,12 @@ def test_a_corrected_statement_is_shortened_and_the_correction_kept() -> None:
     assert result.compression.messages_contradicted == 1
 
 
+def test_a_message_does_not_refer_to_itself() -> None:
+    parts = [{"type": "text", "text": OLD}, {"type": "text", "text": NEW}]
+    messages = [{"id": "one", "role": "user", "content": parts}, said("end", "ok", "assistant")]
+    assert fold(messages, contradiction_detection=True).compression.messages_contradicted == 0
+
+
 def test_corrections_are_off_by_default() -> None:
     messages = [said("old", OLD), said("mid", "ok", "assistant"), said("new", NEW)]
     assert fold(messages).compression.messages_contradicted == 0

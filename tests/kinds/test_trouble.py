@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.pieces import pieces_of
 
-from refold.kinds import KINDS, kind_of, split
+from refold.kinds import KINDS, kind_of
 
 NAMES = [kind.name for kind in KINDS]
 
 
 def musts(text: str, kind: str) -> list[str]:
-    return [text[piece.start : piece.end].rstrip() for piece in split(text, kind) if piece.must]
+    return [text[piece.start : piece.end].rstrip() for piece in pieces_of(text, kind) if piece.must]
 
 
 @pytest.mark.parametrize("kind", NAMES)

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.planner.choose import Candidate, Choice
+from refold.planner.choose import Candidates, Choice
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+class Candidate(NamedTuple):
+    """One row of the columns."""
+
+    text: int
+    start: int
+    end: int
+    cost: float
+    rows: Collection[int] = ()
+    credit: float = 1.0
+    factor: float = 1.0
+    must: bool = False
+
+
+def columns(candidates: Sequence[Candidate]) -> Candidates:
+    """Turn rows into columns."""
+    return Candidates(*map(list, zip(*candidates, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -26,7 +44,7 @@ class Market:
     covered: set[int] = field(default_factory=set)
 
     def choice(self) -> Choice:
-        choice = Choice(self.candidates, self.worths, self.entry)
+        choice = Choice(columns(self.candidates), self.worths, self.entry)
         choice.cover(self.covered)
         return choice
 
@@ -153,7 +171,7 @@ def test_the_latest_choices_are_given_back_first(market: Market, tokens: float) 
 def test_the_same_is_not_paid_for_twice() -> None:
     twins = [Candidate(text=n, start=0, end=9, cost=10.0, rows={0, 1}) for n in range(2)]
     other = Candidate(text=2, start=0, end=9, cost=10.0, rows={2})
-    choice = Choice([*twins, other], [1.0, 1.0, 0.1], [0.0] * 3)
+    choice = Choice(columns([*twins, other]), [1.0, 1.0, 0.1], [0.0] * 3)
     choice.offer(range(3))
     choice.spend(20.0)
     assert len(set(choice.chosen) & {0, 1}) == 1
@@ -162,7 +180,7 @@ def test_the_same_is_not_paid_for_twice() -> None:
 
 def test_of_equals_the_later_one_goes_first() -> None:
     twins = [Candidate(text=0, start=n, end=n + 1, cost=5.0) for n in range(4)]
-    choice = Choice(twins, [], [0.0])
+    choice = Choice(columns(twins), [], [0.0])
     choice.offer(range(4))
     choice.spend(10.0)
     assert choice.chosen == [3, 2]

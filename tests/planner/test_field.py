@@ -63,12 +63,14 @@ def test_the_cuts_tile_every_text_that_is_not_preserved(messages: Conversation, 
     found = survey_field(texts, ("system", "developer"), talk=talk)
     for text, cuts in zip(texts, found.cuts, strict=True):
         if text.message.role in ("system", "developer"):
-            assert cuts == []
+            assert cuts.ends == []
         else:
-            assert "".join(text.text[cut.start : cut.end] for cut in cuts) == text.text
+            assert cuts.ends[-1] == len(text.text)
+            assert cuts.ends == sorted(set(cuts.ends))
+        assert {len(column) for column in cuts} == {len(cuts.ends)}
     speakers = {text.message.index for text in texts if text.message.role not in ("system",)}
     assert len(found.turns) <= len(speakers)
-    rows = {row for cuts in found.cuts for cut in cuts for row in cut.rows}
+    rows = {row for cuts in found.cuts for rows in cuts.rows for row in rows}
     assert rows == set(range(len(found.survey.shape)))
 
 
@@ -125,17 +127,16 @@ def test_candidates_are_the_cuts_of_the_open_texts(messages: Conversation) -> No
     found = survey_field(texts, ("system",), talk=False)
     layout = Layout([Place.DIGEST] * len(messages), {})
     opened = open_texts(texts, layout, frozenset())
-    candidates = list(find_candidates(opened, found.cuts))
-    assert [(c.start, c.end) for c in candidates] == [
-        (cut.start, cut.end) for cuts in found.cuts for cut in cuts
-    ]
-    for candidate in candidates:
-        assert candidate.cost >= 1.0
-        assert 0.0 < candidate.credit <= 1.0
+    candidates = find_candidates(opened, found.cuts)
+    assert candidates.end == [end for cuts in found.cuts for end in cuts.ends]
+    assert candidates.start == [a for c in found.cuts for a in [0, *c.ends][: len(c.ends)]]
+    assert candidates.rows == [rows for cuts in found.cuts for rows in cuts.rows]
+    assert all(cost >= 1.0 for cost in candidates.cost)
+    assert all(0.0 < credit <= 1.0 for credit in candidates.credit)
 
 
 def test_a_value_among_others_keeps_more_of_its_worth() -> None:
     lone, amid = "src/a.py", "the path src/a.py was read by Maria on a quiet Monday"
     messages = [{"role": "user", "content": text} for text in (lone, amid)]
     found = survey_field(read_texts(read(messages), counted(), {}), (), talk=False)
-    assert found.cuts[0][0].credit < found.cuts[1][0].credit == 1.0
+    assert found.cuts[0].credits[0] < found.cuts[1].credits[0] == 1.0

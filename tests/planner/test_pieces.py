@@ -5,18 +5,18 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refold.kinds import kind_of, split
+from refold.kinds import kind_of
 from refold.planner.pieces import cut_text
 from tests.conversations import texts
+from tests.pieces import listed, pieces_of
 from tests.planner.runs import check_log
 
 
 @given(texts(), st.booleans())
 def test_pieces_tile_the_text(text: str, talk: bool) -> None:
-    pieces = list(cut_text(text, kind_of(text), talk=talk))
+    pieces = listed(cut_text(text, kind_of(text), talk=talk))
     assert "".join(text[piece.start : piece.end] for piece in pieces) == text
     assert all(piece.start < piece.end for piece in pieces)
-    assert [piece.start for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
 
 
 @given(texts())
@@ -24,8 +24,8 @@ def test_pieces_tile_the_text(text: str, talk: bool) -> None:
 @example(check_log(4, "tests/test_q.py::test_pull") + "\n====== 4 passed in 0.10s ======")
 def test_only_neighbours_of_the_same_worth_are_joined(text: str) -> None:
     kind = kind_of(text)
-    small = split(text, kind)
-    for piece in cut_text(text, kind, talk=False):
+    small = pieces_of(text, kind)
+    for piece in listed(cut_text(text, kind, talk=False)):
         inside = [one for one in small if piece.start <= one.start < piece.end]
         assert {(one.weight, one.must) for one in inside} == {(piece.weight, piece.must)}
         assert len(inside) == 1 or piece.end - piece.start <= 140
@@ -33,7 +33,7 @@ def test_only_neighbours_of_the_same_worth_are_joined(text: str) -> None:
 
 def test_talk_is_cut_into_clauses() -> None:
     said = "We meet at the harbour on Monday, but if it rains we stay at home; bring the old maps."
-    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    shown = [said[piece.start : piece.end] for piece in listed(cut_text(said, "prose", talk=True))]
     assert shown == [
         "We meet at the harbour on Monday, ",
         "but if it rains we stay at home; ",
@@ -45,7 +45,7 @@ def test_a_number_is_not_cut_in_two() -> None:
     said = (
         "It was rated four and a half, 4.5 of 5, the price is 1,250 and they open at 10:30 sharp."
     )
-    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    shown = [said[piece.start : piece.end] for piece in listed(cut_text(said, "prose", talk=True))]
     assert "".join(shown) == said
     for number in ("4.5", "1,250", "10:30"):
         assert any(number in one for one in shown)
@@ -53,7 +53,7 @@ def test_a_number_is_not_cut_in_two() -> None:
 
 def test_where_a_character_says_as_much_as_a_syllable_clauses_are_shorter() -> None:
     said = "推荐您去海边的老酒店，价格是四百二十元。周边的餐馆有三家，都很好吃。"
-    shown = [said[piece.start : piece.end] for piece in cut_text(said, "prose", talk=True)]
+    shown = [said[piece.start : piece.end] for piece in listed(cut_text(said, "prose", talk=True))]
     assert "".join(shown) == said
     assert len(shown) == 2
     assert max(map(len, shown)) < 30
@@ -61,7 +61,7 @@ def test_where_a_character_says_as_much_as_a_syllable_clauses_are_shorter() -> N
 
 def test_a_failure_is_a_piece_of_its_own() -> None:
     text = check_log(50, "tests/test_q.py::test_pull")
-    musts = [p for p in cut_text(text, kind_of(text), talk=False) if p.must]
+    musts = [p for p in listed(cut_text(text, kind_of(text), talk=False)) if p.must]
     assert ["tests/test_q.py::test_pull FAILED" in text[p.start : p.end] for p in musts] == [True]
     assert "PASSED" not in text[musts[0].start : musts[0].end]
 
@@ -70,4 +70,4 @@ def test_a_long_row_of_commas_takes_linear_time() -> None:
     """With a step that is quadratic this would take minutes."""
     for unit in (",", "a,", " ", "a ", "。", "\n", "1.", ".1,", "店，"):
         text = unit * (400_000 // len(unit))
-        assert sum(p.end - p.start for p in cut_text(text, "prose", talk=True)) == len(text)
+        assert cut_text(text, "prose", talk=True).ends[-1] == len(text)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.planner.items import Shape, find_items, part_words, shape_of
-from refold.planner.survey import VOID, Survey, Voice
+from refold.planner.survey import Listener, Voice
 
 _ITEMS = ("src/a.py", "harbour", "#W42", "the", "ok", "数据", "user_id")
 _turns = st.lists(
@@ -20,13 +20,17 @@ _turns = st.lists(
 )
 
 
+def hear(listener: Listener, turn: int, voice: Voice, text: str) -> tuple[int, tuple[int, ...]]:
+    """Let *listener* hear a text in one piece."""
+    return listener.hear(turn, voice, text, [len(text)])[0]
+
+
 @given(_turns)
 def test_the_columns_say_what_was_heard(turns: list[tuple[Voice, list[str]]]) -> None:
-    survey = Survey()
+    listener = Listener()
     for number, (voice, items) in enumerate(turns):
-        rows = survey.read(" ".join(items))
-        survey.hear(number, voice, rows)
-        assert rows == [survey.number.get(item, VOID) for item in items]
+        hear(listener, number, voice, " ".join(items))
+    survey = listener.survey()
     meaningful = {item for _, items in turns for item in items if shape_of(item) is not Shape.NONE}
     assert survey.number.keys() == meaningful
     for item, row in survey.number.items():
@@ -42,10 +46,11 @@ def test_the_columns_say_what_was_heard(turns: list[tuple[Voice, list[str]]]) ->
         assert survey.voices[row] == voices
 
 
-def test_one_turn_may_be_heard_in_several_pieces() -> None:
-    survey = Survey()
-    survey.hear(0, Voice.ASSISTANT, survey.read("harbour"))
-    survey.hear(0, Voice.CALL, survey.read("harbour src/a.py"))
+def test_one_turn_may_be_heard_in_several_texts() -> None:
+    listener = Listener()
+    hear(listener, 0, Voice.ASSISTANT, "harbour")
+    hear(listener, 0, Voice.CALL, "harbour src/a.py")
+    survey = listener.survey()
     row = survey.number["harbour"]
     assert survey.turns[row] == 1
     assert survey.times[row] == 2
@@ -53,17 +58,31 @@ def test_one_turn_may_be_heard_in_several_pieces() -> None:
 
 
 def test_the_share_of_values_counts_every_time() -> None:
-    survey = Survey()
-    assert survey.value_share() == 0.0
-    survey.hear(0, Voice.USER, survey.read("harbour harbour harbour src/a.py the"))
-    assert survey.value_share() == 0.25
+    listener = Listener()
+    assert listener.survey().value_share() == 0.0
+    hear(listener, 0, Voice.USER, "harbour harbour harbour src/a.py the")
+    assert listener.survey().value_share() == 0.25
 
 
-@given(st.lists(st.text(st.sampled_from("aB1_#$@~./+-é数かハ \n,:(\"'"), max_size=90)))
-def test_reading_finds_the_items_of_a_text_in_order(texts: list[str]) -> None:
-    survey = Survey()
-    for text in texts:
-        wanted = find_items(text)
-        assert survey.read(part_words(text)) == [survey.number.get(item, VOID) for item in wanted]
+@given(st.lists(st.text(st.sampled_from("aB1_#$@~./+-é数かハ \n,:(\"'"), min_size=1, max_size=90)))
+def test_hearing_finds_the_items_of_a_text(texts: list[str]) -> None:
+    listener = Listener()
+    found = [hear(listener, n, Voice.USER, part_words(text)) for n, text in enumerate(texts)]
+    survey = listener.survey()
+    for text, (count, rows) in zip(texts, found, strict=True):
+        items = find_items(text)
+        assert count == len(items)
+        assert set(rows) == {survey.number[item] for item in items if item in survey.number}
+        assert all(item in survey.number or shape_of(item) is Shape.NONE for item in items)
     assert all(shape_of(item) == survey.shape[row] for item, row in survey.number.items())
     assert sorted(survey.number.values()) == list(range(len(survey.shape)))
+
+
+def test_each_piece_has_its_own_items() -> None:
+    text = "harbour src/a.py the harbour — 数据库 #W42"
+    listener = Listener()
+    pieces = listener.hear(0, Voice.USER, text, [17, 20, 28, len(text)])
+    number = listener.survey().number
+    wanted = [["harbour", "src/a.py"], [], ["harbour"], ["数据", "据库", "#W42"]]
+    assert [set(rows) for _, rows in pieces] == [{number[i] for i in items} for items in wanted]
+    assert [count for count, _ in pieces] == [2, 1, 1, 3]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.planner.items import Shape
-from refold.planner.survey import Survey, Voice
+from refold.planner.survey import Listener, Survey, Voice
 from refold.planner.worth import (
     GRADES,
     VALUES,
@@ -39,11 +39,12 @@ _said = st.lists(
 
 
 def listen(said: list[tuple[Voice, list[str], int]]) -> tuple[Survey, list[Turn]]:
-    survey = Survey()
+    listener = Listener()
     turns = [Turn(voice, size, size // 4) for voice, _, size in said]
     for number, (voice, items, _) in enumerate(said):
-        survey.hear(number, voice, survey.read(" ".join(items)))
-    return survey, turns
+        words = " ".join(items)
+        listener.hear(number, voice, words, [len(words)])
+    return listener.survey(), turns
 
 
 def level(bias: float = 0.0) -> dict[str, dict[str, list[float]]]:

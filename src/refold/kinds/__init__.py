@@ -25,9 +25,9 @@ from refold.kinds import (
     test_run,
 )
 from refold.kinds._sample import take_sample, unwrap
-from refold.kinds.base import Kind, Piece
+from refold.kinds.base import PLAIN, Grade, Kind, Pieces
 
-__all__ = ["KINDS", "Kind", "Piece", "kind_of", "split"]
+__all__ = ["KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split"]
 
 KINDS: Final[tuple[Kind, ...]] = (
     json_records.KIND,
@@ -65,6 +65,6 @@ def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
     return next(kind.name for kind in KINDS if kind.claims(sample))
 
 
-def split(text: str, kind: str) -> list[Piece]:
+def split(text: str, kind: str) -> Pieces:
     """Cut *text* into pieces that tile it: no gaps, no empty pieces."""
     return _BY_NAME[kind].split(unwrap(text))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from refold.kinds._cut import cut_ends
-from refold.kinds.base import ASIDE, LONG, PLAIN, Grade, Piece
+from refold.kinds.base import ASIDE, LONG, PLAIN, Grade, Pieces
 
 Spot = tuple[int, Grade]
 """A place in a long line, and the grade of the cut that it lies in."""
@@ -16,13 +16,13 @@ TINY: Final = 2
 """Lines no longer than this (blank, a bracket) go with the line before them."""
 
 
-def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> list[Piece]:
+def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> Pieces:
     """Cut *text* into pieces of about a line each.
 
     *marks* grade whole lines; *spots* grade only the cut of a long line that they lie in.
     """
-    pieces: list[Piece] = []
-    add = pieces.append
+    pieces = Pieces([], [])
+    add_end, add_grade = pieces.ends.append, pieces.grades.append
     grade_at = marks.get
     start = pos = 0
     grade = PLAIN
@@ -33,27 +33,30 @@ def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> l
             continue
         here = grade_at(pos, PLAIN)
         if start < pos and (here is not grade or after - start > grade.room):
-            add(Piece(start, pos, grade.weight, grade.must, grade.label))
+            add_end(pos)
+            add_grade(grade)
             start = pos
         grade = here
         pos = after
         if length > LONG:
-            pieces.extend(_cut_long(text, start, min(after, len(text)), grade, spots))
+            for piece in _cut_long(text, start, min(after, len(text)), grade, spots):
+                pieces.add(*piece)
             start, grade = pos, PLAIN
     if start < len(text):
-        add(Piece(start, len(text), grade.weight, grade.must, grade.label))
+        pieces.add(len(text), grade)
     return pieces
 
 
 def join(
     text: str, ends: Sequence[int], grades: Sequence[Grade], spots: Sequence[Spot] = ()
-) -> list[Piece]:
+) -> Pieces:
     """Make pieces of stretches that end at *ends*; the last one ends with the text.
 
     Short neighbours of one grade are joined, long stretches cut; a spot overrules the grade of
     the stretch it lies in.
     """
-    pieces: list[Piece] = []
+    pieces = Pieces([], [])
+    add_end, add_grade = pieces.ends.append, pieces.grades.append
     start = pos = 0
     held = PLAIN
     worst = iter([*spots, (len(text), PLAIN)])
@@ -65,21 +68,23 @@ def join(
             while place < end:
                 place, verdict = next(worst)
         if start < pos and (grade is not held or end - start > held.room):
-            pieces.append(Piece(start, pos, held.weight, held.must, held.label))
+            add_end(pos)
+            add_grade(held)
             start = pos
         held = grade
         pos = end
         if end - start > LONG:
-            pieces.extend(_cut_long(text, start, end, held, spots))
+            for piece in _cut_long(text, start, end, held, spots):
+                pieces.add(*piece)
             start = end
     if start < len(text):
-        pieces.append(Piece(start, len(text), held.weight, held.must, held.label))
+        pieces.add(len(text), held)
     return pieces
 
 
 def _cut_long(
     text: str, start: int, end: int, grade: Grade, spots: Sequence[Spot]
-) -> Iterator[Piece]:
+) -> Iterator[tuple[int, Grade]]:
     """Cut a long stretch; of one that is a must, the first cut and those with a spot are."""
     nearest = bisect_left(spots, start, key=_place)
     for stop in cut_ends(text, start, end):
@@ -87,8 +92,7 @@ def _cut_long(
         while nearest < len(spots) and spots[nearest][0] < stop:
             here = spots[nearest][1]
             nearest += 1
-        yield Piece(start, stop, here.weight, here.must, here.label)
-        start = stop
+        yield stop, here
         if grade.must:
             grade = ASIDE
 

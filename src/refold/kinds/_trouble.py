@@ -17,7 +17,7 @@ from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
 from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, judge_output
 from refold.kinds._wrapping import mark_wrapping
-from refold.kinds.base import BAD_SUMMARY, ERROR, LONG, REPEAT, SETTLED, SUMMARY, Grade, Piece
+from refold.kinds.base import BAD_SUMMARY, ERROR, LONG, REPEAT, SETTLED, SUMMARY, Grade, Pieces
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _BEFORE: Final = 160
@@ -35,14 +35,12 @@ class Trouble(NamedTuple):
     grade: Grade
 
 
-def split_source(text: str, marks: Marks) -> list[Piece]:
+def split_source(text: str, marks: Marks) -> Pieces:
     """Cut a text that may talk about errors: by line, by *marks*, by what went wrong."""
     return tile(text, marks, settle(text, find_in_source(text), marks))
 
 
-def split_output(
-    text: str, marks: Marks, template: Callable[[str], str] = str.strip
-) -> list[Piece]:
+def split_output(text: str, marks: Marks, template: Callable[[str], str] = str.strip) -> Pieces:
     """Cut what a program wrote: by line, by *marks*, by what went wrong."""
     return tile(text, marks, settle(text, find_in_output(text), marks, template))
 

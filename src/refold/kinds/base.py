@@ -13,28 +13,30 @@ LONG: Final = 220
 """A piece is hardly ever longer than this many characters; longer lines are cut."""
 
 
-class Piece(NamedTuple):
-    """A stretch of a text that is kept or dropped as one; the pieces of a text tile it."""
-
-    start: int
-    end: int
-    weight: float = 1.0
-    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest."""
-    must: bool = False
-    """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
-    label: str = ""
-    """Why, in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
-
-
 @dataclass(frozen=True, slots=True)
 class Grade:
     """The verdict on one line: the worth of its piece, and how many like it share a piece."""
 
     label: str
+    """Why, in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
     weight: float
+    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest."""
     must: bool = False
+    """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
     room: int = 80
     """Neighbouring lines of this grade share a piece up to this many characters."""
+
+
+class Pieces(NamedTuple):
+    """The stretches of a text that are kept or dropped as one; they tile it."""
+
+    ends: list[int]
+    grades: list[Grade]
+
+    def add(self, end: int, grade: Grade) -> None:
+        """Add a piece that begins where the last one ends."""
+        self.ends.append(end)
+        self.grades.append(grade)
 
 
 PLAIN: Final = Grade("", 1.0)
@@ -70,7 +72,7 @@ class Kind:
     name: str
     claims: Callable[[Sample], bool]
     """Tell from a sample whether a text is of this kind."""
-    split: Callable[[str], list[Piece]]
+    split: Callable[[str], Pieces]
     """Cut a text of this kind into pieces."""
     is_sure: Callable[[Sample], bool] | None = None
     """Tell the plainest texts of this kind at once, before any kind is asked for its claim."""

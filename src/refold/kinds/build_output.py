@@ -7,7 +7,7 @@ from typing import Final
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
-from refold.kinds.base import DETAIL, NOISE, SUMMARY, Kind, Piece
+from refold.kinds.base import DETAIL, NOISE, SUMMARY, Kind, Pieces
 
 _SURE_STEP: Final = any_of(
     r"(?:Compiling|Checking|Building|Downloaded|Documenting|Fresh) [\w-]++ v[0-9]",  # cargo
@@ -51,7 +51,7 @@ def _claims(sample: Sample) -> bool:
     return told >= 2 and told >= 0.3 * len(sample.lines)
 
 
-def split_build(text: str) -> list[Piece]:
+def split_build(text: str) -> Pieces:
     """Cut the output of a build into diagnostics, progress and summary."""
     return split_output(text, _MARKS(text))
 

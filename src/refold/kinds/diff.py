@@ -7,7 +7,7 @@ from typing import Final
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import HEADING, NOISE, Grade, Kind, Piece
+from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
 
 _CHANGED: Final = Grade("changed", 1.5)
 _HUNK: Final = Grade("hunk", 1.2)
@@ -37,7 +37,7 @@ def _claims(sample: Sample) -> bool:
     return sample.count(_HEADER) >= 2 and sample.has("@@ -", "diff --git ", " File: ")
 
 
-def split_diff(text: str) -> list[Piece]:
+def split_diff(text: str) -> Pieces:
     """Cut a diff into headers, hunk heads, changed lines and context."""
     return split_source(text, _MARKS(text))
 

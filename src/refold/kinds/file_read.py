@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Piece
+from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces
 
 _IMPORT: Final = Grade("import", 1.3)
 _DOCSTRING: Final = Grade("docstring", 1.1)
@@ -112,7 +112,7 @@ def _claims(sample: Sample) -> bool:
     return len(sample.lines) >= 2 and sample.share(_CODE) >= (0.15 if asked else 0.4)
 
 
-def split_file(text: str) -> list[Piece]:
+def split_file(text: str) -> Pieces:
     """Cut a source file into lines; signatures, imports and first lines of docs are known."""
     return split_source(text, _MARKS(text))
 

@@ -9,7 +9,7 @@ from refold.kinds._lines import Spot, join, tile
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import find_in_source, settle
-from refold.kinds.base import ERROR, LONG, Grade, Kind, Piece
+from refold.kinds.base import ERROR, LONG, Grade, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
@@ -46,14 +46,14 @@ def _claims(sample: Sample) -> bool:
     return text[-200:].rstrip().endswith(("}", "]")) or text[:4000].count('":') >= 5
 
 
-def split_json(text: str) -> list[Piece]:
+def split_json(text: str) -> Pieces:
     """Cut JSON, or what looks much like it, into records and members."""
     marks: Marks = {}
     settle(text, find_in_source(text), marks)
     return tile(text, marks) if marks else _split_members(text)
 
 
-def _split_members(text: str) -> list[Piece]:
+def _split_members(text: str) -> Pieces:
     ends: list[int] = []
     grades: list[Grade] = []
     spots: list[Spot] = []

@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_pattern, line_rules, mark_lines_with
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import NOISE, Grade, Kind, Piece
+from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _ENTRY: Final = Grade("entry", 0.6)
 _FOLDER: Final = Grade("heading", 0.5)
@@ -45,7 +45,7 @@ def _claims(sample: Sample) -> bool:
     return sample.share(_IS_ENTRY) >= 0.8
 
 
-def split_listing(text: str) -> list[Piece]:
+def split_listing(text: str) -> Pieces:
     """Cut a listing into entries."""
     marks = _MARKS(text)
     mark_lines_with(_GENERATED, text, NOISE, marks)

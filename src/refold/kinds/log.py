@@ -7,7 +7,7 @@ from typing import Final
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
-from refold.kinds.base import Grade, Kind, Piece
+from refold.kinds.base import Grade, Kind, Pieces
 
 _DEBUG: Final = Grade("boilerplate", 0.3, room=120)
 _ENTRY: Final = Grade("entry", 1.0)
@@ -45,7 +45,7 @@ def _template(line: str) -> str:
     return line.translate(_DIGITS).strip()
 
 
-def split_log(text: str) -> list[Piece]:
+def split_log(text: str) -> Pieces:
     """Cut a log into its entries."""
     return split_output(text, _MARKS(text), _template)
 

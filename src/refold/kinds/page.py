@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import HEADING, NOISE, Kind, Piece
+from refold.kinds.base import HEADING, NOISE, Kind, Pieces
 
 _HEADINGS: Final = any_of(
     r"#{1,6} \S",
@@ -43,7 +43,7 @@ def _claims(sample: Sample) -> bool:
     return titles >= 2 and sample.count(_MARKDOWN) >= 2
 
 
-def split_page(text: str) -> list[Piece]:
+def split_page(text: str) -> Pieces:
     """Cut a page into headings, text and markup."""
     return split_source(text, _MARKS(text))
 

@@ -9,7 +9,7 @@ from refold.kinds._lines import join, tile
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import find_in_output, settle
-from refold.kinds.base import PLAIN, Kind, Piece
+from refold.kinds.base import PLAIN, Kind, Pieces
 
 # `refold.text.sentences` knows abbreviations and wrapped lines better, but takes far longer;
 # a cut at "e.g. " costs nothing here, where short neighbours are joined again.
@@ -28,7 +28,7 @@ def _claims(_sample: Sample) -> bool:
     return True
 
 
-def split_prose(text: str) -> list[Piece]:
+def split_prose(text: str) -> Pieces:
     """Cut prose into sentences."""
     marks: Marks = {}
     spots = settle(text, find_in_output(text), marks)

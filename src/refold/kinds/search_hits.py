@@ -9,7 +9,7 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import HEADING, NOISE, Grade, Kind, Piece
+from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
 
 _HIT: Final = Grade("hit", 1.6, room=0)
 _AROUND: Final = Grade("context", 1.3, room=120)
@@ -58,7 +58,7 @@ def _counts_up(lines: list[str]) -> bool:
     return len(numbers) >= 4 and steps >= 0.7 * len(numbers)
 
 
-def split_hits(text: str) -> list[Piece]:
+def split_hits(text: str) -> Pieces:
     """Cut search hits into one piece a hit."""
     return split_source(text, _MARKS(text))
 

@@ -8,7 +8,7 @@ from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._rules import Marks, line_pattern
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
-from refold.kinds.base import OTHER_FRAME, Grade, Kind, Piece
+from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces
 
 _FRAME: Final = Grade("frame", 1.5)
 """A frame that belongs to no error line, or comes after many."""
@@ -29,7 +29,7 @@ def _claims(sample: Sample) -> bool:
     return sample.has(*signs) and sample.count(_HEAD) >= 1
 
 
-def split_trace(text: str) -> list[Piece]:
+def split_trace(text: str) -> Pieces:
     """Cut a trace into its error lines and frames."""
     marks: Marks = {}
     pos = 0

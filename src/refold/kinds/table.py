@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import NOISE, Grade, Kind, Piece
+from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _HEADER: Final = Grade("heading", 3.0)
 _ROW: Final = Grade("record", 1.0)
@@ -39,7 +39,7 @@ def _agree(lines: list[str], mark: str, least: int) -> bool:
     return mark in "\t|" or sum(1 for row in rows if _PROSE_GAP.search(row)) < 0.5 * len(rows)
 
 
-def split_table(text: str) -> list[Piece]:
+def split_table(text: str) -> Pieces:
     """Cut a table into its header and its rows."""
     marks = _MARKS(text)
     first = next((start for start, grade in marks.items() if grade is _ROW), None)

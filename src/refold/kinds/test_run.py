@@ -19,7 +19,7 @@ from refold.kinds.base import (
     SUMMARY,
     Grade,
     Kind,
-    Piece,
+    Pieces,
 )
 
 _WHOLE: Final = 5
@@ -127,7 +127,7 @@ def _claims(sample: Sample) -> bool:
     return any(map(_HAS_VERDICT, sample.lines))
 
 
-def split_tests(text: str) -> list[Piece]:
+def split_tests(text: str) -> Pieces:
     """Cut the output of a test run into failures, passes, what surrounds them, and the summary."""
     marks = _MARKS(text)
     _settle_failures(text, marks)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from math import inf
 from typing import Final
 
 _EPSILON: Final = 1e-12
@@ -13,40 +14,52 @@ _SOMETHING: Final = 0.002
 _EXTRA: Final = 6.0
 """Tokens that every choice costs beside its text, so that crumbs do not win."""
 
+_Entry = tuple[float, int]
+"""What a candidate added when it was last looked at, and its number.
 
-@dataclass(slots=True)
-class Candidate:
-    """A piece of a text that may be shown."""
+Both are negative, so that the best is the least, and of equals the latest."""
 
-    text: int
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The pieces of texts that may be shown; the columns share their numbers."""
+
+    text: list[int] = field(default_factory=list)
     """Which text it is a piece of."""
-    start: int
-    end: int
-    cost: float
-    rows: Collection[int] = ()
+    start: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    rows: list[Collection[int]] = field(default_factory=list)
     """The items it shows."""
-    credit: float = 1.0
+    credit: list[float] = field(default_factory=list)
     """How much of their worth it keeps."""
-    factor: float = 1.0
-    must: bool = False
+    factor: list[float] = field(default_factory=list)
+    must: list[bool] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Count the candidates."""
+        return len(self.text)
 
 
 class Choice:
     """The candidates chosen so far, and what they cover."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], worths: Sequence[float], entry: Sequence[float]
+        self, candidates: Candidates, worths: Sequence[float], entry: Sequence[float]
     ) -> None:
         self._candidates = candidates
         self._worths = worths
         self._entry = entry
         """What it costs to show anything of a text at all."""
         self._covered: list[float] = [0.0] * len(worths)
-        levels = {candidate.credit for candidate in candidates}
+        levels = set(candidates.credit)
         self._left = {credit: [credit * worth for worth in worths] for credit in levels}
         """What each item would still add, for each of the few credits that candidates have."""
         self._opened: set[int] = set()
-        self._heap: list[tuple[float, int]] = []
+        self._offered: list[_Entry] = []
+        """Not looked at since they were offered; the best comes last."""
+        self._again: list[_Entry] = []
+        """Looked at since: a heap. Most go in far behind its head, and never come out again."""
         self.chosen: list[int] = []
         """In the order of choosing."""
 
@@ -63,70 +76,80 @@ class Choice:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)
         gain = self._gain()
-        self._heap = [(-gain(n), -n) for n in numbers if n not in taken]
-        heapify(self._heap)
+        self._offered = [(-gain(n), -n) for n in numbers if n not in taken]
+        self._offered.sort(reverse=True)
+        self._again = []
 
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
-        heap, gain = self._heap, self._gain()
-        candidates = self._candidates
-        passed: list[tuple[float, int]] = []
-        least = budget
-        while heap and budget > 1:
-            known, negative = heappop(heap)
-            if candidates[-negative].cost > budget:  # nor will it ever fit: budgets only shrink
-                passed.append((known, negative))
+        offered, again = self._offered, self._again
+        gain, costs = self._gain(), self._candidates.cost
+        passed: list[_Entry] = []
+        least = inf
+        while budget > 1 and (offered or again):
+            is_fresh = offered and (not again or offered[-1] < again[0])
+            best = offered.pop() if is_fresh else heappop(again)
+            number = -best[1]
+            if costs[number] > budget:
+                passed.append(best)
                 if budget < least / 2:
                     least = budget
-                    heap = self._drop_dear(heap, budget, passed)
+                    passed += self._drop_dear(budget)
                 continue
-            now = gain(-negative)
-            if heap and now + _EPSILON < -heap[0][0]:  # no longer the best: back in line
-                heappush(heap, (-now, negative))
-            elif self._price(-negative) <= budget:
-                budget -= self._take(-negative)
+            now = gain(number)
+            tie = -(now + _EPSILON)
+            if (offered and offered[-1][0] < tie) or (again and again[0][0] < tie):
+                heappush(again, (-now, -number))  # no longer the best: back in line
+            elif self._price(number) <= budget:
+                budget -= self._take(number)
             else:
-                passed.append((-now, negative))
-        self._heap = heap + passed
-        heapify(self._heap)
+                passed.append((-now, -number))
+        again += passed
+        heapify(again)
         return budget
 
-    def _drop_dear(
-        self, heap: list[tuple[float, int]], budget: float, dropped: list[tuple[float, int]]
-    ) -> list[tuple[float, int]]:
-        """Return the heap of what costs no more than *budget*, and add the rest to *dropped*."""
-        candidates = self._candidates
-        dropped += [entry for entry in heap if candidates[-entry[1]].cost > budget]
-        left = [entry for entry in heap if candidates[-entry[1]].cost <= budget]
-        heapify(left)
-        return left
+    def _drop_dear(self, budget: float) -> list[_Entry]:
+        """Drop whatever costs more than *budget*, and return it.
+
+        It will never fit: budgets only shrink.
+        """
+        costs = self._candidates.cost
+        dropped: list[_Entry] = []
+        for line in (self._offered, self._again):
+            left: list[_Entry] = []
+            for entry in line:
+                (left if costs[-entry[1]] <= budget else dropped).append(entry)
+            line[:] = left
+        heapify(self._again)
+        return dropped
 
     def undo(self, tokens: float) -> None:
         """Give back the latest choices until *tokens* are free; what they covered stays covered."""
+        costs = self._candidates.cost
         while self.chosen and tokens > 0:
-            tokens -= self._candidates[self.chosen.pop()].cost
+            tokens -= costs[self.chosen.pop()]
 
     def _take(self, number: int) -> float:
         price = self._price(number)
-        candidate = self._candidates[number]
-        self.cover(candidate.rows, candidate.credit)
-        self._opened.add(candidate.text)
+        candidates = self._candidates
+        self.cover(candidates.rows[number], candidates.credit[number])
+        self._opened.add(candidates.text[number])
         self.chosen.append(number)
         return price
 
     def _price(self, number: int) -> float:
-        candidate = self._candidates[number]
-        opened = candidate.text in self._opened
-        return candidate.cost if opened else candidate.cost + self._entry[candidate.text]
+        text, cost = self._candidates.text[number], self._candidates.cost[number]
+        return cost if text in self._opened else cost + self._entry[text]
 
     def _gain(self) -> Callable[[int], float]:
         """Return the function that tells what a candidate would add per token."""
         candidates = self._candidates
+        rows, costs, factors = candidates.rows, candidates.cost, candidates.factor
         left = {credit: column.__getitem__ for credit, column in self._left.items()}
+        still = list(map(left.__getitem__, candidates.credit))
 
         def gain(number: int) -> float:
-            candidate = candidates[number]
-            added = sum(map(left[candidate.credit], candidate.rows), _SOMETHING)
-            return candidate.factor * added / (candidate.cost + _EXTRA)
+            added = sum(map(still[number], rows[number]), _SOMETHING)
+            return factors[number] * added / (costs[number] + _EXTRA)
 
         return gain

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from refold.kinds import kind_of
+from refold.kinds import Grade, kind_of
 from refold.model.message import Message
-from refold.planner.choose import Candidate
+from refold.planner.choose import Candidates
 from refold.planner.items import find_items, part_words
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
-from refold.planner.survey import VOID, Survey, Voice
+from refold.planner.survey import Listener, Survey, Voice
 from refold.planner.worth import Turn
 from refold.tokens.base import CountedTexts
 
@@ -48,28 +48,26 @@ class Text:
         return self.message.index, self.part
 
 
-class Cut(NamedTuple):
-    """A piece of a text, and what it says."""
+class Cuts(NamedTuple):
+    """The pieces of a text, and what each says: columns."""
 
-    start: int
-    end: int
-    rows: tuple[int, ...]
+    ends: list[int]
+    rows: list[tuple[int, ...]]
     """The items it shows, as rows of the survey."""
-    credit: float
+    credits: list[float]
     """How much of their worth it keeps: an item needs others around it."""
-    weight: float
-    must: bool
+    grades: list[Grade]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """Everything that is said in a conversation."""
 
-    survey: Survey = field(default_factory=Survey)
-    turns: list[Turn] = field(default_factory=list)
-    cuts: list[list[Cut]] = field(default_factory=list)
+    survey: Survey
+    turns: list[Turn]
+    cuts: list[Cuts]
     """The pieces of each text."""
-    known: set[str] = field(default_factory=set)
+    known: set[str]
     """What the preserved roles say: it will be there in any case."""
 
 
@@ -111,23 +109,30 @@ def read_texts(
 
 def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool) -> Field:
     """Look over all texts; what the *preserved* roles say is known."""
-    found = Field()
+    listener = Listener()
+    turns: list[Turn] = []
+    cuts: list[Cuts] = []
+    known: set[str] = set()
     message: Message | None = None
     for text in texts:
         if text.message.role in preserved:
-            found.known.update(find_items(_as_compared(text.text, talk=talk)))
-            found.cuts.append([])
+            known.update(find_items(_as_compared(text.text, talk=talk)))
+            cuts.append(Cuts([], [], [], []))
             continue
         if message is text.message:
-            last = found.turns[-1]
+            last = turns[-1]
             chars, tokens = last.chars + len(text.text), last.tokens + text.tokens
-            found.turns[-1] = Turn(last.voice, chars, tokens)
+            turns[-1] = Turn(last.voice, chars, tokens)
         else:
             message = text.message
-            found.turns.append(Turn(voice_of(message), len(text.text), text.tokens))
-        voice = Voice.CALL if text.part == CALLS else found.turns[-1].voice
-        found.cuts.append(_cuts(text, found, int(voice), talk=talk))
-    return found
+            turns.append(Turn(voice_of(message), len(text.text), text.tokens))
+        voice = Voice.CALL if text.part == CALLS else turns[-1].voice
+        ends, grades = cut_text(text.text, text.kind, talk=talk)
+        words = part_words(_as_compared(text.text, talk=talk))
+        pieces = listener.hear(len(turns) - 1, int(voice), words, ends)
+        rows = [rows for _, rows in pieces]
+        cuts.append(Cuts(ends, rows, [_credit(count, talk=talk) for count, _ in pieces], grades))
+    return Field(listener.survey(), turns, cuts, known)
 
 
 def _as_compared(text: str, *, talk: bool) -> str:
@@ -135,21 +140,9 @@ def _as_compared(text: str, *, talk: bool) -> str:
     return text.lower() if talk and text.isascii() else text
 
 
-def _cuts(text: Text, found: Field, voice: int, *, talk: bool) -> list[Cut]:
-    words = part_words(_as_compared(text.text, talk=talk))
-    read = found.survey.read
-    cuts: list[Cut] = []
-    heard: list[int] = []
-    for start, end, weight, must, label in cut_text(text.text, text.kind, talk=talk):
-        items = read(words[start:end])
-        heard += items
-        around = len(items) - 1
-        credit = 1.0 if talk or around >= _CONTEXT else _ALONE + _PER_ITEM * around
-        rows = set(items)
-        rows.discard(VOID)
-        cuts.append(Cut(start, end, tuple(rows), credit, weight, must or label == "summary"))
-    found.survey.hear(len(found.turns) - 1, voice, heard)
-    return cuts
+def _credit(items: int, *, talk: bool) -> float:
+    around = items - 1
+    return 1.0 if talk or around >= _CONTEXT else _ALONE + _PER_ITEM * around
 
 
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:
@@ -174,17 +167,20 @@ def _competes(text: Text, layout: Layout) -> bool:
             return text.part != CALLS and text.tokens > STUB_TOKENS
 
 
-def find_candidates(texts: Sequence[Text], cuts: Iterable[Sequence[Cut]]) -> list[Candidate]:
+def find_candidates(texts: Sequence[Text], cuts: Iterable[Cuts]) -> Candidates:
     """Make the pieces of the open texts candidates."""
-    found: list[Candidate] = []
-    for number, (text, pieces) in enumerate(zip(texts, cuts, strict=True)):
+    found = Candidates()
+    for number, (text, (ends, rows, credits_, grades)) in enumerate(zip(texts, cuts, strict=True)):
         if not text.is_open:
             continue
         rate, worth = text.tokens / len(text.text), text.factor
-        found += [
-            Candidate(
-                number, start, end, rate * (end - start) + _MARK, rows, credit, weight * worth, must
-            )
-            for start, end, rows, credit, weight, must in pieces
-        ]
+        starts = [0, *ends][: len(ends)]
+        found.text.extend([number] * len(ends))
+        found.start.extend(starts)
+        found.end.extend(ends)
+        found.cost.extend([rate * (b - a) + _MARK for a, b in zip(starts, ends, strict=True)])
+        found.rows.extend(rows)
+        found.credit.extend(credits_)
+        found.factor.extend([grade.weight * worth for grade in grades])
+        found.must.extend([grade.must or grade.label == "summary" for grade in grades])
     return found

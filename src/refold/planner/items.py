@@ -103,10 +103,14 @@ def shape_of(item: str) -> Shape:
         return Shape.CJK if len(item) > 1 else Shape.NONE
     if "@" in item and "." in item:
         return Shape.EMAIL
-    has_digit = _DIGIT.search(item) is not None
+    if item.isalnum() and item.isascii():  # letters and digits
+        return _shape_of_mixed(item)
     has_letter = _LETTER.search(item) is not None
+    if "/" in item and has_letter:
+        return Shape.PATH
+    has_digit = _DIGIT.search(item) is not None
     if "/" in item:
-        return Shape.PATH if has_letter else Shape.NUMBER if has_digit else Shape.NONE
+        return Shape.NUMBER if has_digit else Shape.NONE
     if item[0] in "#$":
         return Shape.NONE if not has_digit else Shape.ID if item[0] == "#" else Shape.NUMBER
     if not has_letter:
@@ -115,9 +119,11 @@ def shape_of(item: str) -> Shape:
         return Shape.SNAKE
     if "." in item.lstrip("."):
         return Shape.DOTTED
-    if has_digit:
-        return Shape.MIXED if len(item) > 4 else Shape.SHORT_MIXED
-    return _shape_of_word(item)
+    return _shape_of_mixed(item) if has_digit else _shape_of_word(item)
+
+
+def _shape_of_mixed(item: str) -> Shape:
+    return Shape.MIXED if len(item) > 4 else Shape.SHORT_MIXED
 
 
 def _shape_of_number(item: str) -> Shape:

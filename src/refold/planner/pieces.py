@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Final
 
-from refold.kinds import Piece, split
+from refold.kinds import PLAIN, Grade, Pieces, split
 
 _GLUE: Final = 140
 """Neighbours share a piece up to this many characters: a value needs its surroundings."""
@@ -20,38 +19,40 @@ _MIN_DENSE_CLAUSE: Final = 12
 _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def cut_text(text: str, kind: str, *, talk: bool) -> Iterator[Piece]:
+def cut_text(text: str, kind: str, *, talk: bool) -> Pieces:
     """Cut *text* by its kind, or into clauses if it is plain *talk*."""
     return _clauses(text) if talk else _glue(split(text, kind))
 
 
-def _clauses(text: str) -> Iterator[Piece]:
+def _clauses(text: str) -> Pieces:
+    ends: list[int] = []
     start, least = 0, _MIN_DENSE_CLAUSE if _is_dense(text) else _MIN_CLAUSE
     for found in _CLAUSE.finditer(text):
-        if found.end() - start >= least or found.end() == len(text):
-            if found.end() > start:
-                yield Piece(start, found.end())
-            start = found.end()
+        end = found.end()
+        if end > start and (end - start >= least or end == len(text)):
+            ends.append(end)
+            start = end
+    return Pieces(ends, [PLAIN] * len(ends))
 
 
 def _is_dense(text: str) -> bool:
     return not text.isascii() and 3 * len(_DENSE.findall(text)) > len(text)
 
 
-def _glue(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Join short neighbours of the same worth."""
-    held: Piece | None = None
-    for piece in pieces:
+def _glue(pieces: Pieces) -> Pieces:
+    """Join short neighbours of the same worth; they are graded as the first of them."""
+    glued = Pieces([], [])
+    start = last = 0
+    held: Grade | None = None
+    for end, grade in zip(*pieces, strict=True):
         if held is None:
-            held = piece
-        elif (
-            piece.end - held.start <= _GLUE
-            and piece.weight == held.weight
-            and piece.must == held.must
+            held = grade
+        elif end - start > _GLUE or (
+            grade is not held and (grade.weight != held.weight or grade.must != held.must)
         ):
-            held = Piece(held.start, piece.end, held.weight, held.must, held.label)
-        else:
-            yield held
-            held = piece
+            glued.add(last, held)
+            start, held = last, grade
+        last = end
     if held is not None:
-        yield held
+        glued.add(last, held)
+    return glued

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain, compress
 from typing import Final
 
 from refold.model.message import Message
@@ -68,7 +69,7 @@ class Selection:
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, cuts in zip(self._texts, field.cuts, strict=True):
             if not text.is_open:
-                self._choice.cover(row for cut in cuts for row in cut.rows)
+                self._choice.cover(chain.from_iterable(cuts.rows))
 
     def _entry(self, text: Text) -> float:
         """Return what it costs to show anything of *text* at all."""
@@ -103,22 +104,23 @@ class Selection:
 
     def _musts(self) -> list[list[int]]:
         """Return what went wrong, the gravest first; of what says the same, only the newest."""
+        candidates = self._candidates
         by_factor: dict[float, list[int]] = {}
         said: set[frozenset[int]] = set()
-        for number in range(len(self._candidates) - 1, -1, -1):
-            candidate = self._candidates[number]
-            if candidate.must and (says := frozenset(candidate.rows)) not in said:
+        for number in reversed(list(compress(range(len(candidates)), candidates.must))):
+            says = frozenset(candidates.rows[number])
+            if says not in said:
                 said.add(says)
-                by_factor.setdefault(candidate.factor, []).append(number)
+                by_factor.setdefault(candidates.factor[number], []).append(number)
         return [by_factor[factor] for factor in sorted(by_factor, reverse=True)]
 
     def _write(self) -> tuple[Plan, int]:
         """Write out what is chosen so far, and count its tokens."""
         spans: dict[Key, list[Span]] = {}
+        candidates, keys = self._candidates, self._keys
         for number in sorted(self._choice.chosen):
-            candidate = self._candidates[number]
-            key = self._keys[candidate.text]
-            spans.setdefault(key, []).append((candidate.start, candidate.end))
+            key = keys[candidates.text[number]]
+            spans.setdefault(key, []).append((candidates.start[number], candidates.end[number]))
         plan = tuple(self._folds(spans))
         return plan, sum(map(self._tokens.fold, plan))
 

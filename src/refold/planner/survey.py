@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntFlag
-from itertools import chain
 from typing import Final
 
 from refold.planner.items import Shape, find_items, shape_of
@@ -30,89 +29,59 @@ _LONG_WORD: Final = 60
 """Longer words are too rare to be remembered."""
 
 
-class _Rows(dict[str, int]):
-    """Item → its row, or `VOID`; an item that comes for the first time gets the next row."""
+class _Words(dict[str, int]):
+    """Word, as it stands between blanks → the row of its one item.
 
-    def __init__(self, number: dict[str, int], shape: list[int]) -> None:
+    Most words come again and again: then one look-up is all it takes. What holds no item, or
+    several, gets a number below `VOID` instead, under which `many` has their rows.
+    """
+
+    def __init__(self) -> None:
         super().__init__()
-        self._number = number
-        self._shape = shape
+        self.number: dict[str, int] = {}
+        self.shape: list[int] = []
+        self.many: dict[int, tuple[int, ...]] = {}
 
-    def __missing__(self, item: str) -> int:
-        shape = shape_of(item)
-        if shape is Shape.NONE:
-            row = VOID
+    def __missing__(self, word: str) -> int:
+        if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
+            row = self._row_of(word)
         else:
-            row = self._number[item] = len(self._shape)
-            self._shape.append(int(shape))
-        self[item] = row
+            items = find_items(word)
+            if len(items) == 1:
+                row = self._row_of(items[0])
+            else:
+                row = VOID - 1 - len(self.many)
+                self.many[row] = tuple(map(self._row_of, items))
+        if len(word) <= _LONG_WORD:
+            self[word] = row
+        return row
+
+    def _row_of(self, item: str) -> int:
+        """Return the row of *item*, or `VOID`; one that comes for the first time gets the next."""
+        row = self.number.get(item)
+        if row is None:
+            shape = shape_of(item)
+            if shape is Shape.NONE:
+                return VOID
+            row = self.number[item] = len(self.shape)
+            self.shape.append(int(shape))
         return row
 
 
-class _Words(dict[str, tuple[int, ...]]):
-    """Word, as it stands between blanks → the rows of its items.
-
-    Most words come again and again: then one look-up is all it takes.
-    """
-
-    def __init__(self, rows: _Rows) -> None:
-        super().__init__()
-        self._row_of = rows.__getitem__
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
-            rows: tuple[int, ...] = (self._row_of(word),)
-        else:
-            rows = tuple(map(self._row_of, find_items(word)))
-        if len(word) <= _LONG_WORD:
-            self[word] = rows
-        return rows
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Survey:
     """What is known of each item; the columns share their row numbers."""
 
-    number: dict[str, int] = field(default_factory=dict)
+    number: dict[str, int]
     """Item → its row; items without a shape have none."""
-    shape: list[int] = field(default_factory=list)
-    first: list[int] = field(default_factory=list)
+    shape: list[int]
+    first: list[int]
     """The first turn that said it."""
-    last: list[int] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)
+    last: list[int]
+    turns: list[int]
     """How many turns said it."""
-    times: list[int] = field(default_factory=list)
-    voices: list[int] = field(default_factory=list)
-    _words: _Words = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._words = _Words(_Rows(self.number, self.shape))
-
-    def read(self, text: str) -> list[int]:
-        """Return the rows of all items of *text* in reading order, `VOID` where one has none."""
-        return list(chain.from_iterable(map(self._words.__getitem__, text.split())))
-
-    def hear(self, turn: int, voice: int, rows: Iterable[int]) -> None:
-        """Take in what a turn says, as it was read; turns come in order."""
-        if len(self.first) < len(self.shape):
-            self._grow(turn)
-        last, turns, times, voices = self.last, self.turns, self.times, self.voices
-        counts = Counter(rows)
-        del counts[VOID]
-        for row, count in counts.items():
-            times[row] += count
-            voices[row] |= voice
-            if last[row] != turn:
-                last[row] = turn
-                turns[row] += 1
-
-    def _grow(self, turn: int) -> None:
-        """Give the items that were read for the first time their places in the columns."""
-        fresh = len(self.shape) - len(self.first)
-        self.first += [turn] * fresh
-        self.last += [-1] * fresh
-        for column in (self.turns, self.times, self.voices):
-            column.extend([0] * fresh)
+    times: list[int]
+    voices: list[int]
 
     def value_share(self) -> float:
         """Return the share of values among all that was said."""
@@ -121,3 +90,72 @@ class Survey:
             count for count, shape in zip(self.times, self.shape, strict=True) if shape < Shape.WORD
         )
         return values / said if said else 0.0
+
+
+class Listener:
+    """Hears who says what; what it learns makes a survey."""
+
+    def __init__(self) -> None:
+        self._words = _Words()
+        self._first: list[int] = []
+        self._last: list[int] = []
+        self._turns: list[int] = []
+        self._times: Counter[int] = Counter()
+        self._by_voice: defaultdict[int, set[int]] = defaultdict(set)
+
+    def hear(
+        self, turn: int, voice: int, words: str, ends: Iterable[int]
+    ) -> list[tuple[int, tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows.
+
+        Turns come in order; *words* is what `part_words` made of the text, *ends* tell where its
+        pieces end. Items that mean nothing are counted, but have no rows.
+        """
+        row_of, many = self._words.__getitem__, self._words.many
+        pieces: list[tuple[int, tuple[int, ...]]] = []
+        heard: list[int] = []
+        start = 0
+        for end in ends:
+            items = list(map(row_of, words[start:end].split()))
+            start = end
+            rows = set(items)
+            if rows and min(rows) < VOID:
+                items = [row for word in items for row in many.get(word, (word,))]
+                rows = set(items)
+            rows.discard(VOID)
+            pieces.append((len(items), tuple(rows)))
+            heard += items
+        self._note(turn, voice, heard)
+        return pieces
+
+    def _note(self, turn: int, voice: int, heard: list[int]) -> None:
+        self._times.update(heard)
+        said = set(heard)
+        said.discard(VOID)
+        self._by_voice[voice] |= said
+        fresh = len(self._words.shape) - len(self._first)
+        self._first += [turn] * fresh
+        self._last += [-1] * fresh
+        self._turns += [0] * fresh
+        last, turns = self._last, self._turns
+        for row in said:
+            if last[row] != turn:
+                last[row] = turn
+                turns[row] += 1
+
+    def survey(self) -> Survey:
+        """Return what is known so far."""
+        rows = range(len(self._first))
+        voices = [0] * len(rows)
+        for voice, said in self._by_voice.items():
+            for row in said:
+                voices[row] |= voice
+        return Survey(
+            number=self._words.number,
+            shape=self._words.shape,
+            first=self._first,
+            last=self._last,
+            turns=self._turns,
+            times=list(map(self._times.__getitem__, rows)),
+            voices=voices,
+        )

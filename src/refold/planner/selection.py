@@ -26,7 +26,8 @@ from refold.tokens.base import CountedTexts
 
 _ROUNDS: Final = 4
 _CLOSE: Final = 6
-"""Tokens that are not worth another round."""
+_CLOSE_SHARE: Final = 0.0005
+"""Tokens, and the share of the budget, that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
 _NEED_THE_REST: Final = frozenset({"blocks", "log_templates", "paths"})
 """Codecs whose lines mean nothing without others far above them."""
@@ -95,7 +96,7 @@ class Selection:
             if cost > target:
                 choice.undo((cost - target) * 1.1)
                 plan, cost = self._write()
-            if target - cost <= _CLOSE:
+            if target - cost <= max(_CLOSE, _CLOSE_SHARE * target):
                 break
         while cost > target and choice.chosen:
             choice.undo(cost - target)

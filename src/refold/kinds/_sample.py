@@ -17,6 +17,8 @@ _FRAME_LINE: Final = re.compile(
     r"</?(?:returncode|output|stdout|stderr|system-reminder|result|error|function_results)>"
     r"|(?:Chunk ID|Wall time|Exit code|Process exited|Output|OBSERVATION|stdout|stderr)\b"
 )
+_FRAME_STARTS: Final = frozenset("<CWEPOs")
+"""The first letters of such lines: most others are told by theirs."""
 
 
 def unwrap(text: str) -> str:
@@ -74,6 +76,10 @@ def take_sample(text: str, tool: str, arguments: str) -> Sample:
     if len(lines) > 2 * _SOME:
         middle = len(lines) // 2
         lines = [*lines[:_SOME], *lines[middle : middle + _SOME // 2], *lines[-(_SOME // 2) :]]
-    lines = [line[:_WIDEST] for line in lines if not _FRAME_LINE.match(line)]
+    lines = [
+        line[:_WIDEST]
+        for line in lines
+        if line[0] not in _FRAME_STARTS or not _FRAME_LINE.match(line)
+    ]
     block = "\n".join(("", *lines))
     return Sample(text, lines, block, tool.lower(), " " + arguments[:_ARGUMENTS], is_unwrapped)

@@ -52,17 +52,18 @@ def write_plain(value: Json) -> str:
 
 def _fields(fields: dict[str, Json]) -> str:
     pieces: list[str] = []
+    gap = ""
     for name, value in fields.items():
         key = name if name.isidentifier() or BARE_KEY.fullmatch(name) else quote(name)
         if is_text(value):
-            piece = f"{key}={_text(value)}"
+            piece = f"{gap}{key}={value if value.isalnum() else _text(value)}"
         else:
             # `part1:20` would look like a time of day.
-            gap = " " if key[-1] in _DIGITS else ""
-            piece = f"{key}:{gap}{write_plain(value)}"
-        if pieces:
-            pieces.append("\n" if pieces[-1].endswith(_BLOCK_ENDS) else " ")
+            blank = " " if key[-1] in _DIGITS else ""
+            plain = value if type(value) is Number else write_plain(value)
+            piece = f"{gap}{key}:{blank}{plain}"
         pieces.append(piece)
+        gap = "\n" if piece.endswith(_BLOCK_ENDS) else " "
     return "".join(pieces)
 
 
@@ -81,8 +82,6 @@ def _list(items: list[Json]) -> str:
 
 def _text(text: str, *, is_item: bool = False) -> str:
     """Write a text bare if it can stand so, as a block if it has several lines, else quoted."""
-    if text.isalnum() and not is_item:
-        return text
     # An address would swallow the bracket after it.
     if _BARE_TEXT.fullmatch(text) and "://" not in text and not text.startswith("<<"):
         return quote(text) if is_item and _LITERAL.fullmatch(text) else text

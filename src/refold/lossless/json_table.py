@@ -22,7 +22,6 @@ from refold.lossless.json_tree import (
     NESTED,
     Json,
     MisspelledError,
-    Number,
     minify,
     quote,
     read_quoted,
@@ -39,7 +38,7 @@ Record = dict[str, Json]
 
 def is_text(value: Json) -> TypeGuard[str]:
     """Tell a text from a number, which is kept as it was spelled."""
-    return isinstance(value, str) and not isinstance(value, Number)
+    return type(value) is str
 
 
 def write_rows(items: list[Json]) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from refold.lossless.base import Codec, unreadable
@@ -18,6 +19,8 @@ _TIME: Final = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
     r"(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 )
+_MAX_TIME: Final = 36
+"""So many characters may stand at the beginning of a line up to the end of the time."""
 _TIMED: Final = re.compile(rf"\n\[?{_TIME.pattern}")
 _TIME_STARTS: Final = frozenset("[0123456789JFMASOND")
 """Digits and the first letters of months."""
@@ -34,9 +37,8 @@ def _sees(text: str) -> bool:
 
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
-    threes = zip(lines, lines[1:], lines[2:], strict=False)
-    if not any(a == b == c for a, b, c in threes) and not _TIMED.search(text):
-        return None
+    if not _may_repeat(lines) and not (_TIMED.search(text) and _may_repeat_at_times(lines)):
+        return None  # nearly every text ends here
     out: list[str] = []
     place = 0
     while place < len(lines):
@@ -49,6 +51,18 @@ def _encode(text: str) -> str | None:
             out += _marks(count, times)
         place = end
     return "\n".join(out) if len(out) < len(lines) else None
+
+
+def _may_repeat(lines: list[str]) -> bool:
+    """Tell whether a line comes three times in a row."""
+    if len(set(lines)) > len(lines) - _MIN_REPEATS:
+        return False
+    return any(a == b == c for a, b, c in zip(lines, lines[1:], lines[2:], strict=False))
+
+
+def _may_repeat_at_times(lines: list[str]) -> bool:
+    """Tell whether a line ends as the one above does behind any time at its beginning."""
+    return any(below.endswith(line[_MAX_TIME:]) for line, below in pairwise(lines))
 
 
 def _marks(count: int, times: list[str]) -> Iterator[str]:

@@ -13,14 +13,14 @@ from typing import Final
 from refold.lossless.base import Codec, count_words
 
 _HIT: Final = re.compile(r"([^\s:]++):(?=\s*+\S)")
-_TWICE: Final = re.compile(r"^([^\s:]++)[:-](?=.*\n\1[:-])", re.MULTILINE)
-"""Two lines, one below the other, that may be hits in the same file."""
+_TWICE: Final = re.compile(r"\n([^\s:]++)[:-](?=.*\n\1[:-])")
+"""Two lines, one below the other, that may be hits in the same file; after a line break."""
 _PLACE: Final = re.compile(r":\d{1,7}:|-\d{1,7}-|:")
 _SHORT: Final = re.compile(r":|-\d{1,7}-")
 
 
 def _sees(text: str) -> bool:
-    return ":" in text and ("/" in text or "." in text) and _TWICE.search(text) is not None
+    return ":" in text and ("/" in text or "." in text) and _TWICE.search("\n" + text) is not None
 
 
 def _encode(text: str) -> str | None:

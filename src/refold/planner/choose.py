@@ -55,6 +55,7 @@ class Choice:
         levels = set(candidates.credit)
         self._left = {credit: [credit * worth for worth in worths] for credit in levels}
         """What each item would still add, for each of the few credits that candidates have."""
+        self._gain = self._gain_function()
         self._opened: set[int] = set()
         self._offered: list[_Entry] = []
         """Not looked at since they were offered; the best comes last."""
@@ -75,7 +76,7 @@ class Choice:
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)
-        gain = self._gain()
+        gain = self._gain
         self._offered = [(-gain(n), -n) for n in numbers if n not in taken]
         self._offered.sort(reverse=True)
         self._again = []
@@ -83,7 +84,7 @@ class Choice:
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
         offered, again = self._offered, self._again
-        gain, costs = self._gain(), self._candidates.cost
+        gain, costs = self._gain, self._candidates.cost
         passed: list[_Entry] = []
         least = inf
         while budget > 1 and (offered or again):
@@ -141,7 +142,7 @@ class Choice:
         text, cost = self._candidates.text[number], self._candidates.cost[number]
         return cost if text in self._opened else cost + self._entry[text]
 
-    def _gain(self) -> Callable[[int], float]:
+    def _gain_function(self) -> Callable[[int], float]:
         """Return the function that tells what a candidate would add per token."""
         candidates = self._candidates
         rows, costs, factors = candidates.rows, candidates.cost, candidates.factor

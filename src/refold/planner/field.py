@@ -27,8 +27,7 @@ _CONTEXT: Final = 6
 _ALONE, _PER_ITEM = 0.3, 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A text that competes, or is shown anyway."""
 
     message: Message
@@ -152,7 +151,7 @@ def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]
 
 def _open(text: Text, superseded: Container[Key]) -> Text:
     factor = _OUTDATED if text.key in superseded else 1.0
-    return Text(text.message, text.part, text.text, text.tokens, text.kind, True, factor)
+    return text._replace(is_open=True, factor=factor)
 
 
 def _competes(text: Text, layout: Layout) -> bool:

@@ -59,6 +59,8 @@ GRADES: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """How many grades each trait of each card has."""
 
+_MANY_TIMES: Final = 63
+"""More often than this makes no difference."""
 _TOKENS: Final = 64
 _CHARS: Final = 50
 _NEVER_COPIED: Final = frozenset({Shape.WORD, Shape.CJK})
@@ -141,10 +143,13 @@ def grade_items(survey: Survey, turns: Sequence[Turn], card: str, rows: Sequence
     counted = _turns_in_any_case(survey) if card == WORDS else survey.turns
     said = [counted[row] for row in rows]
     last, times, voices = survey.last, survey.times, survey.voices
+    by_turns = [_log2(n, 5) for n in range(max(said, default=0) + 1)]
+    by_times = [_log2(n, 6) for n in range(_MANY_TIMES + 1)]
+    by_share = [min(4, 10 * n // max(1, count)) for n in range(len(by_turns))]
     grades = {
-        "turns": [_log2(n, 5) for n in said],
-        "times": [_log2(times[row], 6) for row in rows],
-        "share": [min(4, 10 * n // count) for n in said],
+        "turns": [by_turns[n] for n in said],
+        "times": [by_times[min(times[row], _MANY_TIMES)] for row in rows],
+        "share": [by_share[n] for n in said],
         "voices": [voices[row] for row in rows],
         "shape_turns": [5 * s + min(n, 4) for s, n in zip(shapes, said, strict=True)],
         "shape_teller": [3 * s + tellers[last[row]] for s, row in zip(shapes, rows, strict=True)],

@@ -18,6 +18,8 @@ _Entry = tuple[float, int]
 """What a candidate added when it was last looked at, and its number.
 
 Both are negative, so that the best is the least, and of equals the latest."""
+_LAST: Final[_Entry] = (inf, 0)
+"""Stands behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,14 @@ class Choice:
         self._entry = entry
         """What it costs to show anything of a text at all."""
         self._covered: list[float] = [0.0] * len(worths)
-        levels = set(candidates.credit)
-        self._left = {credit: [credit * worth for worth in worths] for credit in levels}
-        """What each item would still add, for each of the few credits that candidates have."""
+        self._left = list(worths)
+        """What each item would still add to a candidate that keeps all of its worth."""
         self._gain = self._gain_function()
         self._opened: set[int] = set()
-        self._offered: list[_Entry] = []
+        self._offered: list[int] = []
         """Not looked at since they were offered; the best comes last."""
+        self._gains: dict[int, float] = {}
+        """What each would have added when it was offered."""
         self._again: list[_Entry] = []
         """Looked at since: a heap. Most go in far behind its head, and never come out again."""
         self.chosen: list[int] = []
@@ -66,40 +69,44 @@ class Choice:
 
     def cover(self, rows: Iterable[int], credit: float = 1.0) -> None:
         """Note that these items are shown, with that much of their worth."""
-        covered, worths, columns = self._covered, self._worths, self._left.items()
+        covered, worths, left = self._covered, self._worths, self._left
         for row in rows:
             if credit > covered[row]:
                 covered[row] = credit
-                for most, left in columns:
-                    left[row] = (most - credit) * worths[row] if most > credit else 0.0
+                left[row] = (1.0 - credit) * worths[row]
 
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)
-        gain = self._gain
-        self._offered = [(-gain(n), -n) for n in numbers if n not in taken]
-        self._offered.sort(reverse=True)
+        self._offered = [number for number in numbers if number not in taken]
+        self._gains = dict(zip(self._offered, map(self._gain, self._offered), strict=True))
+        self._offered.sort(key=self._gains.__getitem__)
         self._again = []
 
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
-        offered, again = self._offered, self._again
-        gain, costs = self._gain, self._candidates.cost
+        offered, again, gain, costs = self._offered, self._again, self._gain, self._candidates.cost
         passed: list[_Entry] = []
         least = inf
+        first = self._first_offered()
         while budget > 1 and (offered or again):
-            is_fresh = offered and (not again or offered[-1] < again[0])
-            best = offered.pop() if is_fresh else heappop(again)
+            if not again or first < again[0]:
+                best = first
+                offered.pop()
+                first = self._first_offered()
+            else:
+                best = heappop(again)
             number = -best[1]
             if costs[number] > budget:
                 passed.append(best)
                 if budget < least / 2:
                     least = budget
                     passed += self._drop_dear(budget)
+                    first = self._first_offered()
                 continue
             now = gain(number)
             tie = -(now + _EPSILON)
-            if (offered and offered[-1][0] < tie) or (again and again[0][0] < tie):
+            if first[0] < tie or (again and again[0][0] < tie):
                 heappush(again, (-now, -number))  # no longer the best: back in line
             elif self._price(number) <= budget:
                 budget -= self._take(number)
@@ -109,18 +116,24 @@ class Choice:
         heapify(again)
         return budget
 
+    def _first_offered(self) -> _Entry:
+        if not self._offered:
+            return _LAST
+        number = self._offered[-1]
+        return -self._gains[number], -number
+
     def _drop_dear(self, budget: float) -> list[_Entry]:
         """Drop whatever costs more than *budget*, and return it.
 
         It will never fit: budgets only shrink.
         """
-        costs = self._candidates.cost
-        dropped: list[_Entry] = []
-        for line in (self._offered, self._again):
-            left: list[_Entry] = []
-            for entry in line:
-                (left if costs[-entry[1]] <= budget else dropped).append(entry)
-            line[:] = left
+        costs, gains = self._candidates.cost, self._gains
+        dropped = [(-gains[n], -n) for n in self._offered if costs[n] > budget]
+        self._offered[:] = [n for n in self._offered if costs[n] <= budget]
+        left: list[_Entry] = []
+        for entry in self._again:
+            (left if costs[-entry[1]] <= budget else dropped).append(entry)
+        self._again[:] = left
         heapify(self._again)
         return dropped
 
@@ -144,13 +157,20 @@ class Choice:
 
     def _gain_function(self) -> Callable[[int], float]:
         """Return the function that tells what a candidate would add per token."""
-        candidates = self._candidates
-        rows, costs, factors = candidates.rows, candidates.cost, candidates.factor
-        left = {credit: column.__getitem__ for credit, column in self._left.items()}
-        still = list(map(left.__getitem__, candidates.credit))
+        candidates, covered, worths = self._candidates, self._covered, self._worths
+        rows, credits_ = candidates.rows, candidates.credit
+        costs, factors = candidates.cost, candidates.factor
+        left = self._left.__getitem__
 
         def gain(number: int) -> float:
-            added = sum(map(still[number], rows[number]), _SOMETHING)
+            credit = credits_[number]
+            if credit == 1.0:  # as most have
+                added = sum(map(left, rows[number]), _SOMETHING)
+            else:
+                added = _SOMETHING
+                for row in rows[number]:
+                    if credit > covered[row]:
+                        added += (credit - covered[row]) * worths[row]
             return factors[number] * added / (costs[number] + _EXTRA)
 
         return gain

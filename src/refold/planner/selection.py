@@ -113,7 +113,7 @@ class Selection:
             if says not in said:
                 said.add(says)
                 by_factor.setdefault(candidates.factor[number], []).append(number)
-        return [by_factor[factor] for factor in sorted(by_factor, reverse=True)]
+        return [by_factor[factor][::-1] for factor in sorted(by_factor, reverse=True)]
 
     def _write(self) -> tuple[Plan, int]:
         """Write out what is chosen so far, and count its tokens."""

@@ -38,7 +38,7 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     if not setting.options.contradiction_detection:
         return
     statements = [
-        _Statement(segment, frozenset(map(str.lower, _WORD.findall(segment.text))))
+        _Statement(segment, _words(segment.text))
         for segment in draft.segments
         if len(segment.text) >= _MIN_CHARS and setting.may_refer(segment.message)
     ]
@@ -48,6 +48,12 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
         if draft.is_open(old) and readable.message is not old.message:
             yield readable, Keep(), f"corrects:{old.id}"
             yield old, Supersede(by=readable.number, signal=signal), f"contradicted:{signal}"
+
+
+def _words(text: str) -> frozenset[str]:
+    if text.isascii():  # beyond it, a few letters fall apart when they become small
+        return frozenset(_WORD.findall(text.lower()))
+    return frozenset(map(str.lower, _WORD.findall(text)))
 
 
 def _readable(draft: Draft, segment: Segment) -> Segment:
@@ -116,12 +122,12 @@ def _nearest(
 ) -> int | None:
     """Return the earlier statement with the most similar topic, the nearer one on a tie."""
     own, role = masses[place], statements[place].segment.message.role
-    most, best = 0.0, None
-    for earlier in sorted(shared):
-        similarity = 2 * shared[earlier] / (own + masses[earlier])
-        if similarity < threshold or similarity < most:
+    most, best = 0.0, -1
+    for earlier, weight in shared.items():
+        similarity = 2 * weight / (own + masses[earlier])
+        if similarity < threshold or (similarity, earlier) < (most, best):
             continue
         same_role = statements[earlier].segment.message.role == role
         if same_role or similarity >= threshold * _OTHER_ROLE_FACTOR:
             most, best = similarity, earlier
-    return best
+    return best if best >= 0 else None

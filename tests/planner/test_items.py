@@ -71,7 +71,7 @@ def test_the_shape_of_an_item(item: str, shape: Shape) -> None:
 
 
 def test_values_come_before_words() -> None:
-    values = {shape for shape in Shape if shape.is_value}
+    values = {shape for shape in Shape if shape < Shape.WORD}
     assert Shape.PATH in values
     assert Shape.SHORT_MIXED in values
     assert not values & {Shape.WORD, Shape.NAME, Shape.UPPER, Shape.CJK, Shape.NONE}

@@ -51,11 +51,6 @@ class Shape(IntEnum):
     NONE = 16
     """Too common or too short to mean anything."""
 
-    @property
-    def is_value(self) -> bool:
-        """Whether it looks like something to be copied: an id, a number, a path, an identifier."""
-        return self < Shape.WORD
-
 
 def part_words(text: str) -> str:
     """Return *text* with blanks for signs that are part of no item; no place moves.

@@ -13,6 +13,7 @@ from typing import Final
 
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.name_patterns import CAMEL, PASCAL, SNAKE
+from refold.text.urls import trim_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +133,6 @@ _HAS_DIGIT: Final = re.compile(f"[{DIGIT}]")
 LIST_LABEL: Final = re.compile(
     r"^[ \t]*+(?:[-*>][ \t])?\(?([0-9]{1,3}+)[.)](?=[ \t])", re.MULTILINE
 )
-_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def find_values(text: str) -> Iterator[tuple[str, str]]:
@@ -152,22 +152,8 @@ def find_values(text: str) -> Iterator[tuple[str, str]]:
             if not _HAS_DIGIT.search(value):
                 continue
         elif kind == "url":
-            value = value[: len(value) - _tail(value)]
+            value = trim_url(value)
         yield kind, value
-
-
-def _tail(url: str) -> int:
-    """Return how many characters at the end belong to the text around."""
-    surplus = {close: url.count(close) - url.count(open_) for close, open_ in _BRACKETS.items()}
-    end = len(url)
-    while end:
-        last = url[end - 1]
-        if surplus.get(last, 0) > 0:
-            surplus[last] -= 1
-        elif last not in ".,;:!?*_…":
-            break
-        end -= 1
-    return len(url) - end
 
 
 _QUOTE: Final = re.compile(

@@ -79,3 +79,18 @@ def test_fixture_is_not_mistaken(kind: str, text: str) -> None:
 def test_an_unknown_kind_is_an_error() -> None:
     with pytest.raises(KeyError):
         split("text", "poem")
+
+
+def test_of_a_test_run_names_come_before_errors_and_those_before_how_it_ended() -> None:
+    lines = (
+        "FAILED tests/test_queue.py::test_pull",
+        "java.lang.IllegalStateException: the pool is closed",
+        "[ERROR] Failed to execute goal org.example:tests:3.5.2:test on project app",
+        "Tests run: 5, Failures: 0, Errors: 2, Skipped: 0",
+    )
+    text = "\n".join(lines)
+    assert kind_of(text) == "test_run"
+    pieces = pieces_of(text, "test_run")
+    name, error, outcome = (piece_at(pieces, text.index(line)) for line in lines[:3])
+    assert name.weight > error.weight > outcome.weight
+    assert outcome.must

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from refold import compress
 from refold.model.plan import Fold, Plan
 from refold.planner.recode import Recoded, recode
 from refold.planner.selection import Selection
@@ -265,12 +266,29 @@ def test_the_error_that_ended_a_test_comes_before_its_details() -> None:
 def test_a_stretch_that_costs_no_more_as_it_is_stays_as_it_is() -> None:
     """A mark is paid for by leaving something out; if next to nothing is, it is not worth it."""
     messages: Conversation = [
-        {"role": "user", "content": "Hello there."},
-        {"role": "assistant", "content": " ".join(f"harbour{n}" for n in range(40))},
-        {"role": "user", "content": "And now tell me about the ferry, please."},
+        {"role": "user", "content": "When does the ferry leave?"},
+        {
+            "role": "assistant",
+            "content": "The harbour office opens at nine, the ferry leaves. " * 3,
+        },
     ]
-    whole = cost(select(messages, 10**9))
-    for target in range(20, whole):
+    for target in range(20, 60):
         for fold in select(messages, target):
             if fold.texts:
                 assert counted().fold(fold) < sum(map(counted().message, fold.sources))
+
+
+@pytest.mark.parametrize("budget", range(20, 120, 3))
+def test_what_was_said_last_leaves_room_for_the_mark_of_the_rest(budget: int) -> None:
+    said = (
+        "你好，请帮我找一家便宜的酒店。",
+        "推荐您去港口酒店，评分很高。",
+        "电话是多少？",
+        "有人接。",
+    )
+    messages: Conversation = [
+        {"role": ("user", "assistant")[n % 2], "content": said[n % 4] * (1 + n % 3)}
+        for n in range(12)
+    ]
+    result = compress(messages, profile="agent", token_budget=budget, model="gpt-4o")
+    assert result.tokens_after <= budget

@@ -27,11 +27,13 @@ _WHOLE: Final = 5
 _EVIDENCE_LINES: Final = 12
 _BLOCK_LINES: Final = 40
 
+_NAMED: Final = Grade("failure", 3.1, must=True)
+"""Which test failed: before all else."""
+
 # These four are only on the way: `_settle_failures` turns each into a grade of its own.
 _SECTION: Final = Grade("heading", 1.0)
 _BAD_SECTION: Final = Grade("heading", 1.01)
 _BLOCK: Final = Grade("heading", 1.02)
-_NAMED: Final = Grade("failure", 3.1, must=True)
 _SHOWN: Final = Grade("failure", 2.01)
 
 _COUNTS: Final = (
@@ -57,7 +59,6 @@ _FAILED: Final = any_of(
     r"[ \t]*+(?:✕|✗|✖|×|❌) \S",
     r"not ok [0-9]",
     r"thread '[^'\n]*+' panicked",
-    r"\[ERROR\] ++\S++[.:]\w",
     ends_with(" FAILED", r"\.\.\. ERROR", r"\.\.\. FAIL"),
 )
 _BLOCK_HEAD: Final = any_of(
@@ -154,9 +155,7 @@ def _settle_failures(text: str, marks: Marks) -> None:
             is_new = _is_new(text, start, seen)
             tells = lines == 1 or (blocks <= _WHOLE and lines <= _EVIDENCE_LINES)
             marks[start] = REPEAT if not is_new else EVIDENCE if is_bad and tells else DETAIL
-        elif (grade is _NAMED or grade is FAILURE or grade is SUMMARY) and not _is_new(
-            text, start, seen
-        ):
+        elif grade in (_NAMED, FAILURE, SUMMARY) and not _is_new(text, start, seen):
             marks[start] = REPEAT
 
 

@@ -215,6 +215,14 @@ def test_an_error_that_came_again_and_again_leaves_room_for_the_rest() -> None:
     assert 1 <= shown(select(messages, 180)).count(trouble) <= 2
 
 
+def after_tests(output: str) -> Conversation:
+    return [
+        {"role": "user", "content": "Run the tests."},
+        *call(1, "run_tests", {}, output),
+        {"role": "user", "content": "What failed?"},
+    ]
+
+
 MAVEN = """[INFO] Scanning for projects...
 [ERROR] com.example.QueueTest.pulls -- Time elapsed: 0.1 s <<< ERROR!
 java.lang.IllegalStateException: the pool is closed since 12:04
@@ -228,12 +236,7 @@ on project app: There are test failures, see the reports of each test for what w
 
 
 def test_why_tests_failed_comes_before_the_tool_saying_that_they_did() -> None:
-    messages: Conversation = [
-        {"role": "user", "content": "Run the tests."},
-        *call(1, "run", {}, MAVEN),
-        {"role": "user", "content": "What failed?"},
-    ]
-    text = shown(select(messages, 62))
+    text = shown(select(after_tests(MAVEN), 62))
     assert "the pool is closed" in text
     assert "QueueTest.pulls" in text
     assert "Failed to execute goal" not in text
@@ -252,12 +255,7 @@ FAILED tests/test_queue.py::test_pull
 
 
 def test_the_error_that_ended_a_test_comes_before_its_details() -> None:
-    messages: Conversation = [
-        {"role": "user", "content": "Run the tests."},
-        *call(1, "run", {}, PYTEST),
-        {"role": "user", "content": "What failed?"},
-    ]
-    text = shown(select(messages, 48))
+    text = shown(select(after_tests(PYTEST), 48))
     assert "FAILED tests/test_queue.py::test_pull" in text
     assert "PoolClosedError" in text
     assert "Received nothing" not in text

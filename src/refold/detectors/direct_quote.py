@@ -13,7 +13,7 @@ from refold.text.view import TextView
 # Short quotations match too and are passed over below: skipping them here would take their closing
 # mark for the opening one of the text after.
 _QUOTE: Final = re.compile(
-    r'"[^"\n]*+"|“[^“”\n]*+[”"]|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
+    r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
 )
 _MIN_CHARS: Final = 12
 """Ten and the two marks."""

@@ -115,7 +115,8 @@ _IS_RUN: Final = line_pattern(
         rf"=++ (?:test session starts|FAILURES|ERRORS|short test summary|{_COUNTS})|{_COUNTS}",
         r"Ran [0-9]++ tests? in |test result: |--- (?:FAIL|PASS|SKIP): |=== RUN |ok  \t|FAIL\t",
         r"(?:\[\w++\] )?Tests run: [0-9]| *+(?:Tests|Test Suites|Test Files):? ++[0-9]",
-        r"(?:PASSED|FAILED) \S++::|(?:PASS|FAIL) ++\S++\.[jt]sx?|TAP version|> Task :\S*[tT]est",
+        r"(?:PASSED|FAILED) [^\s:]++::|(?:PASS|FAIL) ++(?:[^\s.]++\.)++[jt]sx?\b",
+        r"TAP version|> Task :\S*[tT]est",
     )
 )
 _VERDICTS: Final = ("... ok", "... FAILED", "... ERROR", "... FAIL", " PASSED", " FAILED")

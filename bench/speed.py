@@ -33,7 +33,7 @@ from speed_runners import Form, Peer, time_imports
 from table import draw
 
 _DATA: Final = Path(__file__).parents[2] / "shared" / "data"
-_SPEEDS: Final = ("plain", "fuzzy", "budget", "agent", "uncompress")
+_SPEEDS: Final = ("plain", "fuzzy", "budget", "agent", "agent + quality", "uncompress")
 """The jobs of a worker that are told in MB/s."""
 _MIN_SPEED: Final = {
     ("plain", "compiled"): 40.0,

@@ -43,6 +43,7 @@ class Worker:
             "fuzzy": self._fuzzy,
             "budget": self._budget,
             "agent": self._agent,
+            "agent + quality": self._agent_and_quality,
             "uncompress": self._uncompress,
             "turn": self._turn,
             "memory": self._memory,
@@ -71,13 +72,15 @@ class Worker:
         )
 
     def _agent(self) -> float:
-        return self._time(
-            lambda place: refold.compress(
-                self._conversations[place],
-                profile="agent",
-                token_budget=max(1, int(_AGENT_SHARE * self._tokens[place])),
-            )
-        )
+        return self._time(self._fold_for_an_agent)
+
+    def _agent_and_quality(self) -> float:
+        """Look at a figure that nothing but a look at every name in the texts can tell."""
+        return self._time(lambda place: self._fold_for_an_agent(place).compression.quality_score)
+
+    def _fold_for_an_agent(self, place: int) -> refold.Result:
+        budget = max(1, int(_AGENT_SHARE * self._tokens[place]))
+        return refold.compress(self._conversations[place], profile="agent", token_budget=budget)
 
     def _uncompress(self) -> float:
         folded = self._folded

@@ -100,11 +100,12 @@ class Engine:
         job.analyses.forget_sentences()
         rendering = self.render(plan)
         self.save(rendering)
+        names = job.analyses.names if self.options.profile == "balanced" else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
             compression=replace(
-                measure(plan, self.options, job.analyses.tokens, job.analyses.names),
+                measure(plan, self.options, job.analyses.tokens, names),
                 hook_failures=job.analyses.hook_failures,
             ),
             budget=budget,

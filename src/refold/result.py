@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
+
+from refold.later import Later
 
 
 class _Readable:
@@ -39,6 +41,23 @@ class TraceEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """What a folded conversation still shows: shares from 0 to 1; `None` if nothing is folded."""
+
+    entity_retention: float | None = None
+    """Share of the names in folded messages that their stand-ins still say."""
+    structural_integrity: float | None = None
+    """Share of their fenced blocks, bracketed data and tables that are still there."""
+    reference_coherence: float | None = None
+    """Share of the names still said whose first mention still says them."""
+    quality_score: float | None = None
+    """The three together: 0.4, 0.4 and 0.2."""
+
+
+_NOTHING_FOLDED: Final = Later.known(Quality())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
     """Counters of one compression; always those of the messages that are returned."""
 
@@ -61,20 +80,37 @@ class Compression:
     """Texts that the caller's token counter could not count, and that were estimated instead."""
     hook_failures: int = 0
     """Texts for which a scorer or token classifier failed, and our own means were used."""
-    entity_retention: float | None = None
-    """Share of the names in folded messages that their stand-ins still say; `None` if none is."""
-    structural_integrity: float | None = None
-    """Share of their fenced blocks, bracketed data and tables that are still there."""
-    reference_coherence: float | None = None
-    """Share of the names still said whose first mention still says them."""
-    quality_score: float | None = None
-    """The three together: 0.4, 0.4 and 0.2."""
+    quality: Later[Quality] = _NOTHING_FOLDED
+    """What the messages still show. Where it takes a look at every name in them, that is taken
+    when one of its figures is first asked for."""
     decisions: tuple[TraceEntry, ...] = ()
     """One entry per text, with `trace=True`."""
 
+    @property
+    def entity_retention(self) -> float | None:
+        """Share of the names in folded messages that are still said; `None` if none is folded."""
+        return self.quality.get().entity_retention
+
+    @property
+    def structural_integrity(self) -> float | None:
+        """Share of their fenced blocks, bracketed data and tables that are still there."""
+        return self.quality.get().structural_integrity
+
+    @property
+    def reference_coherence(self) -> float | None:
+        """Share of the names still said whose first mention still says them."""
+        return self.quality.get().reference_coherence
+
+    @property
+    def quality_score(self) -> float | None:
+        """The three together: 0.4, 0.4 and 0.2."""
+        return self.quality.get().quality_score
+
     def to_dict(self) -> dict[str, Any]:
         """Spell it as JSON-ready data."""
-        return asdict(self)
+        figures = asdict(self)
+        quality: Later[Quality] = figures.pop("quality")
+        return {**figures, **asdict(quality.get())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

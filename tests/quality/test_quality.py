@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.quality.metrics import Quality, measure_quality
+from refold.quality.metrics import measure_quality
+from refold.result import Quality
 from refold.text.entities import NameFinder
 from tests.conversations import SENTENCES, conversations, texts
 

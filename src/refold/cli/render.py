@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
@@ -152,12 +151,11 @@ def draw_figures(figures: Compression) -> Table:
 
 
 def _figures(figures: Compression) -> Iterator[tuple[str, str]]:
-    for field in fields(figures):
-        value = getattr(figures, field.name)
-        if field.name == "decisions" or value is None:
+    for name, value in figures.to_dict().items():
+        if name == "decisions" or value is None:
             continue
         shown = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
-        yield field.name.replace("_", " "), shown
+        yield name.replace("_", " "), shown
 
 
 def _table() -> Table:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from refold.result import Quality
 
 _FENCE: Final = "```"
 _MAX_INDENT: Final = 3
 _MIN_ROWS: Final = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """Four shares from 0 to 1."""
-
-    entity_retention: float
-    structural_integrity: float
-    reference_coherence: float
-    quality_score: float
 
 
 def measure_quality(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from refold.later import Later
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
-from refold.result import Compression, TraceEntry
+from refold.result import Compression, Quality, TraceEntry
+from refold.text.entities import NameFinder
 from refold.tokens.base import CountedTexts
 
 _COUNTERS = {
@@ -28,10 +30,18 @@ _COUNTERS = {
 """Which counter a message goes to; one with several texts goes to the first of these it fits."""
 
 
+Names = Callable[[str], Collection[str]]
+"""Finds what a text names."""
+
+
 def measure(
-    plan: Plan, options: Options, tokens: CountedTexts, names: Callable[[str], Collection[str]]
+    plan: Plan, options: Options, tokens: CountedTexts, names: Names | None = None
 ) -> Compression:
-    """Work out all figures from the finished plan, so that they are true by construction."""
+    """Work out all figures from the finished plan, so that they are true by construction.
+
+    Folding knows the *names* in texts, or did not need them: then they are looked for if somebody
+    wants to know how many are left.
+    """
     sizes = _sizes(plan, tokens)
     figures = Compression(
         original_version=options.source_version,
@@ -45,7 +55,11 @@ def measure(
     )
     if all(fold.is_kept for fold in plan):
         return figures
-    return replace(figures, **_quality(plan, names))
+    if names is None:
+        quality = Later(lambda: _quality(plan, NameFinder().find))
+    else:
+        quality = Later.known(_quality(plan, names))
+    return replace(figures, quality=quality)
 
 
 @dataclass(slots=True)
@@ -72,7 +86,7 @@ def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
     return sizes
 
 
-def _count_messages(plan: Plan) -> dict[str, int]:
+def _count_messages(plan: Plan) -> dict[str, Any]:
     """Count messages by what happened to them; most share a few actions and reasons."""
     fates = Counter(
         tuple([(outcome.action, outcome.reason) for outcome in row])
@@ -95,13 +109,13 @@ def _has_reason(fate: Iterable[tuple[str, str]], prefix: str) -> bool:
     return any(reason.startswith(prefix) for _, reason in fate)
 
 
-def _quality(plan: Plan, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
+def _quality(plan: Plan, names: Names) -> Quality:
     """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
     folds = [fold for fold in plan if not fold.is_kept]
     before = [[part.text for part in m.parts] for fold in folds for m in fold.sources]
     after = [fold.texts_after for fold in folds]
     place_after = [place for place, fold in enumerate(folds) for _ in fold.sources]
-    return asdict(measure_quality(before, after, place_after, names))
+    return measure_quality(before, after, place_after, names)
 
 
 def _trace(plan: Plan) -> Iterator[TraceEntry]:

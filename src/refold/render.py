@@ -75,7 +75,7 @@ def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version:
 def _write(fold: Fold) -> dict[str, Any]:
     texts = fold.texts
     if fold.is_rolled:
-        return write_rolled(fold.sources[0], texts[0])
+        return write_rolled(fold.sources, texts[0])
     parts = fold.sources[0].parts
     return clone_with(
         fold.sources[0].wire, {parts[number].path: text for number, text in texts.items()}

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold.budget.blocks import find_blocks
-from refold.formats import can_roll
 from refold.planner.layout import Layout, Place, lay_out
 from tests.conversations import Conversation
 from tests.planner.runs import (
@@ -61,8 +60,6 @@ def test_a_call_and_its_results_go_into_a_digest_together(
     loaded = read(messages)
     for block in find_blocks(loaded):
         assert len({layout.places[index] is Place.DIGEST for index in block}) == 1
-        if layout.places[block[0]] is Place.DIGEST:
-            assert all(can_roll(loaded[index]) for index in block)
 
 
 def work(steps: int) -> Conversation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from refold.formats import find_ties
 from refold.model.message import Message
 
 
@@ -11,9 +12,9 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
     """Tile the conversation with blocks that no roll-up may cut.
 
     A block reaches from a message that calls tools to the last message that answers one of its
-    calls, with whatever was said in between.
+    calls, with whatever was said in between; some session files have other ties as well.
     """
-    last_answer = _last_answers(messages)
+    last_answer, ties = _last_answers(messages), find_ties(messages)
     blocks: list[range] = []
     start = 0
     while start < len(messages):
@@ -21,7 +22,8 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
         place = start
         while place < end:
             binds = place + 1 < len(messages) and messages[place].binds_next
-            end = max(end, last_answer.get(place, place) + 1, place + 2 if binds else 0)
+            last = max(last_answer.get(place, place), ties.get(place, place), place + binds)
+            end = max(end, last + 1)
             place += 1
         blocks.append(range(start, end))
         start = end

@@ -81,6 +81,7 @@ class _Ladder:
         self._units = make_units(
             Folder(draft, setting), draft, self._untouchable, recent_from, self._tokens
         )
+        self._unit_at = {message.index: unit for unit in self._units for message in unit.run}
         self._total = sum(unit.cost for unit in self._units)
 
     def climb(self) -> tuple[Plan, BudgetReport]:
@@ -136,10 +137,11 @@ class _Ladder:
         for block in self._rollable_blocks(includes_recent=bool(suffix)):
             if stretches and rest + max(stub * len(stretches), room) <= self._target:
                 break
-            if stretches and stretches[-1][-1].last + 1 == block[0].first:
-                stretches[-1].extend(block)
-            else:
+            notes = self._notes_between(stretches[-1][-1], block[0]) if stretches else None
+            if notes is None:
                 stretches.append(list(block))
+            else:
+                stretches[-1] += [*notes, *block]
             rolled.update(map(id, block))
             for unit in block:
                 rest -= unit.cost
@@ -156,17 +158,22 @@ class _Ladder:
         self._total = rest + stub * len(worthwhile)
         return worthwhile
 
+    def _notes_between(self, before: Unit, after: Unit) -> list[Unit] | None:
+        """Return what no model sees between two units, or `None` if there is anything else."""
+        between = [self._unit_at[index] for index in range(before.last + 1, after.first)]
+        return between if all(unit.is_note for unit in between) else None
+
     def _rollable_blocks(self, *, includes_recent: bool) -> Iterator[list[Unit]]:
         """Yield the units of each block that may be rolled up, oldest first."""
-        unit_at = {message.index: unit for unit in self._units for message in unit.run}
         group: list[Unit] = []
         for block in find_blocks(self._messages):
             for index in block:
-                if not group or group[-1] is not unit_at[index]:
-                    group.append(unit_at[index])
+                if not group or group[-1] is not self._unit_at[index]:
+                    group.append(self._unit_at[index])
             if group[-1].last > block[-1]:
                 continue  # a run of several messages goes as one
-            if all(unit.can_roll and (includes_recent or not unit.is_recent) for unit in group):
+            may_go = all(u.can_roll and (includes_recent or not u.is_recent) for u in group)
+            if may_go and not all(unit.is_note for unit in group):
                 yield group
             group = []
 

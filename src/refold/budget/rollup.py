@@ -23,7 +23,7 @@ _MIN_ASKING: Final = 60
 
 def smallest_roll(sources: Sequence[Message]) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
-    return _fold(sources, summary_tag(f"{len(sources)} messages", handle=handle_of(sources)))
+    return _fold(sources, summary_tag(f"{_turns(sources)} messages", handle=handle_of(sources)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
@@ -31,7 +31,7 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     tokens = analyses.tokens
     written = analyses.written(transcript(sources)) if room >= _MIN_ASKING else None
     if written is not None:
-        tag = summary_tag(written, merged=len(sources), handle=handle_of(sources))
+        tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
             return _fold(sources, tag)
     units = list(_units_of(sources, analyses))
@@ -46,6 +46,10 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
             return _fold(sources, tag)
         chars = int(0.95 * chars * room / cost)
     return smallest_roll(sources)
+
+
+def _turns(sources: Sequence[Message]) -> int:
+    return sum(message.is_turn for message in sources)
 
 
 def transcript(sources: Sequence[Message]) -> str:
@@ -91,7 +95,9 @@ def _tag(sources: Sequence[Message], units: list[Unit], entities: Iterable[str],
         if len(entity) + 2 <= left and entity not in body:
             named.append(entity)
             left -= len(entity) + 2
-    return summary_tag(body or "…", merged=len(sources), entities=named, handle=handle_of(sources))
+    return summary_tag(
+        body or "…", merged=_turns(sources), entities=named, handle=handle_of(sources)
+    )
 
 
 def _fold(sources: Sequence[Message], tag: str) -> Fold:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Self
 
-from refold.formats import can_roll
 from refold.model.decision import Decision, Refer, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
@@ -83,13 +82,14 @@ class Unit:
         self.cost = self._price(self.folds)
 
     @property
+    def is_note(self) -> bool:
+        """Whether no model ever sees it: it costs nothing, and goes along with its neighbours."""
+        return not self.run[0].is_turn
+
+    @property
     def can_roll(self) -> bool:
-        """Whether a roll-up may take it in: nothing protected, and a shape that we can write."""
-        return (
-            not self.is_untouchable
-            and not self._spoken
-            and all(can_roll(message) for message in self.run)
-        )
+        """Whether a roll-up may take it in."""
+        return self.is_note or not (self.is_untouchable or self._spoken)
 
     def lower(self, level: Level) -> int:
         """Go down to *level* if that saves tokens; return how many."""

@@ -62,20 +62,19 @@ def turn_of(record: Any) -> Any:
     return record
 
 
-def can_roll(message: Message) -> bool:
-    """Tell whether a summary can take the place of this message in its own shape."""
-    format_ = find_format(message.format)
-    return format_.write is not None and (format_.is_file or "role" in message.wire)
-
-
-def write_rolled(message: Message, text: str) -> dict[str, Any]:
-    """Write a summary of the assistant's in the place and the shape of *message*.
+def write_rolled(messages: Sequence[Message], text: str) -> dict[str, Any]:
+    """Write a summary of the assistant's in the place and the shape of *messages*.
 
     A roll-up speaks of what happened; nobody's words are put into the user's mouth.
     """
-    write = find_format(message.format).write
-    assert write is not None, "only what can be rolled is rolled"
-    return write(message.wire, text)
+    format_ = find_format(messages[0].format)
+    return format_.write([message.wire for message in messages], text)
+
+
+def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
+    """Map the place of a message to that of the last one that must not be parted from it."""
+    ties = find_format(messages[0].format).ties if messages else None
+    return ties([message.wire for message in messages]) if ties else {}
 
 
 def load(
@@ -175,9 +174,9 @@ __all__ = [
     "FORMATS",
     "Format",
     "Loader",
-    "can_roll",
     "check_list",
     "find_format",
+    "find_ties",
     "format_names",
     "load",
     "recognize",

@@ -39,8 +39,10 @@ class Format:
     name: str
     marks: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], str], Reading]
-    write: Callable[[Mapping[str, Any], str], dict[str, Any]] | None = None
-    """Writes a message of the assistant with the given text, in the place of the given one."""
+    write: Callable[[Sequence[Mapping[str, Any]], str], dict[str, Any]]
+    """Writes a message of the assistant with the given text, in the place of the given ones."""
+    ties: Callable[[Sequence[Mapping[str, Any]]], Mapping[int, int]] | None = None
+    """Maps the place of a message to that of the last one that must not be parted from it."""
     turn_path: Callable[[Mapping[str, Any]], Path] | None = None
     """Says where the turn stands in a record, if this is the record shape of a session file."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.formats.base import Format, Reading, has_type, read_role
@@ -12,6 +12,8 @@ from refold.model.wire import Path
 _TURNS: Final = frozenset({"user", "assistant"})
 _NOTES: Final = frozenset({"summary", "file-history-snapshot"})
 """Records with which a file may begin before anybody has said anything."""
+_KEPT: Final = tuple("isSidechain userType cwd sessionId version gitBranch uuid timestamp".split())
+"""What a summary takes over from the last record that it stands for."""
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
@@ -42,5 +44,43 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-FORMAT: Final[Format] = Format(name="claude-code", marks=_marks, read=_read, turn_path=_turn_path)
-"""Has no `write`: every record names the one before it, so none may go in a roll-up."""
+def _write(records: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+    """Write one record in the place of several: a link between what comes before and after them."""
+    links = [record for record in records if "uuid" in record] or records
+    first, last = links[0], links[-1]
+    content = [{"type": "text", "text": text}]
+    return {
+        **{name: first[name] for name in ("parentUuid",) if name in first},
+        **{name: last[name] for name in _KEPT if name in last},
+        "type": "assistant",
+        "message": {"type": "message", "role": "assistant", "content": content},
+    }
+
+
+def _ties(records: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Tie a record to the last one that names it as its parent, unless they are neighbours.
+
+    Then whatever follows a stretch of records that no tie crosses names the last one of them.
+    """
+    place_of: dict[object, int] = {}
+    ties: dict[int, int] = {}
+    neighbour = -1
+    for place, record in enumerate(records):
+        uuid, parent = record.get("uuid"), record.get("parentUuid")
+        if not isinstance(uuid, str):
+            continue
+        named = place_of.get(parent, neighbour) if isinstance(parent, str) else neighbour
+        if named != neighbour:
+            ties[named] = place
+        place_of[uuid] = neighbour = place
+    return ties
+
+
+FORMAT: Final[Format] = Format(
+    name="claude-code",
+    marks=_marks,
+    read=_read,
+    write=_write,
+    ties=_ties,
+    turn_path=_turn_path,
+)

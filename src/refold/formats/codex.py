@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.formats.base import Format, Reading, add_text, has_type, read_role
@@ -82,7 +82,8 @@ def _read_output(reading: Reading, output: object, path: Path, place: str, call_
         add_answer(reading, path, call_id)
 
 
-def _write(record: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _write(records: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+    record = records[0]
     item = {
         "type": "message",
         "role": "assistant",

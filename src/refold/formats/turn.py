@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refold.errors import MessageError
@@ -47,7 +47,8 @@ def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> Non
         reading.calls.append(str(legacy.get("name", "")))
 
 
-def write_turn(message: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Write a turn of the assistant in the place of *message*; an id is kept."""
-    identity = {"id": message["id"]} if "id" in message else {}
+def write_turn(messages: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+    """Write a turn of the assistant in the place of *messages*; the id of the first is kept."""
+    first = messages[0]
+    identity = {"id": first["id"]} if "id" in first else {}
     return {**identity, "role": "assistant", "content": text}

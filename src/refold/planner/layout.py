@@ -15,7 +15,6 @@ from typing import Final
 
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
-from refold.formats import can_roll
 from refold.model.message import Message
 from refold.stages.tags import part_tag
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
@@ -81,7 +80,7 @@ def lay_out(
     """Give every message its place; in plain *talk* structure says nothing."""
     reasons = _let_yield(messages, untouchable, tokens, target, talk=talk)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
-    blocks = find_blocks(messages)
+    blocks = [block for block in find_blocks(messages) if any(messages[i].is_turn for i in block)]
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
     if _cost_in_place(messages, blocks, last_words, reasons, tokens) > (1 - _ELBOW_SHARE) * left:
         last_words = frozenset()
@@ -92,11 +91,14 @@ def lay_out(
     anchored = {
         index
         for index, why in untouchable.items()
-        if index in reasons
-        or (
-            is_roomy
-            and (not talk or why == "last_user_message")
-            and _frame(messages[index], tokens) <= left * _NEWEST_SHARE
+        if messages[index].is_turn
+        and (
+            index in reasons
+            or (
+                is_roomy
+                and (not talk or why == "last_user_message")
+                and _frame(messages[index], tokens) <= left * _NEWEST_SHARE
+            )
         )
     }
     anchored.update(index for index, _ in last_words)
@@ -118,9 +120,10 @@ def lay_out(
         fits = not talk and (
             room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
         )
-        if not fits and not anchored.intersection(block) and _can_roll(messages, block):
+        if not fits and not anchored.intersection(block):
             for index in block:
                 places[index] = Place.DIGEST
+    _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
     return Layout(places, reasons, last_words)
 
@@ -156,7 +159,8 @@ def _least_rest(
     messages: Sequence[Message], reasons: Mapping[int, str], tokens: CountedTexts
 ) -> int:
     """Return what everything else costs at least: a digest for each stretch, or a short one."""
-    stretches = groupby(messages, lambda message: message.index in reasons)
+    turns = [message for message in messages if message.is_turn]
+    stretches = groupby(turns, lambda message: message.index in reasons)
     return sum(
         min(_SHORT_STRETCH, sum(map(tokens.message, stretch)))
         for is_whole, stretch in stretches
@@ -180,6 +184,18 @@ def _cost_in_place(
     return frames + sum(max(0, cost - STUB_TOKENS) for cost in texts)
 
 
+def _take_notes_along(messages: Sequence[Message], places: list[Place]) -> None:
+    """Let a digest reach over records that no model sees, if it goes on behind them."""
+    for is_turn, run in groupby(messages, lambda message: message.is_turn):
+        if is_turn:
+            continue
+        notes = [message.index for message in run]
+        around = places[max(0, notes[0] - 1)], places[min(len(places) - 1, notes[-1] + 1)]
+        if around == (Place.DIGEST, Place.DIGEST):
+            for index in notes:
+                places[index] = Place.DIGEST
+
+
 def _keep_short(
     messages: Sequence[Message],
     places: list[Place],
@@ -192,14 +208,10 @@ def _keep_short(
         if is_digest and sum(map(tokens.message, stretch)) <= _SHORT_STRETCH:
             for message in stretch:
                 places[message.index] = Place.WHOLE
-                reasons[message.index] = "short_content"
+                reasons.setdefault(message.index, "short_content")
 
 
 def _frame(message: Message, tokens: CountedTexts) -> int:
     """Return what *message* costs in its place with next to nothing of its texts."""
     texts = [tokens(part.text) for part in message.parts]
     return tokens.message(message) - sum(texts) + sum(min(t, STUB_TOKENS) for t in texts)
-
-
-def _can_roll(messages: Sequence[Message], block: range) -> bool:
-    return all(can_roll(messages[index]) for index in block)

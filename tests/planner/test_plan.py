@@ -61,7 +61,9 @@ def test_without_leave_nothing_is_selected(chosen: dict[str, Any]) -> None:
     assert report is not None
     assert report.rungs == ("lossless",)
     assert not report.fits
-    assert report.obstacles
+    [choice] = [f"{name}={value}" for name, value in chosen.items()]
+    assert choice in {obstacle.reason for obstacle in report.obstacles}
+    assert sum(obstacle.tokens for obstacle in report.obstacles) == report.token_count
     assert {o.action for fold in plan for row in fold.outcomes for o in row} <= {
         "preserved",
         "recoded",

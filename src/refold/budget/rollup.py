@@ -101,6 +101,9 @@ def _tag(sources: Sequence[Message], units: list[Unit], entities: Iterable[str],
 
 
 def _fold(sources: Sequence[Message], tag: str) -> Fold:
-    share = int(len(tag) / len(sources) + 0.5)
-    rows = tuple((Outcome("compressed", "rolled_up", message.chars, share),) for message in sources)
+    share = int(len(tag) / _turns(sources) + 0.5)
+    rows = tuple(
+        (Outcome("compressed", "rolled_up", message.chars, share * message.is_turn),)
+        for message in sources
+    )
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=rows, is_rolled=True)

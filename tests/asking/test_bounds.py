@@ -306,6 +306,19 @@ class TestDeadline:
             time.sleep(0.01)
         assert was_over == [True]
 
+    def test_nor_is_a_classifier_that_does(self) -> None:
+        is_over = threading.Event()
+        outcomes: list[bool] = []
+
+        def judge(text: str) -> Verdict:
+            outcomes.append(is_over.wait(5))
+            return Verdict("compress", 0.9, "prose")
+
+        result = fold(notes(1), classifier=judge, pass_seconds=0.1)
+        assert outcomes == []
+        is_over.set()
+        assert len(report_of(result).failures) == 1
+
 
 class TestEvents:
     def test_start_items_done(self) -> None:

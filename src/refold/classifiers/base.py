@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args, runtime_checkable
 
-from refold.calling import call
+from refold.calling import Callee
 from refold.errors import ConfigError
 
 Decision = Literal["preserve", "compress"]
@@ -43,11 +43,11 @@ class FunctionClassifier:
     """A classifier made of a function; a synchronous one runs in a thread, so calls overlap."""
 
     def __init__(self, function: VerdictFunction) -> None:
-        self._function = function
+        self._call = Callee(function)
 
     async def classify(self, text: str) -> Verdict:
         """Return what the function says."""
-        verdict = await call(self._function, text)
+        verdict = await self._call(text)
         if not isinstance(verdict, Verdict):
             raise TypeError(f"a classifier must return a Verdict, got {type(verdict).__name__}")
         return verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
-from refold.calling import call
+from refold.calling import Callee
 from refold.checks import check_whole
 from refold.classifiers.base import Classifier, Verdict
 from refold.classifiers.prompt import read_verdict, write_prompt
@@ -22,12 +22,12 @@ class CallClassifier:
     """Asks a model through a function from prompt to answer."""
 
     def __init__(self, call: AnswerFunction, write: Callable[[str], str]) -> None:
-        self._call = call
+        self._call = Callee(call)
         self._write = write
 
     async def classify(self, text: str) -> Verdict:
         """Ask once; an answer that nobody understands is a verdict without confidence."""
-        answer = await call(self._call, self._write(text))
+        answer = await self._call(self._write(text))
         if not isinstance(answer, str):
             raise TypeError(f"a model's answer must be a string, got {type(answer).__name__}")
         return read_verdict(answer)

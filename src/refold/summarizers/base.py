@@ -7,16 +7,11 @@ refold drives them on an event loop of its own. Plain functions become summarize
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Final, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from refold.calling import is_async
+from refold.calling import Callee
 from refold.errors import ConfigError
 
 
@@ -72,31 +67,18 @@ TextFunction = Callable[[str], str | Awaitable[str]]
 """The simplest summarizer: a function from text to text, synchronous or not."""
 
 
-_MAX_THREADS: Final = 32
-
-
 class FunctionSummarizer:
     """A summarizer made of a function; a synchronous one runs in a thread, so calls overlap."""
 
     def __init__(self, function: TextFunction) -> None:
-        self._function = function
-        self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="refold-summarizer")
-        self._is_async = is_async(function)
+        self._call = Callee(function)
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Call the function with the text, followed by the facts to keep, if there are any."""
         text = request.text
         if request.must_keep:
             text += "\n\nKeep word for word: " + "; ".join(request.must_keep)
-        if self._is_async:
-            answer = self._function(text)
-        else:
-            # A pool of our own: an event loop waits for its default pool before it closes, and a
-            # function that hangs must not keep a deadline from being kept.
-            call = partial(copy_context().run, self._function, text)
-            answer = await asyncio.get_running_loop().run_in_executor(self._pool, call)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        answer = await self._call(text)
         if not isinstance(answer, str):
             raise TypeError(f"a summarizer must return a string, got {type(answer).__name__}")
         return Summary(text=answer, usage=Usage(calls=1))

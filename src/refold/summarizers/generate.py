@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from refold.calling import call
+from refold.calling import Callee
 from refold.errors import ConfigError
 from refold.summarizers.base import Summary, SummaryRequest, Usage
 from refold.summarizers.prompt import make_mark
@@ -36,7 +36,7 @@ class GenerateSummarizer:
             raise ConfigError(f"generate must be callable, got {generate!r}")
         if not isinstance(prompt, str) or not prompt.strip():
             raise ConfigError(f"prompt must be a text that is not empty, got {prompt!r}")
-        self._generate = generate
+        self._generate = Callee(generate)
         self._prompt = prompt
 
     @property
@@ -51,7 +51,7 @@ class GenerateSummarizer:
         )
         mark = make_mark(request.text, request.context)
         messages = self._messages(request, mark)
-        summary = read_answer(await call(self._generate, messages))
+        summary = read_answer(await self._generate(messages))
         # A model may copy the fences along with the text.
         return replace(summary, text=strip_mark(summary.text, mark))
 

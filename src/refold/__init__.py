@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.scope import ScopedStore
     from refold.agent.tool import ToolCompressor
-    from refold.classifiers import create_classifier, create_escalating_classifier
+    from refold.classifiers import create_classifier
     from refold.compressor import (
         Classification,
         Compressor,
         acompress,
         classify,
         compress,
+        create_escalating_classifier,
         uncompress,
     )
     from refold.errors import (
@@ -91,7 +92,7 @@ _HOMES = {
     "classify": "refold.compressor",
     "compress": "refold.compressor",
     "create_classifier": "refold.classifiers",
-    "create_escalating_classifier": "refold.classifiers",
+    "create_escalating_classifier": "refold.compressor",
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
     "retrieve_tool": "refold.agent.retrieval",

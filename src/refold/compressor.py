@@ -1,14 +1,16 @@
-"""The public face: compress, uncompress, classify."""
+"""The public face: compress, uncompress, classify, and a classifier that falls back to that."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from refold.asking import arun, run
-from refold.detectors import detect
+from refold.classifiers import Classifier, EscalatingClassifier, create_classifier
+from refold.classifiers.llm import AnswerFunction
+from refold.detectors import detect, detect_hard
 from refold.engine import Engine, combine
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
@@ -42,6 +44,28 @@ def classify(text: str) -> Classification:
         return Classification(tier="T0", confidence=round(confidence, 2), reasons=reasons)
     tier: Tier = "T2" if len(text.split()) < _T3_WORDS else "T3"
     return Classification(tier=tier, confidence=0.65, reasons=())
+
+
+def create_escalating_classifier(
+    call: AnswerFunction,
+    *,
+    max_response_tokens: int = 100,
+    system_prompt: str = "",
+    always_preserve: Iterable[str] = (),
+    always_compress: Iterable[str] = (),
+) -> Classifier:
+    """Make a classifier that asks *call* and, if that is no use, goes by refold's own detectors.
+
+    That is: if *call* raises, or if nobody understands what it answers.
+    """
+    inner = create_classifier(
+        call,
+        max_response_tokens=max_response_tokens,
+        system_prompt=system_prompt,
+        always_preserve=always_preserve,
+        always_compress=always_compress,
+    )
+    return EscalatingClassifier(inner, lambda text: detect_hard(TextView(text)).hard)
 
 
 class Compressor:

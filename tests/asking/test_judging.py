@@ -19,8 +19,6 @@ from refold import (
     create_escalating_classifier,
 )
 from refold.classifiers import Classifier, Verdict
-from refold.detectors import detect
-from refold.text.view import TextView
 from tests.asking.notes import FILLER, Clerk, checked, fold, note, notes, plainly, report_of, talk
 from tests.conversations import Conversation
 from tests.summarizers.contract import run
@@ -222,13 +220,10 @@ class TestMadeOfAModel:
         assert report_of(result).failures == ()
 
     def test_create_escalating_classifier(self) -> None:
-        def hard(text: str) -> tuple[str, ...]:
-            return detect(TextView(text)).hard
-
         def call(prompt: str) -> str:
             raise OSError("no network")
 
-        judge: Classifier = create_escalating_classifier(call, hard_reasons=hard)
+        judge: Classifier = create_escalating_classifier(call)
         messages = talk(TRACE * 3, note(1))
         result = fold(messages, classifier=judge, classifier_mode="full", trace=True)
         assert result.decisions[0].reason == "llm_preserved:heuristic_t0 (OSError)"

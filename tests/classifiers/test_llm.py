@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.classifiers import Verdict, create_classifier, create_escalating_classifier
+from refold.classifiers import EscalatingClassifier, Verdict, create_classifier
 from refold.classifiers.base import Classifier
 from refold.classifiers.prompt import UNPARSEABLE, read_verdict
 from refold.errors import ConfigError
@@ -163,5 +163,5 @@ def test_what_can_never_work(choices: dict[str, Any], message: str) -> None:
     ],
 )
 def test_escalating(answer: Any, reasons: tuple[str, ...], verdict: Verdict) -> None:
-    classifier = create_escalating_classifier(Model(answer), hard_reasons=lambda text: reasons)
+    classifier = EscalatingClassifier(create_classifier(Model(answer)), lambda text: reasons)
     assert classify(classifier) == verdict

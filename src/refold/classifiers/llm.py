@@ -83,26 +83,3 @@ def create_classifier(
         always_compress=tuple(always_compress),
     )
     return CallClassifier(call, write)
-
-
-def create_escalating_classifier(
-    call: AnswerFunction,
-    *,
-    hard_reasons: HardReasons,
-    max_response_tokens: int = 100,
-    system_prompt: str = "",
-    always_preserve: Iterable[str] = (),
-    always_compress: Iterable[str] = (),
-) -> Classifier:
-    """Make a classifier that asks *call* and, if that is no use, *hard_reasons*.
-
-    With refold's detectors: `hard_reasons=lambda text: detect(TextView(text)).hard`.
-    """
-    inner = create_classifier(
-        call,
-        max_response_tokens=max_response_tokens,
-        system_prompt=system_prompt,
-        always_preserve=always_preserve,
-        always_compress=always_compress,
-    )
-    return EscalatingClassifier(inner, hard_reasons)

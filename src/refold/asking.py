@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from refold.classifiers.base import Classifier, Verdict
+from refold.classifiers.base import Classifier, expect_verdict
 from refold.errors import ConfigError
 from refold.events import Event, Listener
 from refold.flow import Flow
@@ -136,9 +136,7 @@ class Asker:
         tally.asked += 1
         await self._judging.slots.acquire()
         try:
-            verdict = await self.classifier.classify(hide_secrets(text))
-            if not isinstance(verdict, Verdict):
-                raise TypeError(f"a classifier must return a Verdict, got {type(verdict).__name__}")
+            verdict = expect_verdict(await self.classifier.classify(hide_secrets(text)))
         except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
             return _failure(error, tally)
         finally:

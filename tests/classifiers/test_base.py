@@ -30,6 +30,16 @@ def test_accepts(value: object) -> None:
     assert asyncio.run(classifier.classify("text")) == KEEP
 
 
+def test_accepts_a_mapping_with_the_names_of_a_verdict() -> None:
+    given = {"decision": "preserve", "confidence": 0.9, "reason": "a decision"}
+    assert asyncio.run(as_classifier(lambda text: given).classify("text")) == KEEP
+    sure = as_classifier(lambda text: {**given, "confidence": 7})
+    assert asyncio.run(sure.classify("text")).confidence == 1
+    for wrong in ({**given, "decision": "maybe"}, {"decision": "preserve"}, {}):
+        with pytest.raises(TypeError, match="a classifier must return a Verdict, got {"):
+            asyncio.run(as_classifier(lambda text, wrong=wrong: wrong).classify("text"))
+
+
 def test_a_classifier_stays_what_it_is() -> None:
     fixed = Fixed()
     assert as_classifier(fixed) is fixed
@@ -42,7 +52,7 @@ def test_refuses() -> None:
 
 def test_the_function_must_return_a_verdict() -> None:
     function: Any = lambda text: "preserve"  # noqa: E731
-    with pytest.raises(TypeError, match="a classifier must return a Verdict, got str"):
+    with pytest.raises(TypeError, match="a classifier must return a Verdict, got 'preserve'"):
         asyncio.run(as_classifier(function).classify("text"))
 
 

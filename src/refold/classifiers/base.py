@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from refold.calling import Callee
 from refold.errors import ConfigError
@@ -26,6 +26,23 @@ class Verdict:
             raise ValueError(f"decision must be preserve or compress, got {self.decision!r}")
 
 
+def as_verdict(value: object) -> Verdict | None:
+    """Read a verdict, or a mapping with the same names; None if it is neither."""
+    match value:
+        case Verdict():
+            return value
+        case {"confidence": bool()}:
+            return None
+        case {
+            "decision": "preserve" | "compress" as decision,
+            "confidence": int() | float() as confidence,
+            "reason": str() as reason,
+        }:
+            return Verdict(decision, float(min(1, max(0, confidence))), reason)
+        case _:
+            return None
+
+
 @runtime_checkable
 class Classifier(Protocol):
     """Judges texts. May raise anything; the caller goes on without it."""
@@ -35,7 +52,10 @@ class Classifier(Protocol):
         ...
 
 
-VerdictFunction = Callable[[str], Verdict | Awaitable[Verdict]]
+AnyVerdict = Verdict | Mapping[str, Any]
+"""A verdict, or a mapping with its names: `decision`, `confidence`, `reason`."""
+
+VerdictFunction = Callable[[str], AnyVerdict | Awaitable[AnyVerdict]]
 """The simplest classifier: a function from text to verdict, synchronous or not."""
 
 
@@ -47,10 +67,15 @@ class FunctionClassifier:
 
     async def classify(self, text: str) -> Verdict:
         """Return what the function says."""
-        verdict = await self._call(text)
-        if not isinstance(verdict, Verdict):
-            raise TypeError(f"a classifier must return a Verdict, got {type(verdict).__name__}")
-        return verdict
+        return expect_verdict(await self._call(text))
+
+
+def expect_verdict(value: object) -> Verdict:
+    """Read what a classifier returned, which may be anything."""
+    verdict = as_verdict(value)
+    if verdict is None:
+        raise TypeError(f"a classifier must return a Verdict, got {value!r:.80}")
+    return verdict
 
 
 def as_classifier(value: object) -> Classifier:

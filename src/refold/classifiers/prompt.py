@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from refold.classifiers.base import Verdict
+from refold.classifiers.base import Verdict, as_verdict
 
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
 
@@ -72,7 +72,7 @@ def read_verdict(answer: str) -> Verdict:
     Tried in turn: all of it, then each JSON object in it, wherever it begins, code fences or not.
     """
     answer = answer[:_MAX_CHARS].strip()
-    verdicts = (_as_verdict(value) for value in _objects(answer))
+    verdicts = (as_verdict(value) for value in _objects(answer))
     return next((verdict for verdict in verdicts if verdict is not None), UNPARSEABLE)
 
 
@@ -100,20 +100,6 @@ def _objects(answer: str) -> Iterator[Any]:
         else:
             yield value
         start = answer.find("{", end)
-
-
-def _as_verdict(value: Any) -> Verdict | None:
-    match value:
-        case {"confidence": bool()}:
-            return None
-        case {
-            "decision": "preserve" | "compress" as decision,
-            "confidence": int() | float() as confidence,
-            "reason": str() as reason,
-        }:
-            return Verdict(decision, float(min(1, max(0, confidence))), reason)
-        case _:
-            return None
 
 
 def _refuse(constant: str) -> float:

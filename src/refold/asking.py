@@ -7,6 +7,7 @@ word for word, if that is still shorter; then the deterministic summary is used 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -45,6 +46,8 @@ class Tally:
     refused: list[RefusedAnswer] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    seconds_asked: float = 0.0
+    """How long answers were waited for; one compression may ask several times."""
 
     def report(self) -> ModelReport:
         """Freeze it."""
@@ -107,10 +110,14 @@ class Asker:
         A work returns what went wrong, or nothing.
         """
         done = 0
+        started = time.monotonic()
+        left = None if self._pass_seconds is None else self._pass_seconds - tally.seconds_asked
         tasks = [asyncio.ensure_future(work) for work in works]
         try:
             self._tell("start", 0, len(tasks))
-            async with asyncio.timeout(self._pass_seconds):
+            if left is not None and left <= 0:
+                raise TimeoutError  # a timeout would let every work begin
+            async with asyncio.timeout(left):
                 for next_done in asyncio.as_completed(tasks):
                     problem = await next_done
                     done += 1
@@ -125,6 +132,7 @@ class Asker:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            tally.seconds_asked += time.monotonic() - started
         self._tell("done", done, len(tasks))
 
     def _tell(self, kind: Any, done: int, total: int, detail: str = "") -> None:

@@ -71,9 +71,9 @@ def create_escalating_classifier(
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
-    A *summarizer* may write summaries and a *classifier* may have texts kept; both are checked,
-    limited and cached, and neither is needed. *on_event* is told while they work, which may take
-    *pass_seconds* in all.
+    A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
+    checked, summaries are remembered, and neither is needed. *on_event* is told while they work,
+    which may take *pass_seconds* in all for one conversation.
     """
 
     def __init__(

@@ -282,6 +282,22 @@ class TestDeadline:
         assert report_of(run(compressor.acompress(notes(3)))).accepted == 3
         assert [request.text for request in model.requests] == [note(2)]
 
+    def test_judging_and_writing_share_the_time(self) -> None:
+        asked: list[str] = []
+
+        async def judge(text: str) -> Verdict:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def write(text: str) -> str:
+            asked.append(text)
+            return sum_up(text)
+
+        result = fold(notes(3), classifier=judge, summarizer=write, pass_seconds=0.2)
+        assert result.messages == plainly(notes(3))
+        assert asked == []
+        assert len(report_of(result).failures) == 2
+
     def test_no_time_at_all(self) -> None:
         result = fold(notes(2), summarizer=Clerk(), pass_seconds=0)
         assert result.messages == plainly(notes(2))

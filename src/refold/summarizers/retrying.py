@@ -38,7 +38,8 @@ class Retrying:
     The wait before the n-th retry is drawn evenly from 0 to `base_seconds * 2**(n-1)` ("full
     jitter": many callers that failed together do not come back together; *jitter* False waits for
     the whole of it). A server that names a time (`Retry-After`) is not asked before that. No wait
-    is longer than *max_seconds*. The last error is raised as it came; cancellation always is.
+    is longer than *max_seconds*: a server that wants to be left alone for longer is not asked again
+    at all. The last error is raised as it came; cancellation always is.
     """
 
     def __init__(
@@ -75,16 +76,16 @@ class Retrying:
             except Exception as error:
                 if not self._is_retryable(error):
                     raise
-                seconds = self._wait(retry, error)
+                asked_for = retry_after_seconds(error, now=self._clock()) or 0.0
+                if asked_for > self._max:
+                    raise
+                seconds = max(asked_for, self._backoff(retry))
             await self._sleep(seconds)
         return await self._inner.summarize(request)
 
-    def _wait(self, retry: int, error: Exception) -> float:
+    def _backoff(self, retry: int) -> float:
         backoff = min(self._max, self._base * 2.0 ** min(retry, _LARGEST_EXPONENT))
-        if self._jitter:
-            backoff *= self._random()
-        asked_for = retry_after_seconds(error, now=self._clock())
-        return min(self._max, max(backoff, asked_for or 0.0))
+        return backoff * self._random() if self._jitter else backoff
 
 
 def is_transient(error: Exception) -> bool:

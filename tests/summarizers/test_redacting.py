@@ -215,3 +215,12 @@ def test_a_text_that_could_not_be_searched_is_not_sent() -> None:
     with pytest.raises(ForeignError):
         run(Redacting(inner, find_secrets=find).summarize(ask()))
     assert inner.requests == []
+
+
+def test_what_is_said_about_the_text_holds_no_secret_either() -> None:
+    inner = Repeats()
+    context = f"Tool: login\nArguments: password={BODY}"
+    for text in ("all is well", f"the token is token={BODY}"):
+        run(Redacting(inner).summarize(SummaryRequest(text=text, context=context)))
+        assert BODY not in inner.seen.context + inner.seen.text
+        assert inner.seen.context == "Tool: login\nArguments: password=<secret-1>"

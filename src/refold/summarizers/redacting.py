@@ -29,7 +29,7 @@ _NUMBERED: Final = re.compile(r"secret-([0-9]{1,9})", re.I)
 class Redacting:
     """Replaces each secret by `<secret-1>`, `<secret-2>`, … and puts it back into the answer.
 
-    The same secret has the same placeholder throughout a request, `must_keep` included. What
+    The same secret has the same placeholder throughout a request, in all of its fields. What
     *find_secrets* raises is raised: a text that could not be searched is not sent.
     """
 
@@ -41,13 +41,18 @@ class Redacting:
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask *inner* about the text without its secrets."""
-        vault = _Vault((request.text, *request.must_keep), self._find)
+        vault = _Vault((request.text, request.context, *request.must_keep), self._find)
         if not vault:
             return await self._inner.summarize(request)
         hidden = vault.hide(request.text)
         kept = (vault.hide_fact(fact, request.text, hidden) for fact in request.must_keep)
         answer = await self._inner.summarize(
-            replace(request, text=hidden, must_keep=tuple(dict.fromkeys(kept)))
+            replace(
+                request,
+                text=hidden,
+                context=vault.hide(request.context),
+                must_keep=tuple(dict.fromkeys(kept)),
+            )
         )
         return replace(answer, text=vault.reveal(answer.text))
 

@@ -15,12 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from refold.classifiers.base import Classifier, expect_verdict
-from refold.errors import ConfigError
+from refold.errors import ConfigError, describe
 from refold.events import Event, Listener
 from refold.flow import Flow
 from refold.model.ask import Answers, Judgement, Questions
 from refold.result import ModelReport, RefusedAnswer
-from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import hide_secrets
 from refold.tokens.base import TokenCounter
@@ -184,9 +184,7 @@ def _failure(error: BaseException, tally: Tally) -> str:
         raise error
     problem = describe(error)
     tally.failures.append(problem)
-    usage = getattr(error, "usage", None)
-    if isinstance(usage, Usage):
-        tally.usage += usage
+    tally.usage += usage_of(error)
     return problem
 
 
@@ -226,15 +224,6 @@ def _note(refusals: Iterable[Refusal], tally: Tally) -> None:
         RefusedAnswer(gate=refusal.gate, why=refusal.why, missing=refusal.missing)
         for refusal in refusals
     )
-
-
-def describe(error: BaseException) -> str:
-    """Name an error on one line, without the texts that it may quote at length."""
-    try:
-        line = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - not even its own words can be trusted
-        line = ""
-    return f"{type(error).__name__}: {line[:200]}" if line else type(error).__name__
 
 
 @dataclass(frozen=True, slots=True)

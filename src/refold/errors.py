@@ -1,4 +1,4 @@
-"""Every exception refold raises.
+"""Every exception refold raises, and how to name one on a line.
 
 RefoldError
 ├── ConfigError      an option that can never work
@@ -9,6 +9,10 @@ RefoldError
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+_LONGEST_LINE: Final = 200
 
 
 class RefoldError(Exception):
@@ -37,3 +41,12 @@ class StoreError(RefoldError):
 
 class BudgetError(RefoldError):
     """The conversation cannot be made to fit its token budget."""
+
+
+def describe(error: BaseException) -> str:
+    """Name an error on one line, without the texts that it may quote at length."""
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - not even its own words can be trusted
+        line = ""
+    return f"{type(error).__name__}: {line[:_LONGEST_LINE]}" if line else type(error).__name__

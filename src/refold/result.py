@@ -186,9 +186,12 @@ class ModelReport:
     failures: tuple[str, ...] = ()
     """Errors of the model's client, and deadlines."""
     calls: int = 0
+    """Calls that were answered; none for answers that were remembered."""
     input_tokens: int = 0
+    """As the model's client reports them; estimated from the texts if it does not."""
     output_tokens: int = 0
     cost_usd: float = 0.0
+    """Known only if the summarizer says so: see `refold.summarizers.Accounting`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

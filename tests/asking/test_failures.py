@@ -10,6 +10,7 @@ import pytest
 from refold import acompress
 from refold.classifiers import Verdict
 from refold.summarizers import Summary, SummaryRequest
+from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import fold, note, notes, plainly, report_of, short, sum_up
 from tests.conversations import Conversation
 from tests.summarizers.contract import run
@@ -207,3 +208,26 @@ class TestSome:
         broken.clear()
         broken.append(False)
         assert report_of(compressor.compress(notes(1))).accepted == 1
+
+
+def test_a_model_that_only_fails_is_soon_left_alone() -> None:
+    asked: list[str] = []
+
+    def model(text: str) -> str:
+        asked.append(text)
+        raise ValueError("out of order")
+
+    result = fold(notes(60), summarizer=model)
+    assert result.messages == plainly(notes(60))
+    assert len(asked) < 10
+    failures = report_of(result).failures
+    assert len(failures) == 60
+    assert "CircuitOpenError" in failures[-1]
+    assert "ValueError: out of order" in failures[-1]
+
+
+def test_tokens_are_estimated_where_nobody_says() -> None:
+    report = report_of(fold(notes(2), summarizer=sum_up))
+    assert report.calls == 2
+    assert report.input_tokens == sum(estimate_tokens(note(n)) for n in (1, 2))
+    assert report.output_tokens == sum(estimate_tokens(short(n)) for n in (1, 2))

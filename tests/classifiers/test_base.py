@@ -36,7 +36,7 @@ def test_accepts_a_mapping_with_the_names_of_a_verdict() -> None:
     sure = as_classifier(lambda text: {**given, "confidence": 7})
     assert asyncio.run(sure.classify("text")).confidence == 1
     for wrong in ({**given, "decision": "maybe"}, {"decision": "preserve"}, {}):
-        with pytest.raises(TypeError, match="a classifier must return a Verdict, got {"):
+        with pytest.raises(TypeError, match=r"a classifier must return a Verdict, got \{"):
             asyncio.run(as_classifier(lambda text, wrong=wrong: wrong).classify("text"))
 
 

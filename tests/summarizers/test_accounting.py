@@ -9,7 +9,7 @@ import pytest
 
 from refold.errors import ConfigError, RefoldError
 from refold.summarizers.accounting import Accounting, SpendingError
-from refold.summarizers.base import Summarizer, Summary, Usage
+from refold.summarizers.base import AnswerError, Summarizer, Summary, Usage
 from tests.summarizers.contract import (
     PAID,
     Echo,
@@ -140,3 +140,13 @@ def test_refuses_negative_numbers(name: str) -> None:
     wrong: dict[str, Any] = {name: -1}
     with pytest.raises(ConfigError, match=name):
         Accounting(Scripted(), **wrong)
+
+
+def test_a_useless_answer_is_paid_for() -> None:
+    said = Usage(calls=1, input_tokens=100, output_tokens=10)
+    accounting = priced(Scripted(AnswerError("cut off", said)), max_cost_usd=100)
+    error = run(caught(accounting.summarize(ask())))
+    assert isinstance(error, AnswerError)
+    assert error.usage == accounting.total
+    assert accounting.total.cost_usd == 120.0
+    assert isinstance(run(caught(accounting.summarize(ask()))), SpendingError)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from refold.errors import ConfigError, RefoldError
-from refold.summarizers.base import Summarizer, Summary, SummaryRequest
+from refold.summarizers.base import AnswerError, Summarizer, Summary, SummaryRequest
 from refold.summarizers.breaker import CircuitBreaker, CircuitOpenError
 from tests.summarizers.contract import (
+    PAID,
     ForeignError,
     Gate,
     Scripted,
@@ -194,3 +195,41 @@ def test_calls_from_before_it_opened_do_not_move_it() -> None:
 def test_refuses_what_cannot_work(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         CircuitBreaker(Scripted(), **wrong)
+
+
+class BusyError(Exception):
+    status_code = 429
+
+
+class TooLongError(Exception):
+    status_code = 400
+
+
+@pytest.mark.parametrize("error", [BusyError(), TooLongError(), AnswerError("cut off", PAID)])
+def test_who_is_busy_or_refuses_a_text_is_not_broken(error: Exception) -> None:
+    inner, clock = Scripted(error), Clock()
+    breaker = CircuitBreaker(inner, failures=2, clock=clock)
+    for _ in range(5):
+        assert outcome(breaker) is error
+    assert not breaker.is_open
+    assert len(inner.requests) == 5
+
+
+def test_nor_does_it_fail_a_trial() -> None:
+    down = ForeignError()
+    inner, clock = Scripted(down, down, down, BusyError(), "short"), Clock()
+    breaker = opened(inner, clock)
+    clock.now += 30
+    assert isinstance(outcome(breaker), BusyError)
+    assert isinstance(outcome(breaker), Summary)
+    assert not breaker.is_open
+
+
+def test_an_error_without_words_is_a_failure_like_any_other() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("not even that")
+
+    breaker = CircuitBreaker(Scripted(MuteError()), failures=1)
+    assert isinstance(outcome(breaker), MuteError)
+    assert "the last error was MuteError" in str(outcome(breaker))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refold.errors import ConfigError
-from refold.summarizers.base import Summarizer, Summary
+from refold.summarizers.base import AnswerError, Summarizer, Summary
 from refold.summarizers.escalating import Escalating
 from tests.summarizers.contract import (
     PAID,
@@ -43,6 +43,11 @@ def test_a_useless_answer_does_not(useless: str) -> None:
 def test_an_error_does_not() -> None:
     three = Escalating(Scripted(ForeignError()), Scripted(OSError()), Scripted("good"))
     assert run(three.summarize(ask())) == Summary(text="good", usage=PAID)
+
+
+def test_an_error_that_was_an_answer_is_paid_for() -> None:
+    two = Escalating(Scripted(AnswerError("cut off", PAID)), Scripted("good"))
+    assert run(two.summarize(ask())) == Summary(text="good", usage=PAID + PAID)
 
 
 def test_the_last_error_is_raised_and_tells_of_the_others() -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from refold.errors import ConfigError
-from refold.summarizers.base import Summary, Usage
+from refold.summarizers.base import AnswerError, Summary, Usage
 from refold.summarizers.gemini import GeminiSummarizer
-from refold.summarizers.llm import AnswerError
 from tests import model_server as model
 from tests.model_server import Behaviour, ModelServer
 from tests.summarizers.contract import ask, run

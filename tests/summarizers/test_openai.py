@@ -11,8 +11,7 @@ import openai
 import pytest
 
 from refold.errors import ConfigError
-from refold.summarizers.base import Summarizer, Summary, Usage
-from refold.summarizers.llm import AnswerError
+from refold.summarizers.base import AnswerError, Summarizer, Summary, Usage
 from refold.summarizers.openai import OpenAISummarizer
 from refold.summarizers.retrying import Retrying
 from tests import model_server as model

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from refold.agent.manager_options import ManagerOptions
-from refold.errors import ConfigError, RefoldError
+from refold.errors import ConfigError
 from refold.summarizers.accounting import Accounting
 from refold.summarizers.base import (
+    AnswerError,
     CheckedSummarizer,
     Summarizer,
     Summary,
     SummaryRequest,
-    Usage,
     as_summarizer,
 )
 from refold.summarizers.breaker import CircuitBreaker
@@ -83,12 +83,8 @@ class NoToolCalls:
         return answer
 
 
-class ToolCallError(RefoldError):
-    """A summarizer called a tool; `usage` says what that has cost."""
-
-    def __init__(self, problem: str, usage: Usage) -> None:
-        self.usage = usage
-        super().__init__(problem)
+class ToolCallError(AnswerError):
+    """A summarizer called a tool."""
 
 
 class Capped:

@@ -14,7 +14,7 @@ from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped
 from refold.agent.manager_report import By, Status
 from refold.asking import Asker, Tally
-from refold.asking import describe as describe_error
+from refold.errors import describe as describe_error
 from refold.model.ask import Questions
 from refold.stores.base import Store
 from refold.summarizers.base import Summarizer, Usage

@@ -20,9 +20,9 @@ from refold.agent.clipping import size
 from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import annotate_summary, shorten
-from refold.asking import Asker, Tally, describe, run_apart
+from refold.asking import Asker, Tally, run_apart
 from refold.checks import check_whole
-from refold.errors import ConfigError
+from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
 from refold.stores.base import Store
 from refold.summarizers import guard

@@ -69,9 +69,11 @@ def guard(summarizer: object) -> Summarizer:
     """Put the usual wrappers around whatever was given as a summarizer.
 
     A name such as `openai:gpt-5-mini` is looked up. At most four calls are under way at once, a
-    call takes two minutes at most, what fails for a moment is tried again, answers are remembered,
-    and secrets stay in the process.
+    call takes two minutes at most, what fails for a moment is tried again and what only fails is
+    left alone, answers are remembered, and secrets stay in the process.
     """
+    from refold.summarizers.accounting import Accounting
+    from refold.summarizers.breaker import CircuitBreaker
     from refold.summarizers.cached import Cached
     from refold.summarizers.deadline import WithTimeout
     from refold.summarizers.limited import Limited
@@ -81,8 +83,10 @@ def guard(summarizer: object) -> Summarizer:
 
     if isinstance(summarizer, str):
         summarizer = resolve_summarizer(summarizer)
-    checked = CheckedSummarizer(as_summarizer(summarizer))
-    patient = Retrying(Limited(WithTimeout(checked, _CALL_SECONDS)))
+    counted = Accounting(CheckedSummarizer(as_summarizer(summarizer)))
+    # Those who wait in line are told at once when the model turns out not to work.
+    bounded = CircuitBreaker(WithTimeout(counted, _CALL_SECONDS))
+    patient = Retrying(Limited(bounded))
     version = str(getattr(summarizer, "version", ""))
     return Redacting(Cached(patient, version=version))  # so that no cache sees a secret
 

@@ -11,6 +11,7 @@ from typing import Final
 from refold.checks import check_number, check_whole
 from refold.errors import RefoldError
 from refold.summarizers.base import (
+    AnswerError,
     Summarizer,
     Summary,
     SummaryRequest,
@@ -37,7 +38,8 @@ class Accounting:
     Prices are in US dollars for a million tokens. With *max_cost_usd* or *max_calls* a call is
     refused with `SpendingError` once that much is spent; calls under way count with what they will
     cost at most, so that many at once overshoot by no more than one call. A call that fails counts
-    as a call but costs no money.
+    as a call but costs no money, unless it was answered
+    (`AnswerError`).
 
     An answer that reports no call at all (`Usage()`) was not paid for: it came from a cache.
     """
@@ -82,6 +84,9 @@ class Accounting:
         try:
             answer = await self._inner.summarize(request)
             used = self._complete(answer, request)
+        except AnswerError as error:
+            used = error.usage = self._priced(error.usage)
+            raise
         finally:
             self._book(expected_cost, used)
         return answer if used == answer.usage else replace(answer, usage=used)
@@ -101,6 +106,9 @@ class Accounting:
             usage = replace(usage, input_tokens=self._count_input(request))
         if not usage.output_tokens:
             usage = replace(usage, output_tokens=self._count_tokens(answer.text))
+        return self._priced(usage)
+
+    def _priced(self, usage: Usage) -> Usage:
         return usage if usage.cost_usd else replace(usage, cost_usd=self._price(usage))
 
     def _count_input(self, request: SummaryRequest) -> int:

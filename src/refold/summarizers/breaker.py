@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.checks import check_number, check_whole
-from refold.errors import RefoldError
-from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
+from refold.errors import RefoldError, describe
+from refold.summarizers.base import (
+    AnswerError,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    TextFunction,
+    as_summarizer,
+)
+from refold.summarizers.retrying import status_of
 
-_LONGEST_WHY: Final = 200
+_ABOUT_THE_TEXT: Final = frozenset({400, 413, 422})
+_BUSY: Final = 429
 
 
 class CircuitOpenError(RefoldError):
@@ -35,7 +44,8 @@ class CircuitBreaker:
     """Refuses at once after *failures* failures in a row, for *cool_down_seconds*.
 
     After that one call is let through as a trial: if it succeeds everything is open for business
-    again, if it fails the wait starts anew. A cancelled call says nothing about the summarizer.
+    again, if it fails the wait starts anew. A cancelled call says nothing about the summarizer, nor
+    does an error that shows it at work: it is busy, or it refuses or cannot answer this one text.
     Calls that were under way when the breaker opened or closed no longer change its mind.
     """
 
@@ -71,7 +81,10 @@ class CircuitBreaker:
         try:
             answer = await self._inner.summarize(request)
         except Exception as error:
-            self._count_failure(ticket, error)
+            if _is_at_work(error):
+                self._hand_back(ticket)
+            else:
+                self._count_failure(ticket, error)
             raise
         except BaseException:
             self._hand_back(ticket)
@@ -98,7 +111,7 @@ class CircuitBreaker:
 
     def _count_failure(self, ticket: _Ticket, error: Exception) -> None:
         # The words, not the error: its traceback would keep the texts of the call alive.
-        why = f"{type(error).__name__}: {error}"[:_LONGEST_WHY]
+        why = describe(error)
         with self._lock:
             if ticket.round != self._round:
                 return
@@ -124,3 +137,8 @@ class CircuitBreaker:
         self._round += 1
         self._open_since = open_since
         self._has_trial = False
+
+
+def _is_at_work(error: Exception) -> bool:
+    """Tell whether the summarizer works, only not now or not for this text."""
+    return isinstance(error, AnswerError) or status_of(error) in {_BUSY, *_ABOUT_THE_TEXT}

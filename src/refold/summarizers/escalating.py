@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from refold.errors import ConfigError
+from refold.errors import ConfigError, describe
 from refold.summarizers.base import (
     Summarizer,
     Summary,
@@ -12,6 +12,7 @@ from refold.summarizers.base import (
     TextFunction,
     Usage,
     as_summarizer,
+    usage_of,
 )
 
 
@@ -35,7 +36,8 @@ class Escalating:
             try:
                 answer = await summarizer.summarize(request)
             except Exception as error:  # noqa: BLE001 - foreign code may raise anything
-                problems.append(f"{type(error).__name__}: {error}")
+                problems.append(describe(error))
+                spent += usage_of(error)
                 continue
             if _is_useful(answer, request):
                 return _charged(answer, spent)

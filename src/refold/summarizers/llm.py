@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from refold.checks import check_positive, check_whole
-from refold.errors import ConfigError, RefoldError
+from refold.errors import ConfigError
 from refold.summarizers.base import (
+    AnswerError,
     FunctionSummarizer,
     Summarizer,
     Summary,
@@ -28,15 +29,6 @@ C = TypeVar("C")
 
 _SPARE_TOKENS: Final = 64
 _NO_KEY: Final = "no-key-needed"
-
-
-class AnswerError(RefoldError):
-    """A model answered, but not with a whole summary; asking it the same again will not help."""
-
-    def __init__(self, problem: str, usage: Usage | None = None) -> None:
-        self.usage = Usage() if usage is None else usage
-        """What the useless answer has cost."""
-        super().__init__(problem)
 
 
 class CallSummarizer:

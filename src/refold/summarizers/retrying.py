@@ -93,7 +93,7 @@ def is_transient(error: Exception) -> bool:
 
     To retry more: `is_retryable=lambda e: is_transient(e) or isinstance(e, MyError)`.
     """
-    status = _status(error)
+    status = status_of(error)
     if status is not None:
         return status in _STATUSES or 500 <= status <= 599
     if isinstance(error, TimeoutError | ConnectionError):
@@ -121,7 +121,8 @@ def retry_after_seconds(error: Exception, *, now: float) -> float | None:
         return None
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: Exception) -> int | None:
+    """Return the HTTP status that an error stands for, if it says so."""
     for holder in (error, _attribute(error, "response")):
         for name in ("status_code", "status", "code"):
             value = _attribute(holder, name)

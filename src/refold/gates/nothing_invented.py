@@ -1,7 +1,7 @@
 """Refuses an answer with a number, id, address, path or quotation that its source does not have.
 
-Counts written as words are not looked at, and the numbers of a list that counts its own lines are
-free; a number that the source writes as a word may be written with digits.
+The numbers of a list that counts its own lines are free; a number that the source writes as a word
+may be written with digits, and the other way round.
 """
 
 from __future__ import annotations
@@ -10,13 +10,21 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.gates._values import read_values
+from refold.gates._values import find_counts, read_values
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.facts_present import inside
 from refold.text.facts import NAME, find_quotes
 
 _PATH: Final = re.compile(r"(?<![\w/.-])\w[\w.-]*+(?:/[\w.-]*\w)++")
 """Words joined by slashes: a path or not, the source has to say them so."""
+_MARKED: Final = re.compile(
+    r"(?<![A-Za-z0-9_.-])[A-Za-z0-9][A-Za-z0-9_-]*+(?:\.[A-Za-z0-9][A-Za-z0-9_-]*+)++"
+    r"|(?<!\w)(?:--|[@$#])(?=[^\W\d])[\w-]++|(?<!\w)[a-f]{7,40}+(?!\w)"
+    r"|[²³¹¼-¾\u2070-\u2089\u2150-\u2189①-⒛⓪-⓿❶-➓㈠-㈩㊀-㊉]++"
+    r"|[〇零一二三四五六七八九十百千万亿億两]{2,}+|[二三四五六七八九十](?=[个個名次天年月日条項项倍元人件台])"
+)
+"""Names of hosts and modules, flags, handles, hashes without a digit, numbers without one: what can
+only be compared letter by letter."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -30,6 +38,7 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
     for value in read_values(answer):
         if value.normal not in source.stated:
             yield value.text
+    yield from (count for count, number in find_counts(answer) if number not in source.stated)
     # Sets first: looking each quotation up in the text takes long if there are thousands.
     quoted = {inside(quote) for quote in source.facts.quotes}
     for quote in dict.fromkeys(find_quotes(answer)):
@@ -38,8 +47,19 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
             yield quote
     known = set(_PATH.findall(source.text.replace("./", ""))) if "/" in answer else set()
     yield from (path for path in _PATH.findall(answer) if path not in known)
+    said = list(_marked(answer))
+    marks = {mark.casefold() for mark in _marked(source.text)} if said else set()
+    yield from (mark for mark in said if mark.casefold() not in marks)
     for found in NAME.finditer(answer):
         if found["code"] and found[0].casefold() not in source.words:
+            yield found[0]
+
+
+def _marked(text: str) -> Iterator[str]:
+    """Yield what has to be said letter by letter; names joined by dots only if they end in one."""
+    for found in _MARKED.finditer(text):
+        _, dot, end = found[0].rpartition(".")
+        if not dot or (len(end) > 1 and end.isalpha() and end.islower()):
             yield found[0]
 
 

@@ -43,7 +43,13 @@ def extract_facts(text: str) -> Facts:
     )
 
 
-DIGIT: Final = "0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19"
+_ZEROS: Final = (
+    "0\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0\u0f20"
+    "\u1040\u1090\u17e0\u1810\u1946\u19d0\u1a80\u1a90\u1b50\u1bb0\u1c40\u1c50\ua620\ua8d0\ua900\ua9d0"
+    "\ua9f0\uaa50\uabf0\uff10\U0001d7ce\U0001d7d8\U0001d7e2\U0001d7ec\U0001d7f6"
+)
+DIGIT: Final = "".join(f"{zero}-{chr(ord(zero) + 9)}" for zero in _ZEROS)
+"""The digits of every script in use, for a character class."""
 _LETTER: Final = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f"
 _W: Final = f"{_LETTER}{DIGIT}_"
 _STEP: Final = rf"(?:[{_W}@%+~=-]++|\.++(?=[{_W}@%+~=/\\-]))++"  # a last dot ends the sentence

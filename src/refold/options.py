@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
+from refold.calling import is_async
 from refold.checks import check_share, check_whole
 from refold.errors import ConfigError
 from refold.model.depth import Depth
@@ -137,8 +138,7 @@ class Options:
         if self.model is not None and not isinstance(self.model, str):
             raise ConfigError(f"model must be a name, got {self.model!r}")
         for name in ("counter", "entropy_scorer", "ml_token_classifier"):
-            if getattr(self, name) is not None and not callable(getattr(self, name)):
-                raise ConfigError(f"{name} must be callable, got {getattr(self, name)!r}")
+            _check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
 
@@ -193,6 +193,17 @@ def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
 def _check_switch(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ConfigError(f"{name} must be True or False, got {value!r}")
+
+
+def _check_function(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not callable(value):
+        raise ConfigError(f"{name} must be callable, got {value!r}")
+    if is_async(value):
+        raise ConfigError(
+            f"{name} must be an ordinary function, got an asynchronous one: {value!r}"
+        )
 
 
 def _roles(value: object) -> tuple[str, ...]:

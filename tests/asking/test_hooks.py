@@ -133,6 +133,14 @@ class TestScorer:
         with pytest.raises(ConfigError, match=name):
             compress(notes(1), **{name: 3})
 
+    @pytest.mark.parametrize("name", ["entropy_scorer", "ml_token_classifier", "counter"])
+    def test_an_asynchronous_function(self, name: str) -> None:
+        async def later(text: str) -> list[float]:
+            return []
+
+        with pytest.raises(ConfigError, match=f"{name} must be an ordinary function"):
+            compress(notes(1), **{name: later})
+
     def test_a_mode_that_is_none(self) -> None:
         with pytest.raises(ConfigError, match="entropy_scorer_mode"):
             compress(notes(1), entropy_scorer=prefer("x"), entropy_scorer_mode="mix")
@@ -153,7 +161,7 @@ class TestTokenClassifier:
     def test_kf_32_what_is_to_be_kept_is_kept_however_unsure(self) -> None:
         for confidence in (0.0, 0.1, 0.49, 0.5, 1.0):
             verdicts = [
-                TokenVerdict("The", keep=False),
+                TokenVerdict("Its", keep=False),
                 TokenVerdict("gauge", keep=True, confidence=confidence),
                 TokenVerdict("reads", keep=False, confidence=0.9),
                 TokenVerdict("507", keep=True, confidence=1.0),
@@ -165,12 +173,20 @@ class TestTokenClassifier:
 
     def test_kf_32_what_is_unsurely_dropped_is_kept(self) -> None:
         verdicts = [
-            TokenVerdict("not", keep=False, confidence=0.3),
-            TokenVerdict("open", keep=True),
-            TokenVerdict("valve", keep=False, confidence=0.5),
+            TokenVerdict("pump", keep=False, confidence=0.3),
+            TokenVerdict("hall", keep=True),
+            TokenVerdict("7", keep=False, confidence=0.5),
         ]
         result = fold(talk(note(7)), ml_token_classifier=lambda text: verdicts)
-        assert content(result).startswith("[summary: not open | ")
+        assert content(result).startswith("[summary: pump hall | ")
+
+    def test_a_mapping_with_the_names_of_a_verdict_will_do(self) -> None:
+        def classify(text: str) -> list[dict[str, Any]]:
+            kept = ("pump", "off")
+            return [{"token": w, "keep": w in kept, "confidence": 0.9} for w in text.split()]
+
+        result = fold(talk(note(7)), ml_token_classifier=classify)
+        assert content(result).startswith("[summary: pump off | ")
 
     @pytest.mark.parametrize(
         "classify",
@@ -184,6 +200,15 @@ class TestTokenClassifier:
             pytest.param(lambda text: text.split(), id="bare words"),
             pytest.param(lambda text: [TokenVerdict(3, keep=True)], id="no text"),  # type: ignore[arg-type]
             pytest.param(lambda text: 1 / 0, id="raises"),
+            pytest.param(lambda text: [TokenVerdict("PWNED", keep=True)], id="invented"),
+            pytest.param(
+                lambda text: [TokenVerdict(w, keep=True) for w in ("hall", "pump")], id="reordered"
+            ),
+            pytest.param(
+                lambda text: [TokenVerdict(w, keep=True) for w in ("gauge", "reads", "50")],
+                id="half of a number",
+            ),
+            pytest.param(lambda text: [{"token": "pump"}], id="half of a verdict"),
         ],
     )
     def test_kf_32_nonsense_gives_our_own_summary_never_an_empty_one(self, classify: Any) -> None:
@@ -193,6 +218,15 @@ class TestTokenClassifier:
         assert not any("[summary: ]" in str(m["content"]) for m in result.messages)
         assert not any("[summary:  |" in str(m["content"]) for m in result.messages)
         assert result.compression.hook_failures == 3
+
+    def test_a_no_is_not_taken_out(self) -> None:
+        messages = talk(f"We will not restart the primary database before noon. {FILLER}{FILLER}")
+        words = ("restart", "primary", "database", "noon.")
+        kept = fold(messages, ml_token_classifier=keep_if(lambda w: w in ("not", *words)))
+        assert content(kept).startswith("[summary: not restart primary database noon.")
+        reversed_ = fold(messages, ml_token_classifier=keep_if(lambda w: w in words))
+        assert reversed_.messages == plainly(messages)
+        assert reversed_.compression.hook_failures == 1
 
     def test_a_model_comes_first(self) -> None:
         result = fold(

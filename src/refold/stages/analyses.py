@@ -100,13 +100,21 @@ class Analyses:
 
     def _ask_tokens(self, classify: ClassifyTokens, text: str) -> str | None:
         try:
-            kept = join_kept(classify(text))
+            kept = join_kept(text, classify(text))
         except Exception:  # noqa: BLE001 - the classifier is the caller's own
             kept = ""
-        if kept and len(kept) < len(text):
+        if kept and len(kept) < len(text) and self._is_true(text, kept):
             return kept
         self.hook_failures += 1
         return None
+
+    def _is_true(self, text: str, kept: str) -> bool:
+        """Tell whether what is left of *text* says nothing that it does not: a number or a yes."""
+        from refold.gates import Source, negations_kept, nothing_invented  # only for who has a hook
+
+        source = Source(text, self.tokens)
+        gates = (nothing_invented.GATE, negations_kept.GATE)
+        return all(gate.check(source, kept) is None for gate in gates)
 
     def names(self, text: str) -> Collection[str]:
         """Return the people, identifiers, quantities and places that *text* names, each once."""

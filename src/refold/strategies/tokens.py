@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _BEFORE: Final = re.compile(r"\s++([.,;:!?\])}])")
 _AFTER: Final = re.compile(r"([(\[{])\s++")
@@ -22,12 +22,21 @@ class TokenVerdict:
     confidence: float = 1.0
 
 
-ClassifyTokens = Callable[[str], Iterable[TokenVerdict]]
-"""Cuts a text into words and judges each."""
+ClassifyTokens = Callable[[str], Iterable[TokenVerdict | Mapping[str, Any]]]
+"""Cuts a text into words and judges each; a mapping with the names of a verdict will do."""
 
 
-def join_kept(verdicts: Iterable[TokenVerdict]) -> str:
-    """Join the words that stay: those to keep, and those whose removal is uncertain."""
-    kept = [v.token for v in verdicts if v.keep or v.confidence < _SURE]
-    text = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", " ".join(kept)))
-    return _GAPS.sub(" ", text).strip()
+def join_kept(text: str, verdicts: Iterable[TokenVerdict | Mapping[str, Any]]) -> str:
+    """Join the words of *text* that stay: those to keep, and those whose removal is uncertain.
+
+    Whoever judges the words may leave some out, but add none: they are in the text, in this order.
+    """
+    kept: list[str] = []
+    place = 0
+    for given in verdicts:
+        verdict = TokenVerdict(**given) if isinstance(given, Mapping) else given
+        place = text.index(verdict.token, place) + len(verdict.token)
+        if verdict.keep or verdict.confidence < _SURE:
+            kept.append(verdict.token)
+    joined = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", " ".join(kept)))
+    return _GAPS.sub(" ", joined).strip()

@@ -1,7 +1,8 @@
 """Ask models, and let through only what passes the gates.
 
 A rejected answer is asked for once more, naming the facts it lost; then the lost facts are appended
-word for word, if that is still shorter; then the deterministic summary is used instead.
+word for word, to the second answer or else to the first, if that is still shorter; then the
+deterministic summary is used instead.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need n
 T = TypeVar("T")
 
 _MAX_JUDGING = 4
+_MAX_ANSWERS = 2
 _MIN_ANSWER_TOKENS = 40
 _ANSWER_SHARE = 0.4
 """About how long an answer should be, compared with its text."""
@@ -159,21 +161,23 @@ class Asker:
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
         dialogue = _dialogue(Source(text, self._count_tokens), context, tally)
-        request = next(dialogue)
+        request, problem = next(dialogue), ""
         while True:
+            answer: str | None = None
             try:
                 summary = await self.summarizer.summarize(request)
                 if not isinstance(summary, Summary) or not isinstance(summary.text, str):
                     raise TypeError(f"a summarizer must return a Summary, got {summary!r:.80}")
+                answer = summary.text
+                tally.usage += summary.usage
             except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
-                return _failure(error, tally)
-            tally.usage += summary.usage
+                problem = _failure(error, tally)
             try:
-                request = dialogue.send(summary.text)
+                request = dialogue.send(answer)
             except StopIteration as end:
                 if end.value is not None:
                     written[text] = end.value
-                return ""
+                return problem
 
 
 def _failure(error: BaseException, tally: Tally) -> str:
@@ -194,35 +198,38 @@ def _is_duration(value: object) -> bool:
 
 def _dialogue(
     source: Source, context: str, tally: Tally
-) -> Generator[SummaryRequest, str, str | None]:
+) -> Generator[SummaryRequest, str | None, str | None]:
     """Ask for a summary, at most twice; return what may be used, if anything."""
     from refold.gates import check, repair
 
     tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
     request = SummaryRequest(text=source.text, max_tokens=tokens, context=context)
-    answer = (yield request).strip()
-    refusals = check(source, answer)
-    if refusals:
-        _note(refusals, tally)
+    refused: list[tuple[str, tuple[Refusal, ...]]] = []
+    while len(refused) < _MAX_ANSWERS:
+        said = yield request
+        if said is None:
+            break
+        answer = said.strip()
+        refusals = check(source, answer)
+        if not refusals:
+            tally.accepted += 1
+            return answer
+        _note(source, refusals, tally)
+        refused.append((answer, refusals))
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
         # With nothing to name, the same question would get the same answer: ask for less.
         request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
-        answer = (yield request).strip()
-        refusals = check(source, answer)
-    if not refusals:
-        tally.accepted += 1
-        return answer
-    _note(refusals, tally)
-    repaired = repair(source, answer, refusals)
-    if repaired is not None:
-        tally.repaired += 1
-    return repaired
+    for answer, refusals in reversed(refused):
+        repaired = repair(source, answer, refusals)
+        if repaired is not None:
+            tally.repaired += 1
+            return repaired
+    return None
 
 
-def _note(refusals: Iterable[Refusal], tally: Tally) -> None:
+def _note(source: Source, refusals: Iterable[Refusal], tally: Tally) -> None:
     tally.refused.extend(
-        RefusedAnswer(gate=refusal.gate, why=refusal.why, missing=refusal.missing)
-        for refusal in refusals
+        RefusedAnswer(gate=r.gate, why=r.why, missing=r.missing, text=source.text) for r in refusals
     )
 
 

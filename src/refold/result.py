@@ -169,6 +169,8 @@ class RefusedAnswer:
     why: str
     missing: tuple[str, ...] = ()
     """Facts of the text that the answer had lost."""
+    text: str = field(default="", repr=False)
+    """The text that the answer was to stand for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,9 @@ def test_f_a_cancel_keeps_what_is_finished() -> None:
 
     async def main() -> None:
         task = asyncio.create_task(cm.acompress(messages))
-        await until(lambda: sum("compressed_content" in m for m in messages) == 4)
+        await until(
+            lambda: sum("compressed_content" in m for m in messages) == 4 and len(model.asked) == 5
+        )
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -128,7 +128,7 @@ class TestAskedOnceMore:
         assert report_of(result).accepted == 1
 
     def test_never_a_third_time(self) -> None:
-        model = Scripted(LOST, "", short(7))
+        model = Scripted("", "", short(7))
         result = fold(talk(note(7)), summarizer=model)
         assert len(model.requests) == 2
         assert report_of(result).accepted == 0
@@ -142,6 +142,20 @@ class TestRepaired:
         report = report_of(result)
         assert (report.asked, report.accepted, report.repaired) == (1, 0, 1)
         assert [refused.gate for refused in report.refused] == ["facts_present"] * 2
+
+    def test_the_first_answer_if_the_second_is_worse(self) -> None:
+        result = fold(
+            talk(note(7)), summarizer=Scripted(LOST, "I'm sorry, I can't help with that.")
+        )
+        assert f"{LOST}\n[kept: 7; 507 mm]" in content(result)
+        assert report_of(result).repaired == 1
+
+    def test_or_if_there_is_no_second(self) -> None:
+        result = fold(talk(note(7)), summarizer=Scripted(LOST, ValueError("no network")))
+        assert f"{LOST}\n[kept: 7; 507 mm]" in content(result)
+        report = report_of(result)
+        assert (report.asked, report.repaired) == (1, 1)
+        assert report.failures == ("ValueError: no network",)
 
     def test_a_lost_no_comes_back_word_for_word(self) -> None:
         result = fold(
@@ -179,6 +193,7 @@ class TestRefused:
         report = report_of(result)
         assert (report.asked, report.accepted, report.failures) == (1, 0, ())
         assert all(isinstance(refused, RefusedAnswer) and refused.why for refused in report.refused)
+        assert all(refused.text and refused.text in text for refused in report.refused)
         if not report.repaired:
             assert result.messages == plainly(talk(text))
 

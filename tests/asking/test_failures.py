@@ -172,7 +172,7 @@ class TestSome:
             asked.append(text)
             if len(asked) == 2:
                 raise ValueError("gone")
-            return "The pump was switched off."
+            return ""
 
         result = fold(notes(1), summarizer=model)
         report = report_of(result)
@@ -222,8 +222,9 @@ def test_a_model_that_only_fails_is_soon_left_alone() -> None:
     assert len(asked) < 10
     failures = report_of(result).failures
     assert len(failures) == 60
-    assert "CircuitOpenError" in failures[-1]
-    assert "ValueError: out of order" in failures[-1]
+    told = [failure for failure in failures if failure.startswith("CircuitOpenError")]
+    assert len(told) == 60 - len(asked)
+    assert all("ValueError: out of order" in failure for failure in told)
 
 
 def test_tokens_are_estimated_where_nobody_says() -> None:

@@ -138,9 +138,9 @@ class Shortener:
             usage=tally.usage,
             attempts=tally.usage.calls + len(tally.failures),
         )
-        if tally.failures:
-            return replace(outcome, status="failed")
         if answer is None:
+            if tally.failures:
+                return replace(outcome, status="failed")
             return replace(outcome, status="rejected") if gates & _USELESS else outcome
         short = self._annotate(candidate.found.text, answer)
         if not self._saves(candidate, short):

@@ -10,7 +10,7 @@ import pytest
 
 from refold import Compressor, ConfigError, Event, acompress
 from refold.classifiers import Verdict
-from refold.summarizers import SummaryRequest
+from refold.summarizers import Cached, Limited, SummaryRequest
 from tests.asking.notes import (
     CLOSING,
     Clerk,
@@ -121,6 +121,19 @@ class TestConcurrency:
         run(main())
         assert model.crowd.most == AT_ONCE
         assert model.crowd.total == 60
+
+    def test_calls_that_are_given_the_same_wrapper_share_it_and_the_work(self) -> None:
+        model = Busy()
+        shared = Cached(Limited(model))
+
+        async def main() -> None:
+            folds = (acompress(notes(20), summarizer=shared, recency_window=1) for _ in range(3))
+            results = await asyncio.gather(*folds)
+            assert sum(report_of(result).calls for result in results) == 20
+
+        run(main())
+        assert model.crowd.most == AT_ONCE
+        assert model.crowd.total == 20
 
     def test_kf_30_a_classifier_is_not_asked_about_everything_at_once(self) -> None:
         crowd = Crowd()

@@ -77,6 +77,38 @@ def test_errors(text: str, errors: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "Fehler: Zugriff verweigert",
+        "Échec de la connexion",
+        "La conexión falló",
+        "Erro: acesso negado",
+        "Errore: accesso negato",
+        "Błąd: odmowa dostępu",
+        "Hata: erişim reddedildi",
+        "Koneksi gagal",
+        "Lỗi: từ chối truy cập",
+        "Ошибка: отказано в доступе",
+        "Σφάλμα: δεν επιτρέπεται",
+        "خطأ: تم رفض الوصول",
+        "שגיאה: הגישה נדחתה",
+        "त्रुटि: पहुँच अस्वीकृत",
+        "ข้อผิดพลาด: ปฏิเสธการเข้าถึง",
+        "錯誤：存取被拒",
+        "エラー：アクセス拒否",
+        "오류: 접근 거부",
+    ],
+)
+def test_errors_in_many_languages(line: str) -> None:
+    assert list(extract_facts(f"1\n{line}\n2").errors) == [line]
+
+
+@pytest.mark.parametrize("digits", ["12", "١٢", "۱۲", "१२", "১২", "௧௨", "๑๒", "១២", "၁၂", "１２"])
+def test_digits_of_many_scripts(digits: str) -> None:
+    assert list(extract_facts(f"x {digits} y").values) == [digits]
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         (

@@ -176,9 +176,14 @@ def find_quotes(text: str) -> Iterator[str]:
 
 
 # These two look at lower-case text: `re` is four times slower when it has to ignore case itself.
+_FAILURES: Final = (
+    "error exception failed fatal traceback panicked segfault fehler fehlgeschlagen erreur échec "
+    "falló erro: falha falhou errore fallito mislukt fout: błąd fel: virhe hata: hatası "
+    "başarısız gagal kesalahan lỗi ошибк сбой помилк σφάλμα αποτυχ خطأ فشل خطا שגיאה त्रुटि विफल "
+    "ข้อผิดพลาด ล้มเหลว 错误 失败 异常 錯誤 エラー 失敗 例外 오류 실패"
+).split()
 _FAILURE: Final = re.compile(
-    r"(?=[efpstо错失异エ例오실])(?:error|exception|failed|fatal|traceback|panicked|segfault|"
-    r"fehler|erreur|ошибк|错误|失败|异常|エラー|失敗|例外|오류|실패"
+    rf"(?=[{''.join(sorted({word[0] for word in _FAILURES}))}])(?:{'|'.join(_FAILURES)}"
     r"|exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+-?0*+[1-9])"
 )
 _NO_FAILURE: Final = re.compile(

@@ -115,26 +115,29 @@ class Asker:
         started = time.monotonic()
         left = None if self._pass_seconds is None else self._pass_seconds - tally.seconds_asked
         tasks = [asyncio.ensure_future(work) for work in works]
+        scope = asyncio.timeout(left)
         try:
             self._tell("start", 0, len(tasks))
-            if left is not None and left <= 0:
-                raise TimeoutError  # a timeout would let every work begin
-            async with asyncio.timeout(left):
-                for next_done in asyncio.as_completed(tasks):
-                    problem = await next_done
-                    done += 1
-                    self._tell("failed" if problem else "item", done, len(tasks), problem)
+            if left is None or left > 0:
+                async with scope:
+                    for next_done in asyncio.as_completed(tasks):
+                        problem = await next_done
+                        done += 1
+                        self._tell("failed" if problem else "item", done, len(tasks), problem)
         except TimeoutError:
-            tally.failures.append(
-                f"the pass was over after {self._pass_seconds} s; {len(tasks) - done} of "
-                f"{len(tasks)} answers were still out"
-            )
-            self._tell("failed", done, len(tasks), tally.failures[-1])
+            if not scope.expired():  # the listener's own
+                raise
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             tally.seconds_asked += time.monotonic() - started
+        if done < len(tasks):
+            tally.failures.append(
+                f"the pass was over after {self._pass_seconds} s; {len(tasks) - done} of "
+                f"{len(tasks)} answers were still out"
+            )
+            self._tell("failed", done, len(tasks), tally.failures[-1])
         self._tell("done", done, len(tasks))
 
     def _tell(self, kind: Any, done: int, total: int, detail: str = "") -> None:

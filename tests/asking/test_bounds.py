@@ -409,9 +409,18 @@ class TestEvents:
             run(acompress(notes(3), summarizer=Clerk(), on_event=listen, recency_window=1))
         assert shelf.writes == 0
 
-    def test_also_at_the_start(self) -> None:
+    @pytest.mark.parametrize("kind", [KeyError, TimeoutError])
+    def test_also_at_the_start(self, kind: type[Exception]) -> None:
         def listen(event: Event) -> None:
-            raise KeyError("enough")
+            raise kind("enough")
 
-        with pytest.raises(KeyError, match="enough"):
+        with pytest.raises(kind, match="enough"):
             run(acompress(notes(3), summarizer=Clerk(), on_event=listen, recency_window=1))
+
+    def test_and_in_a_pass_with_a_deadline(self) -> None:
+        def listen(event: Event) -> None:
+            if event.kind == "item":
+                raise TimeoutError("enough")
+
+        with pytest.raises(TimeoutError, match="enough"):
+            fold(notes(3), summarizer=Clerk(), on_event=listen, pass_seconds=60)

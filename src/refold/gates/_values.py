@@ -65,14 +65,14 @@ _COUNTS: Final = {
         "5": "five fünf cinq cinco cinque пять",
         "6": "six sechs seis шесть",
         "7": "seven sieben siete sette sete семь",
-        "8": "eight acht huit ocho otto oito восемь",
+        "8": "eight acht huit ocho oito восемь",
         "9": "nine neun nueve nove девять",
         "10": "ten zehn diez dieci десять",
         "11": "eleven onze undici одиннадцать",
         "12": "twelve dozen zwölf douze dodici doze двенадцать",
         "13": "thirteen dreizehn treize trece",
         "14": "fourteen vierzehn quatorze catorce",
-        "15": "fifteen fünfzehn quinze quince пятнадцать",
+        "15": "fifteen fünfzehn quinze пятнадцать",
         "16": "sixteen sechzehn dieciséis",
         "17": "seventeen siebzehn diecisiete",
         "18": "eighteen achtzehn dieciocho",
@@ -91,7 +91,7 @@ _COUNTS: Final = {
     for word in words.split()
 }
 """A count may be written as a word in one text and as a number in the other. Words that mean
-something else in another language (due, dos, elf, once, neuf, cent) are no counts."""
+something else in another language (due, dos, elf, neuf, otto, quince) are no counts."""
 _COUNT: Final = re.compile(
     rf"(?=[{''.join(sorted({word[0] for word in _COUNTS}))}])(?<![^\W\d_])"
     rf"(?P<word>{'|'.join(sorted(_COUNTS, key=lambda word: (-len(word), word)))})(?![^\W\d_])"

@@ -38,8 +38,7 @@ class Accounting:
     Prices are in US dollars for a million tokens. With *max_cost_usd* or *max_calls* a call is
     refused with `SpendingError` once that much is spent; calls under way count with what they will
     cost at most, so that many at once overshoot by no more than one call. A call that fails counts
-    as a call but costs no money, unless it was answered
-    (`AnswerError`).
+    as a call but costs no money, unless it was answered (`AnswerError`).
 
     An answer that reports no call at all (`Usage()`) was not paid for: it came from a cache.
     """

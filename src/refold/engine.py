@@ -36,10 +36,9 @@ Planned = tuple[Plan, BudgetReport | None]
 def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
     """Make options from a set of them, from keywords, or from one changed by the other."""
     if options is None:
-        return Options.of(choices)
+        return Options(**choices)
     if not isinstance(options, Options):
         raise ConfigError(f"options must be Options, got {type(options).__name__}")
-    Options.of(choices)  # names a misspelt option
     return replace(options, **choices)
 
 

@@ -121,6 +121,14 @@ class Options:
     counter: Callable[[str], int] | None = None
     """Counts the tokens of a text; wins over `model`. By default tokens are estimated."""
 
+    def __new__(cls, **choices: Any) -> Self:
+        """Refuse a name that no option has; what the others are worth is checked below."""
+        known = {field.name for field in fields(cls)}
+        for name in choices:
+            if name not in known:
+                raise ConfigError(f"unknown option {name!r}{_suggest(name, known)}")
+        return object.__new__(cls)
+
     def __post_init__(self) -> None:
         for name in ("recency_window", "min_recency_window", "source_version"):
             check_whole(name, getattr(self, name))
@@ -146,15 +154,6 @@ class Options:
     def depth(self) -> Depth:
         """The depth to start with: `auto` begins gently."""
         return "gentle" if self.compression_depth == "auto" else self.compression_depth
-
-    @classmethod
-    def of(cls, choices: Mapping[str, Any]) -> Self:
-        """Make options from keywords, naming the nearest option when one is unknown."""
-        known = {field.name for field in fields(cls)}
-        for name in choices:
-            if name not in known:
-                raise ConfigError(f"unknown option {name!r}{_suggest(name, known)}")
-        return cls(**choices)
 
 
 _CHOICES = {

@@ -134,7 +134,7 @@ def squeeze(messages: Conversation, share: float, **chosen: Any) -> Result:
 
 def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
     """Return what no budget may touch, and why."""
-    return find_untouchable(read(messages), Options.of(chosen))
+    return find_untouchable(read(messages), Options(**chosen))
 
 
 _HEAD = re.compile(r"\[…(?:\d+%(?: #\w+)?| #\w+)\]\n?")

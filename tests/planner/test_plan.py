@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold.model.plan import Plan
-from refold.options import Options
+from refold.options import Options, Profile
 from refold.planner import plan_profile, plan_shorter
 from refold.planner.worth import GRADES, VALUES
 from refold.result import BudgetReport
@@ -30,7 +30,7 @@ def make(
     messages: Conversation, target: int | None, **chosen: Any
 ) -> tuple[Plan, BudgetReport | None]:
     points = chosen.pop("points", None)
-    options = Options.of({"profile": "agent", "token_budget": target, **chosen})
+    options = Options(**{"profile": "agent", "token_budget": target, **chosen})
     return plan_profile(read(messages), options, Analyses(counted()), target, points=points)
 
 
@@ -71,18 +71,18 @@ def test_without_leave_nothing_is_selected(chosen: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("profile", ["agent", "lossless"])
-def test_without_a_budget_everything_is_said_shorter(profile: str) -> None:
+def test_without_a_budget_everything_is_said_shorter(profile: Profile) -> None:
     messages = [*work(0), *call(1, "list", {}, RECORDS), *work(3)[1:]]
     plan, report = make(messages, None, profile=profile)
     assert report is None
     assert not plan[2].is_kept
-    shorter = plan_shorter(read(messages), Options.of({"profile": profile}), Analyses(counted()))
+    shorter = plan_shorter(read(messages), Options(profile=profile), Analyses(counted()))
     assert what_happens(plan) == what_happens(shorter)
 
 
 def test_without_a_budget_the_latest_messages_and_the_pinned_stay() -> None:
     messages = [step for n in range(4) for step in call(n, "list", {}, RECORDS + " " * n)]
-    options = Options.of({"profile": "lossless", "recency_window": 2})
+    options = Options(profile="lossless", recency_window=2)
     plan = plan_shorter(read(messages), options, Analyses(counted()), pinned={3: "pinned"})
     assert [fold.is_kept for fold in plan] == [True, False, True, True, True, False, True, True]
     assert plan[3].outcomes[0][0].reason == "pinned"
@@ -106,7 +106,7 @@ def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
         return len(text.split()) + 1_000 * text.startswith("[")
 
     messages = work(5)
-    options = Options.of({"profile": "agent", "token_budget": 100, "counter": hates_marks})
+    options = Options(profile="agent", token_budget=100, counter=hates_marks)
     tokens = Analyses(counted()).tokens
     tokens = type(tokens)(hates_marks, hates_marks)
     plan, _ = plan_profile(read(messages), options, Analyses(tokens), 100)
@@ -121,7 +121,7 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
         *call(2, "read", {}, source_code(1)),
     ]
     charge = type(counted())(lambda text: 20 + len(text), len)
-    options = Options.of({"profile": "agent", "token_budget": 400})
+    options = Options(profile="agent", token_budget=400)
     plan, _ = plan_profile(read(messages), options, Analyses(charge), 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
 

@@ -123,4 +123,4 @@ def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> O
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]
-    return Options.of({**values, **choices})
+    return Options(**{**values, **choices})

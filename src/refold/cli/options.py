@@ -94,12 +94,12 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
             is_list = name == "preserve_patterns"
             choices[name] = (*choices.get(name, ()), *value_of) if is_list else value_of
         else:
-            choices[name] = value  # Options.of refuses it and names the nearest
+            choices[name] = value  # Options refuses it and names the nearest
     if format_name is not None:
         choices["format"] = format_name
     choices.update((name, value) for name, value in fixed.items() if value is not None)
     try:
-        return Options.of(choices)
+        return Options(**choices)
     except ConfigError as error:
         raise click.UsageError(f"--set: {error}") from error
 

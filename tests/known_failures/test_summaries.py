@@ -370,3 +370,21 @@ def test_kf_33_summary_ids_can_be_read_in_the_text() -> None:
     result = compress([message], recency_window=0, embed_summary_id=True)
     (id_,) = [m["metadata"]["_cce_original"]["summary_id"] for m in result.messages]
     assert result.messages[0]["content"].startswith(f"[summary#{id_}: ")
+
+
+@pytest.mark.parametrize("tag", ["[summary: ", ""])
+@pytest.mark.parametrize("profile", ["balanced", "agent"])
+def test_kf_33_summary_ids_of_others_that_collide_bury_nothing(tag: str, profile: str) -> None:
+    behind = {"ids": ["gone"], "summary_id": "cce_sum_45h", "version": 0}
+    messages: Conversation = [
+        {
+            "id": f"m{n}",
+            "role": "user" if n % 2 == 0 else "assistant",
+            "content": f"{tag}{n}: {DULL}",
+            "metadata": {"_cce_original": behind},
+        }
+        for n in range(8)
+    ]
+    result = compress(messages, token_budget=400, profile=profile)
+    assert result.messages != messages
+    assert uncompress(result.messages, result.verbatim, recursive=False).messages == messages

@@ -78,6 +78,17 @@ def test_our_own_stand_ins_are_left_alone() -> None:
     assert again.decisions[0].reason == "already_compressed"
 
 
+def test_provenance_on_a_text_that_is_no_stand_in_protects_nothing() -> None:
+    behind = {"ids": ["q"], "summary_id": "cce_sum_zz", "version": 0}
+    messages = [said("a", PROSE * 2, metadata={"k": 1, "_cce_original": behind})]
+    result = compress(messages, recency_window=0, trace=True)
+    assert result.decisions[0].reason == "compressible_prose"
+    metadata = result.messages[0]["metadata"]
+    assert metadata["k"] == 1
+    assert metadata["_cce_original"]["parent_ids"] == ["cce_sum_zz"]
+    assert uncompress(result.messages, result.verbatim, recursive=False).messages == messages
+
+
 # copies
 
 

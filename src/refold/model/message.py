@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.model.provenance import METADATA_KEY, Provenance
+from refold.model.provenance import METADATA_KEY, TAG, Provenance
 from refold.model.wire import Path, Wire
 from refold.model.wire import digest as digest_of
 from refold.native import mypyc_attr
@@ -81,7 +81,7 @@ class Message:
         self.calls: Final = calls
         """Ids of the tool calls that this message makes."""
         self.provenance: Final = provenance
-        """Set when this message is itself a stand-in made by us."""
+        """What it says of the originals that it stands for, if it stands for any."""
         self.has_envelope: Final = "id" in wire or METADATA_KEY in wire
         """Whether the caller's data has an `id` or `metadata`: provenance can travel in it."""
         self.binds_next: Final = binds_next
@@ -139,6 +139,13 @@ class Message:
     def is_tool_result(self) -> bool:
         """Whether it answers a tool call, by role or by content."""
         return self.role in ("tool", "function") or any(part.call_id for part in self.parts)
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether it stands for originals and reads like that: neither alone makes a stand-in."""
+        return self.provenance is not None and any(
+            TAG.search(part.text) is not None for part in self.parts
+        )
 
     @property
     def sole_part(self) -> Part | None:

@@ -59,7 +59,7 @@ class Setting:
         return (
             message.role not in self.options.preserve
             and not message.calls
-            and message.provenance is None
+            and not message.is_stand_in
             and message.is_turn
             and message.index not in self.hidden
         )

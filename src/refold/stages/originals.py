@@ -37,6 +37,6 @@ def original_key(message: Message) -> str:
     """Return the key under which *message* is kept when something stands in for it.
 
     A stand-in shares its id with its first source, so folding it again under that id would bury
-    the source: it goes under its own summary id instead.
+    the source. Its summary id would not do either: other tools give the same one to many.
     """
-    return message.provenance.summary_id if message.provenance else message.id
+    return f"{message.id}@{message.digest[:12]}" if message.provenance else message.id

@@ -34,6 +34,6 @@ def protection(message: Message, chars: int, setting: Setting) -> str | None:
         return "tool_calls"
     if chars < SHORT_CHARS and not is_large:
         return "short_content"
-    if message.provenance is not None:
+    if message.is_stand_in:
         return "already_compressed"
     return None

@@ -105,6 +105,7 @@ class Engine:
             verbatim=rendering.verbatim,
             compression=replace(
                 measure(plan, self.options, job.analyses.tokens, names),
+                messages_llm_classified=job.analyses.count_judged(job.messages),
                 hook_failures=job.analyses.hook_failures,
             ),
             budget=budget,

@@ -76,6 +76,10 @@ class Compression:
     messages_contradicted: int = 0
     messages_pattern_preserved: int = 0
     messages_importance_preserved: int = 0
+    messages_llm_classified: int = 0
+    """Messages of which a classifier judged a text."""
+    messages_llm_preserved: int = 0
+    """Messages of which a text was kept because of that."""
     counter_failures: int = 0
     """Texts that the caller's token counter could not count, and that were estimated instead."""
     hook_failures: int = 0
@@ -214,6 +218,11 @@ class Result(_Readable):
     def fits(self) -> bool | None:
         """Whether the token budget is kept; `None` without one."""
         return None if self.budget is None else self.budget.fits
+
+    @property
+    def recency_window(self) -> int | None:
+        """How many of the last messages a token budget left as they were; `None` without one."""
+        return None if self.budget is None else self.budget.recency_window
 
     @property
     def token_count(self) -> int:

@@ -68,6 +68,10 @@ class TestItsWord:
         assert [result.messages[n] for n in (0, 2, 3)] == [plain[n] for n in (0, 2, 3)]
         report = report_of(result)
         assert (report.asked, report.accepted, report.failures) == (3, 3, ())
+        figures = result.compression
+        assert (figures.messages_llm_classified, figures.messages_llm_preserved) == (3, 1)
+        silent = fold(notes(3), classifier=lambda text: 1 / 0).compression
+        assert (silent.messages_llm_classified, silent.messages_llm_preserved) == (0, 0)
 
     def test_compress_changes_nothing(self) -> None:
         judge = Judge()
@@ -87,10 +91,14 @@ class TestItsWord:
     def test_a_budget_may_overrule_it_but_the_text_can_be_restored(self) -> None:
         messages = notes(20)
         judge = Judge(*map(note, range(1, 21)))
-        result = Compressor(classifier=judge, token_budget=120).compress(messages)
+        result = Compressor(classifier=judge, token_budget=120, trace=True).compress(messages)
         checked(messages, result)
         assert result.fits
         assert set(judge.asked.values()) == {1}
+        figures = result.compression
+        assert figures.messages_llm_classified == len(judge.asked)
+        kept = [e for e in result.decisions if e.reason.startswith("llm_preserved:")]
+        assert figures.messages_llm_preserved == len(kept) < len(judge.asked)
 
     def test_in_a_session(self) -> None:
         judge = Judge(note(2))

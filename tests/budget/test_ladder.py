@@ -84,7 +84,7 @@ def test_the_oldest_go_first() -> None:
     assert changed == [False, *sorted(changed[1:], reverse=True)]  # the task stays
     assert result.budget is not None
     assert result.budget.rungs == ("gentle",)
-    assert result.budget.recency_window == changed[::-1].index(True)
+    assert result.recency_window == changed[::-1].index(True)
 
 
 def test_a_smaller_budget_never_gives_more() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from refold.detectors import Findings, detect_hard, soft_texts, view_of
 from refold.model.ask import Answers, Judgement, Questions
+from refold.model.message import Message
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Unit, make_units
@@ -149,6 +150,11 @@ class Analyses:
         if self.may_judge and text not in self._judged:
             self._to_judge[text] = None
         return self._judged.get(text)
+
+    def count_judged(self, messages: Sequence[Message]) -> int:
+        """Count the messages of which a classifier has judged a text."""
+        judged = {text for text, judgement in self._judged.items() if judgement is not None}
+        return sum(any(part.text in judged for part in m.parts) for m in messages) if judged else 0
 
     def written(self, text: str) -> str | None:
         """Return what a model wrote for *text* and the gates let through, if anything."""

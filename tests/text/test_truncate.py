@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from refold.text.truncate import cut, cut_words
 from tests.conversations import texts
 
-CLUSTERS = ("👩‍👩‍👧‍👦", "👍🏽", "🇨🇿", "e\u0301", "नि", "กำ", "\r\n", "🏴‍☠️", "a\u0300\u0301\u0302")
+CLUSTERS = (
+    *("👩‍👩‍👧‍👦", "👍🏽", "🇨🇿", "e\u0301", "नि", "กำ", "\r\n", "🏴‍☠️", "a\u0300\u0301\u0302"),
+    *("\u1112\u1161\u11ab", "\u1100\u1100\u1161", "\u1100가", "क्षि", "ক্ষ", "क\u200c", "ｶﾞ"),
+)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)

@@ -9,8 +9,11 @@ _FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
 _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
 _TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
 """The letters behind a black flag that make it the flag of a region."""
-_VOWELS_BEHIND = "\u0e33\u0eb3"
-"""Thai and Lao vowels that are letters to Unicode but belong to the consonant before them."""
+_JOINED_BEHIND = "\u0e33\u0eb3\u200c\uff9e\uff9f"
+"""No marks to Unicode, but part of the character before them: a Thai and a Lao vowel, the
+non-joiner, and the half-width voicing marks of Japanese."""
+_VIRAMA_CLASS = 9
+"""The combining class of the signs that join a consonant to the next one in Indic scripts."""
 _LONGEST_CLUSTER = 64
 """Marks stacked higher than this are cut anyway, so that the search stays short."""
 
@@ -43,13 +46,25 @@ def _is_inside(text: str, place: int) -> bool:
         return True
     if unicodedata.category(after)[0] == "M" or _MODIFIER_FIRST <= after <= _MODIFIER_LAST:
         return True
-    if _TAG_FIRST <= after <= _TAG_LAST or after in _VOWELS_BEHIND:
+    if _TAG_FIRST <= after <= _TAG_LAST or after in _JOINED_BEHIND:
+        return True
+    if unicodedata.combining(before) == _VIRAMA_CLASS and after.isalpha():
+        return True
+    if _is_inside_syllable(before, after):
         return True
     if "\udc00" <= after <= "\udfff" and "\ud800" <= before <= "\udbff":
         return True
     if _FLAG_FIRST <= after <= _FLAG_LAST and _FLAG_FIRST <= before <= _FLAG_LAST:
         return _flags_before(text, place) % 2 == 1
     return before == "\r" and after == "\n"
+
+
+def _is_inside_syllable(before: str, after: str) -> bool:
+    """Tell whether both belong to one Korean syllable that is spelled letter by letter."""
+    if "\u1160" <= after <= "\u11ff" or "\ud7b0" <= after <= "\ud7fb":
+        return True  # a vowel or a final consonant
+    is_initial = "\u1100" <= before <= "\u115f" or "\ua960" <= before <= "\ua97c"
+    return is_initial and ("\u1100" <= after <= "\u115f" or "\uac00" <= after <= "\ud7a3")
 
 
 def _flags_before(text: str, place: int) -> int:

@@ -21,10 +21,12 @@ _SPACED: Final = 1
 _MARKS: Final = (
     (".!?…", "\"'”’)]»*_"),
     ("。！？｡﹒︒", "」』”’）》"),  # Chinese, Japanese
-    ("।॥۔؟։።", "\"'”’)]»"),  # Hindi, Urdu, Arabic, Armenian, Amharic
+    ("।॥۔؟։።፧။។៕།༎", "\"'”’)]»"),  # Hindi, Urdu, Arabic, Armenian, Amharic, Burmese, Khmer, Tibetan
 )
 """The marks of each kind, and what may close a sentence after them."""
-_CLOSERS: Final = ("", *(closers for _, closers in _MARKS))
+_PHRASE: Final = 4
+"""The kind of letter after which a space ends a phrase."""
+_CLOSERS: Final = ("", *(closers for _, closers in _MARKS), "")
 _KINDS: Final = {
     ord(mark): kind for kind, (marks, _) in enumerate(_MARKS, start=1) for mark in marks
 }
@@ -85,6 +87,11 @@ class _Cutter:
                 line = place
                 continue
             after = self.skip_marks(place, kind)
+            if kind == _PHRASE:
+                place = after - 1
+                if not self.is_phrase_end(after):
+                    place = after
+                    continue
             stop = self.skip_closers(after, kind)
             if kind == _SPACED and not self.is_space(stop):
                 place = after
@@ -106,6 +113,13 @@ class _Cutter:
         while self.plain[place] > _SPACE and self.text[place] in _CLOSERS[kind]:
             place += 1
         return place
+
+    def is_phrase_end(self, place: i64) -> bool:
+        """Tell whether a blank or two are there, and a word of Thai or Lao behind them."""
+        if self.plain[place] != _SPACE:
+            return False
+        place += 2 if self.plain[place + 1] == _SPACE else 1
+        return place < self.size and _begins_phrase(ord(self.text[place]))
 
     def after_gap(self, feed: i64) -> i64:
         """Return where the next paragraph begins if the line after *feed* is blank, else 0."""
@@ -156,7 +170,15 @@ def _kind_of(code: i64) -> i64:
     """Return which kind of mark a character is, or 0."""
     if 0x3003 <= code <= 0xFE11:  # an ideograph or Hangul
         return 0
+    if 0x0E01 <= code <= 0x0ECF:
+        return _PHRASE if code <= 0x0E4E or code >= 0x0E81 else 0
     return _KINDS.get(code, 0)
+
+
+def _begins_phrase(code: i64) -> bool:
+    """Tell whether a word of Thai or Lao can begin with a character; Lao follows 128 later."""
+    letter = code - 128 if code >= 0x0E81 else code
+    return 0x0E01 <= letter <= 0x0E30 or 0x0E40 <= letter <= 0x0E45
 
 
 def is_space(code: i64) -> bool:

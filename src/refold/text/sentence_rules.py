@@ -20,6 +20,10 @@ _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
 LONGEST_LABEL: Final = 6
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
+PHRASE_LETTERS: Final = "\u0e01-\u0e4e\u0e81-\u0ecf"
+"""Thai and Lao, which put a space between phrases where others put a mark and a space."""
+PHRASE_STARTS: Final = "\u0e01-\u0e30\u0e40-\u0e45\u0e81-\u0eb0\u0ec0-\u0ec5"
+"""Those of them that a word can begin with: signs of repetition and vowels go on."""
 WRAPPED_FROM: Final = 60
 """A line at least this long that does not end a sentence was probably wrapped."""
 

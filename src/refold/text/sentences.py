@@ -7,17 +7,19 @@ from typing import Final, NamedTuple
 
 from refold.text.scan import IS_COMPILED
 from refold.text.sentence_loop import Span, loop_sentences
-from refold.text.sentence_rules import goes_on, is_wrapped
+from refold.text.sentence_rules import PHRASE_LETTERS, PHRASE_STARTS, goes_on, is_wrapped
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
 # Starting with a character set lets `re` skip all other text fast. The look-behind lets a run of
 # marks be tried once, from its first one only: linear, always.
 _END: Final = re.compile(
-    r"[.!?…。！？｡﹒︒।॥۔؟։።](?:"
+    rf"[.!?…。！？｡﹒︒।॥۔؟։።፧။។៕།༎{PHRASE_LETTERS}](?:"
     r"(?<=[.!?…])(?<![.!?…].)[.!?…]*+[\"'”’)\]»*_]*+(?=\s|$)"  # white space: 3.5, config.prod.json
     r"|(?<=[。！？｡﹒︒])[。！？｡﹒︒]*+[」』”’）》]*+"  # Chinese, Japanese: no spaces
-    r"|(?<=[।॥۔؟։።])[।॥۔؟։።]*+[\"'”’)\]»]*+"  # Hindi, Urdu, Arabic, Armenian, Amharic
+    # Hindi, Urdu, Arabic, Armenian, Amharic, Burmese, Khmer, Tibetan
+    r"|(?<=[।॥۔؟։።፧။។៕།༎])[।॥۔؟։።፧။។៕།༎]*+[\"'”’)\]»]*+"
+    rf"|(?<=[{PHRASE_LETTERS}])(?= {{1,2}}[{PHRASE_STARTS}])"
     r")"
 )
 _ASCII_END: Final = re.compile(r"[.!?](?<![.!?].)[.!?]*+[\"')\]*_]*+(?=\s|$)")

@@ -129,9 +129,14 @@ def test_a_user_is_never_replaced_by_somebody_else() -> None:
     assert fold(copies("tool", "assistant")).compression.messages_deduped == 1
 
 
-def test_short_copies_and_switched_off_copies_stay() -> None:
-    short = [said("a", LINES[:199]), said("b", "ok", "assistant"), said("c", LINES[:199])]
-    assert fold(short).compression.messages_deduped == 0
+@pytest.mark.parametrize(("chars", "deduped"), [(199, 0), (200, 1)])
+def test_copies_of_200_characters_are_long_enough(chars: int, deduped: int) -> None:
+    text = LINES[:chars]
+    messages = [said("a", text), said("b", "ok", "assistant"), said("c", text)]
+    assert fold(messages).compression.messages_deduped == deduped
+
+
+def test_switched_off_copies_stay() -> None:
     assert fold(copies("user", "user"), dedup=False).compression.messages_deduped == 0
 
 
@@ -245,6 +250,45 @@ def test_a_large_message_loses_the_protection_of_recency() -> None:
     assert action == "compressed"
     [(action, reason)] = verdicts([said("a", PROSE)], recency_window=4, observation_threshold=999)
     assert (action, reason) == ("preserved", "recency_window")
+
+
+# what costs more
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "reason"),
+    [
+        ([said("a", PROSE * 2)], {}, "single_reverted"),
+        ([said("a", PROSE * 2), said("b", f"{PROSE} Then it rained.")], {}, "single_reverted"),
+        ([said("a", f"{PROSE * 2}\n```\nx\n```")], {}, "code_split_reverted"),
+        ([said("a", LINES), said("b", "ok"), said("c", LINES)], {}, "deduped_reverted"),
+        (
+            [said("a", LINES), said("b", "ok"), said("c", f"{LINES}\nAnd the gate.")],
+            {"fuzzy_dedup": True},
+            "fuzzy_deduped_reverted",
+        ),
+        (
+            [
+                said("a", "Paint the fence of the harbour office green. " * 5),
+                said("b", "ok", "assistant"),
+                said("c", "Actually, paint the fence of the harbour office blue, please."),
+            ],
+            {"contradiction_detection": True},
+            "contradiction_reverted",
+        ),
+    ],
+)
+def test_what_is_shorter_but_costs_more_tokens_is_not_used(
+    messages: Conversation, options: dict[str, Any], reason: str
+) -> None:
+    def hates_tags(text: str) -> int:
+        return len(text.split()) + 1_000 * ("[summary: " in text or "[cce:" in text)
+
+    assert fold(messages, **options).messages != messages
+    result = fold(messages, counter=hates_tags, **options)
+    assert result.messages == messages
+    assert result.decisions[0].reason == reason
+    assert result.tokens_saved == 0
 
 
 # merging

@@ -63,6 +63,27 @@ def test_compress_to_standard_output_with_a_store(refold: Refold, file: Path) ->
     assert refold("uncompress", "-", "--store", "s.db", stdin=folded.out).out == file.read_bytes()
 
 
+def test_uncompress_for_machines(refold: Refold, file: Path) -> None:
+    refold("compress", file, "-o", "small.jsonl", "--store", "s.db")
+    unfolded = json.loads(refold("uncompress", "small.jsonl", "--store", "s.db", "--json").out)
+    assert unfolded == {"messages": chat(), "messages_expanded": 4, "missing_ids": []}
+
+
+def test_uncompress_tells_machines_what_is_missing(refold: Refold) -> None:
+    note = {"_cce_original": {"ids": ["a"], "summary_id": "s", "version": 0}}
+    message = {"id": "x", "role": "user", "content": "[summary: so]", "metadata": note}
+    done = refold("uncompress", "-", "--store", "s.db", "--json", stdin=jsonl([message]))
+    assert done.code == 1  # no such store
+    refold("compress", "-", "--store", "s.db", stdin=jsonl(chat()))
+    done = refold("uncompress", "-", "--store", "s.db", "--json", stdin=jsonl([message]))
+    assert done.code == 3
+    assert json.loads(done.out) == {
+        "messages": [message],
+        "messages_expanded": 0,
+        "missing_ids": ["a"],
+    }
+
+
 def test_settings_reach_the_engine(refold: Refold, file: Path) -> None:
     def stats(*settings: str) -> dict[str, object]:
         args = [arg for setting in settings for arg in ("--set", setting)]

@@ -7,10 +7,11 @@ from typing import Final
 
 import click
 
-from refold.cli.folding import unfold_file
+from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, working, write_text
 from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
 from refold.cli.originals import check_apart, find_originals
+from refold.cli.style import Style
 from refold.cli.words import clean, count_of
 
 _MISSING: Final = 3
@@ -20,6 +21,7 @@ Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold uncompress small.json --store originals.db > chat.json
   refold uncompress small.jsonl --one-layer
+  refold uncompress small.jsonl --json | jq .missing_ids
   refold compress chat.json --json | refold uncompress -
 
 \b
@@ -34,8 +36,11 @@ compress --json wrote), else from FILE.refold.db.
 @out_option
 @click.option("--store", "store", metavar="DB", help="The SQLite file that has the originals.")
 @click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
+@click.option("--json", "as_json", is_flag=True, help="Write messages and figures as one JSON.")
 @quiet_option
-def command(*, file: str, out: str | None, store: str | None, one_layer: bool, quiet: bool) -> int:
+def command(
+    *, file: str, out: str | None, store: str | None, one_layer: bool, as_json: bool, quiet: bool
+) -> int:
     """Unfold a file: the bytes it had before it was folded."""
     check_apart(out, store)
     document = read_document(file)
@@ -43,7 +48,7 @@ def command(*, file: str, out: str | None, store: str | None, one_layer: bool, q
         originals = find_originals(document, file, store, stack)
         with working("unfolding", chars=len(document.text()), quiet=quiet):
             unfolded = unfold_file(document, originals, one_layer=one_layer)
-    write_text(unfolded.document.text(), out)
+    write_text(_spell(unfolded) if as_json else unfolded.document.text(), out)
     if unfolded.missing:
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
         say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
@@ -53,3 +58,12 @@ def command(*, file: str, out: str | None, store: str | None, one_layer: bool, q
         say(f"refold: {count} may be folded, but {store!r} knows nothing of that: another store?")
         return 0 if unfolded.expanded else _MISSING
     return 0
+
+
+def _spell(unfolded: UnfoldedFile) -> str:
+    body = {
+        "messages": unfolded.document.messages,
+        "messages_expanded": unfolded.expanded,
+        "missing_ids": list(unfolded.missing),
+    }
+    return Style(ascii_only=False).dump(body) + "\n"

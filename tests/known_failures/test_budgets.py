@@ -2,7 +2,7 @@
 
 | entry | not applicable here                                                          |
 |-------|------------------------------------------------------------------------------|
-| 30    | model calls per step of the search, the classifier: no model is asked        |
+| 30    | model calls per step of the search, the classifier: see tests/asking         |
 | 31    | fuzzy-only and contradiction-only figures, long ids: see test_summaries      |
 """
 

@@ -1,6 +1,6 @@
 """Known failures 16–19: English taken for code, code taken for prose, protection by accident.
 
-Not applicable: the `full` classifier mode and conversation flow of entry 19 (there is neither).
+Not applicable: the conversation flow of entry 19 (there is none).
 """
 
 from __future__ import annotations
@@ -133,6 +133,7 @@ def test_kf_19_sql_is_protected_whatever_else_is_on() -> None:
         {},
         {"importance_scoring": True},
         {"contradiction_detection": True},
+        {"classifier_mode": "full"},  # without a classifier
     ]
     for options in chosen:
         result = compress([{"role": "user", "content": sql}], recency_window=0, **options)

@@ -5,7 +5,6 @@
 | 1     | adapters, coreference prefixes | contradiction tags, folded again    |
 | 3     | flow chains and clusters       | order and number of messages        |
 | 4     | the tool pre-pass              | its four inputs round-trip whole    |
-| 5     | forceConverge, tiered          | untouched messages gain no metadata |
 """
 
 from __future__ import annotations
@@ -174,6 +173,21 @@ def test_kf_05_untouched_messages_gain_nothing() -> None:
     assert [list(message) for message in result.messages[:4]] == [list(m) for m in messages[:4]]
     assert result.messages[3] == messages[3]
     assert all("metadata" not in original for original in result.verbatim.values())
+    restored = uncompress(result.messages, result.verbatim).messages
+    assert spelled(restored) == spelled(messages)
+
+
+@pytest.mark.parametrize("strategy", ["binary-search", "tiered"])
+@pytest.mark.parametrize("budget", [0, 100, 300, 600, 900, 10_000])
+def test_kf_05_budgets_add_nothing_to_what_they_leave(strategy: str, budget: int) -> None:
+    said = [f"{n}: {DULL * 3}" for n in range(14)]
+    messages = [(user if n % 2 == 0 else assistant)(f"m{n}", text) for n, text in enumerate(said)]
+    result = compress(messages, token_budget=budget, budget_strategy=strategy)
+    known = {message["id"]: message for message in messages}
+    for message in result.messages:
+        if not message["content"].startswith("["):
+            assert spelled([message]) == spelled([known[message["id"]]])
+    assert all(spelled([m]) == spelled([known[id_]]) for id_, m in result.verbatim.items())
     restored = uncompress(result.messages, result.verbatim).messages
     assert spelled(restored) == spelled(messages)
 

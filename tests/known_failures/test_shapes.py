@@ -2,8 +2,7 @@
 
 | entry | not applicable here                         | what is tested instead             |
 |-------|---------------------------------------------|------------------------------------|
-| 10    | token budgets, coreference, clustering      | parts are seen, counted and folded |
-| 11    | token budgets                               | tool arguments are counted         |
+| 10    | coreference, clustering                     | parts are seen, counted and folded |
 | 13    | flow chains                                 | roles never mix                    |
 | 15    | format adapters: a feature that is not here | (nothing)                          |
 """
@@ -43,6 +42,19 @@ def test_kf_10_content_parts_are_visible(content: list[dict[str, Any]]) -> None:
         assert uncompress(result.messages, result.verbatim).messages == messages
 
 
+def test_kf_10_a_budget_sees_parts_too() -> None:
+    parts = [{"type": "text", "text": LONG}]
+    task, end = {"role": "user", "content": "Go."}, {"role": "user", "content": "And?"}
+    messages: Conversation = [task, {"role": "assistant", "content": parts}, end]
+    result = compress(messages, token_budget=80)
+    assert result.fits
+    assert 0 < len(result.messages[1]["content"][0]["text"]) < 400
+    assert uncompress(result.messages, result.verbatim).messages == messages
+    asked = compress([{"role": "user", "content": parts}], token_budget=80)
+    assert asked.fits is False
+    assert asked.token_count > 10_000
+
+
 def test_kf_10_many_parts() -> None:
     parts = [{"type": "text", "text": f"{DULL * 2}{n}"} for n in range(90)]
     messages: Conversation = [{"role": "user", "content": parts}]
@@ -63,6 +75,9 @@ def test_kf_11_tool_arguments_are_counted() -> None:
         result = compress([message])
         assert result.tokens_before > 0.9 * bare
         assert result.tokens_after == result.tokens_before
+        tight = compress([message], token_budget=10, force_converge=False)
+        assert tight.fits is False
+        assert tight.token_count == result.tokens_before
 
 
 def test_kf_12_tool_results_never_merge() -> None:

@@ -2,13 +2,9 @@
 
 | entry  | not applicable here                                                              |
 |--------|----------------------------------------------------------------------------------|
-| 24     | aggressive and tiered depth; structure is tested with the options there are      |
-| 26     | coreference, truncation by importance                                            |
-| 27, 29 | budgets, convergence: left out here; see tests/properties/test_budgets.py        |
-| 28     | the accuracy of the token estimate: left out here                                |
-| 30     | the budget search and its model calls; the classifier                            |
-| 31     | convergence and tiers; the rest of the figures is tested here                    |
-| 32     | entropy scorer, ML classifier                                                    |
+| 26     | coreference                                                                      |
+| 27–31  | budgets, tokens and the figures after them: see test_budgets                     |
+| 30, 32 | what models and hooks are asked: see tests/asking                                |
 """
 
 from __future__ import annotations
@@ -173,6 +169,29 @@ def test_kf_24_entities_are_not_printed_twice() -> None:
     assert len(body) > 120
 
 
+@pytest.mark.parametrize("depth", ["moderate", "aggressive"])
+def test_kf_24_a_deep_summary_says_a_fact(depth: str) -> None:
+    said = "Never run importJob on Monday."
+    shown = fold_one(f"{said} {DULL}{DULL}", compression_depth=depth)
+    assert said in shown
+    assert shown.count("Monday") <= 2
+
+
+@pytest.mark.parametrize("strategy", ["binary-search", "tiered"])
+@pytest.mark.parametrize("budget", [300, 600, 900])
+def test_kf_24_a_budget_nests_no_summaries(strategy: str, budget: int) -> None:
+    messages: Conversation = [
+        {"id": f"m{n}", "role": ("user", "assistant")[n % 2], "content": f"{n}: {DULL}"}
+        for n in range(16)
+    ]
+    once = compress(messages)
+    twice = compress(once.messages, token_budget=budget, budget_strategy=strategy)
+    assert twice.messages != once.messages
+    assert "[summary: [summary" not in all_text(twice.messages)
+    verbatim = {**once.verbatim, **twice.verbatim}
+    assert uncompress(twice.messages, verbatim).messages == messages
+
+
 def test_kf_24_structure_is_never_touched() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages: Conversation = [
@@ -307,6 +326,31 @@ def test_kf_26_the_important_message_is_the_one_that_is_kept() -> None:
     assert reasons["high"].startswith("importance:")
     assert reasons["low"] == "compressible_prose"
     assert result.compression.messages_importance_preserved == 1
+
+
+@pytest.mark.parametrize("order", [("low", "high"), ("high", "low")])
+def test_kf_26_a_budget_takes_from_the_important_message_last(order: tuple[str, str]) -> None:
+    said = {
+        "low": DULL,
+        "high": "The fix is that paymentGateway must never retry, which is a hard requirement. "
+        "Actually, paymentGateway is called from ledgerWorker only, and that should stay. " * 3,
+    }
+    messages: Conversation = [
+        {"id": "task", "role": "user", "content": "Go."},
+        *({"id": id_, "role": "assistant", "content": said[id_]} for id_ in order),
+        *(
+            {"id": f"u{n}", "role": role, "content": f"See paymentGateway and ledgerWorker, {n}."}
+            for n, role in enumerate(["user", "assistant"] * 3)
+        ),
+    ]
+    total = compress(messages).tokens_before
+    taken: set[str] = set()
+    for budget in range(total, total // 3, -9):
+        result = compress(messages, token_budget=budget, importance_scoring=True)
+        whole = {message["id"] for message in result.messages if message in messages}
+        assert "low" not in whole or "high" in whole
+        taken |= {"low", "high"} - whole
+    assert taken == {"low", "high"}
 
 
 def test_kf_31_a_reference_never_grows_a_message() -> None:

@@ -89,6 +89,17 @@ def test_provenance_on_a_text_that_is_no_stand_in_protects_nothing() -> None:
     assert uncompress(result.messages, result.verbatim, recursive=False).messages == messages
 
 
+@pytest.mark.parametrize(
+    ("chars", "verdict"),
+    [(79, ("preserved", "code_fence_no_prose")), (80, ("preserved", "code_split_reverted"))],
+)
+def test_code_is_split_off_from_80_characters_of_prose_on(
+    chars: int, verdict: tuple[str, str]
+) -> None:
+    prose = PROSE[: chars - 4].rstrip().ljust(chars - 4, "x")
+    assert verdicts([said("a", f"{prose}\n```\n{'x = 1' * 20}\n```\nDone")]) == [verdict]
+
+
 # copies
 
 

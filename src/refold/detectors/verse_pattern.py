@@ -10,9 +10,11 @@ from refold.detectors.base import Detector, pattern_finder
 from refold.text.view import TextView
 
 # Four words a line, at least one of them in lower case: items of an agenda are short or titles.
+# Three will do if they say what something is, which no item does.
 _LINE: Final = (
     r"[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ](?=[^\n]*?[ \t][a-zß-öø-ÿα-ωа-яё])"
-    r"[^\s.!?。！？]*+(?:[ \t]++[^\s.!?。！？]++){3,}+[ \t\r]*+"
+    r"[^\s.!?。！？]*+(?:(?:[ \t]++[^\s.!?。！？]++){3,}+"
+    r"|[ \t]++(?:is|are|was|were|am)[ \t]++[^\s.!?。！？]++)[ \t\r]*+"
 )
 _STANZA: Final = re.compile(rf"^{_LINE}(?:\n{_LINE}(?=\n|\Z)){{2,}}+", re.MULTILINE)
 

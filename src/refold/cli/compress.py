@@ -11,7 +11,7 @@ import click
 from refold.cli.document import Document
 from refold.cli.envelope import dump_envelope
 from refold.cli.folding import FoldedFile, fold_file, may_be_folded
-from refold.cli.io import STDIO, read_document, say, working, write_text
+from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import (
     EPILOG,
     check_budget,
@@ -23,6 +23,7 @@ from refold.cli.options import (
     store_option,
 )
 from refold.cli.originals import Sidecar, check_apart, inherit, open_embedded, sidecar_of
+from refold.cli.progress import working
 from refold.cli.words import count_of, percent_saved
 from refold.errors import StoreError
 from refold.stores import SqliteStore, Store
@@ -78,8 +79,8 @@ def command(
         if out is not None and store is None and not as_json:
             inherit(file, sidecar_of(out))
         chosen, place = _choose_store(document, out, store, as_json, stack)
-        with working("folding", chars=len(document.text()), quiet=quiet):
-            folded = fold_file(document, options, chosen)
+        with working("folding", chars=len(document.text()), quiet=quiet) as progress:
+            folded = fold_file(document, options, chosen, progress)
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out)

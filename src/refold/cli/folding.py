@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from refold.asking import run
 from refold.cli.document import Document, Item
+from refold.cli.progress import Progress
 from refold.cli.style import Style, says
-from refold.compressor import Compressor, uncompress
+from refold.compressor import uncompress
+from refold.engine import Engine
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
 from refold.model.provenance import Provenance, link_key, read_provenance
@@ -61,10 +64,12 @@ class UnfoldedFile:
         return sum(item.is_final and not item.above for item in self.document.items)
 
 
-def fold_file(document: Document, options: Options, store: Store) -> FoldedFile:
+def fold_file(
+    document: Document, options: Options, store: Store, progress: Progress | None = None
+) -> FoldedFile:
     """Fold the records of *document*; originals and exact spellings are in *store* on return."""
     with naming_lines(document):
-        result = Compressor(options, store=store).compress(document.messages)
+        result = _fold(document.messages, Engine(options, store=store), progress or Progress())
     items: list[Item] = []
     rows: list[tuple[Item, ...]] = []
     folded: dict[str, tuple[Item, ...]] = {}
@@ -83,6 +88,13 @@ def fold_file(document: Document, options: Options, store: Store) -> FoldedFile:
         sources=tuple(rows),
         spellings=_keep_spellings(folded, document, store),
     )
+
+
+def _fold(messages: Sequence[Mapping[str, Any]], engine: Engine, progress: Progress) -> Result:
+    job = engine.begin(messages)
+    looks = 2 * len({part.text for message in job.messages for part in message.parts})
+    progress.share = lambda: min(1, job.analyses.looks / max(1, looks))
+    return engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
 
 
 def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:

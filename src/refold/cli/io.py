@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +16,6 @@ from refold.cli.envelope import is_envelope, open_envelope
 from refold.errors import FormatError, RefoldError
 
 STDIO: Final = "-"
-_SLOW_SECONDS: Final = 0.5
-_LARGE_BYTES: Final = 1_000_000
 
 
 class OutputError(RefoldError):
@@ -96,51 +92,3 @@ def say(text: str, *, quiet: bool = False) -> None:
     """Tell the user something beside the result, on standard error."""
     if not quiet:
         click.echo(text, err=True)
-
-
-@contextmanager
-def working(what: str, *, chars: int = 0, quiet: bool = False) -> Iterator[None]:
-    """Show a spinner on a terminal while the body runs, if that takes a moment."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    spinner = _Spinner(what)
-    timer = threading.Timer(0 if chars > _LARGE_BYTES else _SLOW_SECONDS, spinner.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        spinner.stop()
-
-
-class _Spinner:
-    """A spinner that may be stopped before it was started."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._lock = threading.Lock()
-        self._stack: list[object] = []
-        self._is_over = False
-
-    def start(self) -> None:
-        """Begin to turn, unless it is over already."""
-        from rich.console import Console
-        from rich.status import Status
-
-        with self._lock:
-            if not self._is_over:
-                status = Status(self._what, console=Console(stderr=True))
-                status.start()
-                self._stack.append(status)
-
-    def stop(self) -> None:
-        """Stop turning and leave no trace."""
-        from rich.status import Status
-
-        with self._lock:
-            self._is_over = True
-            for status in self._stack:
-                if isinstance(status, Status):
-                    status.stop()

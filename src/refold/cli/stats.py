@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from refold.cli.folding import fold_file
-from refold.cli.io import read_document, working, write_text
+from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
     check_budget,
@@ -19,6 +19,7 @@ from refold.cli.options import (
     make_options,
 )
 from refold.cli.originals import open_for_looking
+from refold.cli.progress import working
 
 _EPILOG = f"""\b
 Examples:
@@ -37,8 +38,8 @@ def command(*, file: str, as_json: bool, **choices: Any) -> None:
     """Show the figures of a fold: tokens, counters, quality; changes nothing."""
     options = make_options(**choices)
     document = read_document(file)
-    with ExitStack() as stack, working("folding", chars=len(document.text())):
-        folded = fold_file(document, options, open_for_looking(document, file, stack))
+    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
+        folded = fold_file(document, options, open_for_looking(document, file, stack), progress)
     before, after = len(document.items), len(folded.document.items)
     figures = folded.result.compression
     if as_json:

@@ -8,9 +8,10 @@ from typing import Final
 import click
 
 from refold.cli.folding import UnfoldedFile, unfold_file
-from refold.cli.io import read_document, say, working, write_text
+from refold.cli.io import read_document, say, write_text
 from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
 from refold.cli.originals import check_apart, find_originals
+from refold.cli.progress import working
 from refold.cli.style import Style
 from refold.cli.words import clean, count_of
 

@@ -139,6 +139,11 @@ class Analyses:
             found = self._found[text] = tuple(soft_texts(view))
         yield from found
 
+    @property
+    def looks(self) -> int:
+        """How often a text was looked into so far: for structure, or for names."""
+        return len(self._findings) + len(self._names)
+
     def forget_sentences(self) -> None:
         """Forget what only planning needs: it takes more memory than the conversation itself."""
         self._units.clear()

@@ -1,0 +1,54 @@
+"""Show on a terminal how far long work has come."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_SLOW_SECONDS: Final = 0.5
+_LARGE_CHARS: Final = 1_000_000
+_FRAME_SECONDS: Final = 0.1
+
+
+class Progress:
+    """How far some work has come; nobody knows until the worker says how to find out."""
+
+    share: Callable[[], float] | None = None
+    """Returns how much of the work is done, from 0 to 1; asked from another thread."""
+
+
+@contextmanager
+def working(what: str, *, chars: int = 0, quiet: bool = False) -> Iterator[Progress]:
+    """Show a bar on a terminal while the body runs, if that takes a moment."""
+    progress = Progress()
+    if quiet or not sys.stderr.isatty():
+        yield progress
+        return
+    is_over = threading.Event()
+    delay = 0 if chars > _LARGE_CHARS else _SLOW_SECONDS
+    drawer = threading.Thread(target=_draw, args=(what, progress, is_over, delay), daemon=True)
+    drawer.start()
+    try:
+        yield progress
+    finally:
+        is_over.set()
+        drawer.join()
+
+
+def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float) -> None:
+    """Draw the bar until the work is over, and leave no trace of it."""
+    if is_over.wait(delay):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        while not is_over.wait(_FRAME_SECONDS):
+            if progress.share is not None:
+                bar.update(task, total=1, completed=progress.share())

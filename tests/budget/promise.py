@@ -79,7 +79,9 @@ def kept_indices(
 
 def _asks(message: Wire) -> bool:
     answers = any(kind == "result" for kind, _ in calls_and_results([message]))
-    return not answers and any(texts_of(message))
+    content = message.get("content")
+    has_pictures = isinstance(content, list) and any("text" not in part for part in content)
+    return not answers and (has_pictures or any(texts_of(message)))
 
 
 def open_calls(messages: Conversation) -> set[int]:

@@ -87,6 +87,15 @@ def test_the_oldest_go_first() -> None:
     assert result.recency_window == changed[::-1].index(True)
 
 
+@pytest.mark.parametrize("part", ["image_url", "hologram"])
+def test_a_question_without_words_survives_too(part: str) -> None:
+    shown = {"role": "user", "content": [{"type": part, part: {"url": "https://a.test/x.png"}}]}
+    messages = [*talk(8), shown]
+    for budget in (0, 50, 150):
+        result = compress(messages, token_budget=budget, recency_window=0)
+        assert result.messages[-1] == shown
+
+
 def test_a_smaller_budget_never_gives_more() -> None:
     messages = talk(12)
     total = tokens_of(messages, counter=words)

@@ -14,7 +14,11 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     """Map the index of every message that must survive word for word to the reason."""
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
-    asked = [m.index for m in turns if m.role == "user" and not m.is_tool_result and m.chars]
+    asked = [
+        m.index
+        for m in turns
+        if m.role == "user" and not m.is_tool_result and (m.chars or m.images or m.opaque)
+    ]
     for message in messages:
         if not message.is_turn:
             found[message.index] = "not_a_turn"

@@ -376,9 +376,16 @@ resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 from refold import RefoldError, compress
 loop = {}
 loop["loop"] = loop
-for extra in ({}, {"id": "a"}):
+call = {"id": "c", "function": {"name": "f", "arguments": loop}}
+for more in (
+    {"extra": loop},
+    {"extra": loop, "id": "a"},
+    {"tool_calls": [call]},
+    {"content": [{"type": "tool_use", "id": "t", "name": "f", "input": loop}]},
+    {"content": [{"type": "hologram", "depths": loop}]},
+):
     try:
-        compress([{"role": "user", "content": "hi", "extra": loop, **extra}])
+        compress([{"role": "assistant", "content": "hi", **more}])
     except RefoldError as error:
         print(error)
 """
@@ -390,7 +397,7 @@ def test_a_message_that_contains_itself_is_refused() -> None:
         [sys.executable, "-c", _CYCLE], capture_output=True, text=True, timeout=20, check=False
     )
     assert done.returncode == 0, done.stderr[-300:]
-    assert done.stdout.count("messages[0]") == 2
+    assert done.stdout.count("messages[0]") == 5
 
 
 @pytest.mark.parametrize("count", [None, "7", 2.5, -3], ids=repr)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from refold import MemoryStore, Result, compress, uncompress
+import pytest
+from openai.types.chat import ChatCompletionMessage
+
+from refold import MemoryStore, MessageError, Result, compress, uncompress
 from tests.conversations import SENTENCES, all_text
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 4, 5))
@@ -60,6 +63,28 @@ def test_unknown_part_types_travel_along() -> None:
     result = fold({"role": "user", "content": [*parts, text(PROSE)]})
     assert result.messages[0]["content"][:4] == parts
     assert result.messages[0]["content"][4]["text"].startswith("[summary: ")
+
+
+@pytest.mark.parametrize("key", ["text", "content", "data"])
+def test_unknown_part_types_are_counted(key: str) -> None:
+    said = compress([{"role": "user", "content": PROSE}]).tokens_before
+    part = {"type": "hologram", key: {"layers": [PROSE]} if key == "data" else PROSE}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": [part]}]
+    assert said <= compress(messages).tokens_before <= said + 5
+    assert compress(messages, token_budget=said // 2).fits is False
+
+
+def test_data_in_unknown_parts_costs_less_than_text() -> None:
+    part = {"type": "hologram", "data": "QUJD" * 20_000}
+    assert 100 < compress([{"role": "user", "content": [part]}]).tokens_before < 10_000
+
+
+@pytest.mark.parametrize("where", ["message", "part"])
+def test_objects_of_the_sdk_are_refused_with_a_hint(where: str) -> None:
+    message = ChatCompletionMessage(role="assistant", content="hi")
+    given: Any = [message] if where == "message" else [{"role": "user", "content": [message]}]
+    with pytest.raises(MessageError, match=r"got ChatCompletionMessage; .*model_dump\(\)"):
+        compress(given)
 
 
 def test_no_keys_are_added() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError
 from refold.formats import anthropic, claude_code, codex, openai_chat, plain
-from refold.formats.base import Format, is_mapping
+from refold.formats.base import Format, is_mapping, kind_of
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
 from refold.model.wire import Path, digest, is_flat
@@ -102,6 +102,7 @@ class Loader:
         place = f"messages[{index}]"
         message = _check_message(raw, index)
         format_ = self._format or recognize([message])
+        name = None if is_flat(message) else _digest(message, place)  # first: no reader could end
         reading = format_.read(message, place)
         if format_.is_file:
             self._format = format_
@@ -115,7 +116,7 @@ class Loader:
             id=reading.id,
             role=reading.role,
             wire=message,
-            digest=None if is_flat(message) else _digest(message, place),
+            digest=name,
             format=format_.name,
             parts=tuple(reading.parts),
             opaque=tuple(reading.opaque),
@@ -165,7 +166,7 @@ def _check_message(message: object, index: int) -> Mapping[str, Any]:
     if is_mapping(message):
         return message
     raise MessageError(
-        f"must be a mapping with a role and content, got {type(message).__name__}",
+        f"must be a mapping with a role and content, got {kind_of(message)}",
         f"messages[{index}]",
     )
 

@@ -83,6 +83,12 @@ def has_type(value: object, types: Collection[str]) -> bool:
     return isinstance(kind, str) and kind in types
 
 
+def kind_of(value: object) -> str:
+    """Name the type of what is no plain data; of an SDK's object also say how it becomes some."""
+    name = type(value).__name__
+    return f"{name}; convert it with its model_dump()" if hasattr(value, "model_dump") else name
+
+
 def spot(place: str, path: Sequence[str | int]) -> str:
     """Extend a place by a path: `messages[3]` + `("content", 1)` → `messages[3].content[1]`."""
     return place + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

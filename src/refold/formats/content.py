@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, add_text, is_mapping, spot
+from refold.formats.base import Reading, add_text, is_mapping, kind_of, spot
 from refold.model.message import Part
 from refold.model.wire import Path, spell
 
@@ -15,6 +15,8 @@ BlockReader = Callable[[Reading, Block, Path, str], None]
 
 _PAGE_BYTES: Final = 50_000
 """About a page of a document: it costs as much as a picture."""
+_DATA_CHARS: Final = 2_000
+"""From how many characters without a blank on something is data rather than text."""
 _TALK_BYTES: Final = 2_000_000
 """About two minutes of a recording: they cost as much as a picture."""
 
@@ -33,7 +35,7 @@ def read_content(
                 _read_block(reading, block, (*path, number), place, call_id)
         case _:
             raise MessageError(
-                f"must be a string, a list of parts or null, got {type(content).__name__}",
+                f"must be a string, a list of parts or null, got {kind_of(content)}",
                 spot(place, path),
             )
 
@@ -43,7 +45,7 @@ def _read_block(
 ) -> None:
     if not is_mapping(block):
         raise MessageError(
-            f"a content part must be a mapping, got {type(block).__name__}", spot(place, path)
+            f"a content part must be a mapping, got {kind_of(block)}", spot(place, path)
         )
     kind = block.get("type")
     if kind is None and "text" not in block:
@@ -56,6 +58,8 @@ def _read_block(
         BLOCK_READERS[kind](reading, block, path, place)
     elif kind.endswith("_tool_result"):
         read_server_result(reading, block, path)
+    else:
+        count_unknown(reading, block)
 
 
 def dump(value: object) -> str:
@@ -126,6 +130,23 @@ def read_data(key: str, bytes_each: int) -> BlockReader:
     return read
 
 
+def count_unknown(reading: Reading, block: Block) -> None:
+    """Count what a block of a type that we do not know says: it travels along, but not for free."""
+    todo: list[object] = [block]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Mapping):
+            todo.extend(item.values())
+        elif isinstance(item, list):
+            todo.extend(item)
+        elif isinstance(item, str):
+            start = item[:_DATA_CHARS]
+            if len(start) == _DATA_CHARS and start.isascii() and len(start.split()) == 1:
+                reading.images += _pictures({"data": item}, _PAGE_BYTES)
+            else:
+                reading.opaque.append(item)
+
+
 def _pictures(holder: object, bytes_each: int) -> int:
     data = None
     if isinstance(holder, Mapping):
@@ -170,4 +191,4 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "file": read_data("file", _PAGE_BYTES),
     "input_file": read_data("input_file", _PAGE_BYTES),
 }
-"""How each known block is read. A type that is not here travels through untouched."""
+"""How each known block is read. A type that is not here is counted and travels untouched."""

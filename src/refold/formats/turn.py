@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, is_mapping, read_id, read_role, spot
+from refold.formats.base import Reading, is_mapping, kind_of, read_id, read_role, spot
 from refold.formats.content import dump, read_content
 
 
@@ -33,7 +33,7 @@ def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> Non
     for number, call in enumerate(calls or ()):
         if not is_mapping(call):
             raise MessageError(
-                f"must be a mapping, got {type(call).__name__}",
+                f"must be a mapping, got {kind_of(call)}",
                 spot(place, ("tool_calls", number)),
             )
         body = call.get("function") or call.get("custom")

@@ -71,6 +71,38 @@ def test_reasons_to_fold(message: Wire, verdict: tuple[str, str]) -> None:
     assert verdicts([message]) == [verdict]
 
 
+SQL = "SELECT name, count(*) FROM boats WHERE paid = 1 GROUP BY name HAVING count(*) > 3 " * 3
+FENCED = "\n```sql\nSELECT 1\n```\n"
+OLD = "Put the red boat in the north shed for the winter season, next to the two canoes. " * 2
+NEW = "Actually, put the red boat in the south shed for the winter, next to the canoes. " * 2
+
+
+@pytest.mark.parametrize(
+    ("messages", "options", "reason"),
+    [
+        ([said("a", PROSE, "system")], {"recency_window": 1}, "preserved_role"),
+        ([said("a", "x", "assistant", tool_calls=[CALL])], {"recency_window": 1}, "recency_window"),
+        ([said("a", "x", "assistant", tool_calls=[CALL])], {}, "tool_calls"),
+        ([said("a", LINES), said("b", LINES)], {"importance_threshold": 0.0}, "importance:"),
+        ([said("a", OLD * 2), said("b", OLD * 2), said("c", NEW)], {}, "exact_duplicate"),
+        ([said("a", f"{OLD}{FENCED}"), said("c", NEW)], {}, "contradicted:explicit_correction"),
+        ([said("a", f"{PROSE}{PROSE}{FENCED}{SQL}")], {}, "code_split"),
+        ([said("a", f"So:{FENCED * 8}")], {"preserve_patterns": ["SELECT"]}, "code_fence_no_prose"),
+        ([said("a", SQL)], {"preserve_patterns": ["SELECT"]}, "hard_t0:sql_content"),
+        ([said("a", PROSE)], {"preserve_patterns": ["Nobody", ("o", "o")]}, "pattern:o"),
+    ],
+)
+def test_the_first_rule_that_fits_decides(
+    messages: Conversation, options: dict[str, Any], reason: str
+) -> None:
+    chosen = {
+        "contradiction_detection": True,
+        "importance_scoring": "importance_threshold" in options,
+        **options,
+    }
+    assert fold(messages, **chosen).decisions[0].reason.startswith(reason)
+
+
 def test_our_own_stand_ins_are_left_alone() -> None:
     once = fold([said("a", PROSE * 3)])
     again = compress(once.messages, recency_window=0, trace=True)
@@ -191,9 +223,6 @@ def test_an_exact_copy_is_not_a_near_copy() -> None:
 
 
 # corrections
-
-OLD = "Put the red boat in the north shed for the winter season, next to the two canoes. " * 2
-NEW = "Actually, put the red boat in the south shed for the winter, next to the canoes. " * 2
 
 
 def test_a_corrected_statement_is_shortened_and_the_correction_kept() -> None:

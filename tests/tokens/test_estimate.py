@@ -180,7 +180,7 @@ def base64_of(size: int) -> str:
         ({"type": "document", "source": {"type": "file", "file_id": "f"}}, 1),
         ({"type": "document", "source": {"type": "text", "data": ""}}, 0),
         ({"type": "document"}, 0),
-        ({"type": "hologram", "data": base64_of(90_000)}, 0),
+        ({"type": "hologram", "data": base64_of(90_000)}, 2),
     ],
 )
 def test_other_media_cost_as_many_pictures_as_their_size_makes(

@@ -132,7 +132,7 @@ def read_data(key: str, bytes_each: int) -> BlockReader:
 
 def count_unknown(reading: Reading, block: Block) -> None:
     """Count what a block of a type that we do not know says: it travels along, but not for free."""
-    todo: list[object] = [block]
+    todo: list[object] = [value for key, value in block.items() if key != "type"]
     while todo:
         item = todo.pop()
         if isinstance(item, Mapping):

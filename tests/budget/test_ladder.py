@@ -321,17 +321,6 @@ def test_what_the_agent_profile_shortened_is_not_in_the_way() -> None:
     assert report.obstacles[0].tokens == tokens_of(messages[:1], counter=words)
 
 
-def test_what_may_not_be_cut_is_in_the_way() -> None:
-    messages = [{"role": "system", "content": "Be brief."}, *talk(12)]
-    report = compress(messages, token_budget=20, force_converge=False, counter=words).budget
-    assert report is not None
-    reasons = {o.message_index: o.reason for o in report.obstacles}
-    assert reasons[0] == "preserved_role"
-    assert reasons[1] == "first_task"
-    assert "force_converge=False" in reasons.values()
-    assert "force_converge=False" in report.explain()
-
-
 def test_strict_raises_and_names_the_place() -> None:
     store = MemoryStore()
     messages: Conversation = [{"role": "user", "content": "hi"}, *talk(2)]

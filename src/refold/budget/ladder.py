@@ -94,10 +94,7 @@ class _Ladder:
                     rolled = self._climb_part(units, rolled)
         plan = tuple(self._write(rolled))
         budget = self._options.token_budget or 0
-        spared = "" if self._options.force_converge else "force_converge=False"
-        return plan, report_budget(
-            plan, budget, self._tokens, self._rungs, self._untouchable, spared=spared
-        )
+        return plan, report_budget(plan, budget, self._tokens, self._rungs, self._untouchable)
 
     def _climb_part(self, units: list[Unit], rolled: list[list[Unit]]) -> list[list[Unit]]:
         """Climb with the older or with the recent part of the conversation."""

@@ -15,29 +15,25 @@ def report_budget(
     tokens: CountedTexts,
     rungs: Sequence[str],
     untouchable: Mapping[int, str],
-    *,
-    spared: str = "",
 ) -> BudgetReport:
     """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why.
 
     In the way is what such a message still costs there; the profile `agent` may shorten some.
-    *spared* names the choice by which all others are not shortened further, if there is one.
     """
     messages = [message for fold in plan for message in fold.sources]
     count = sum(map(tokens.fold, plan))
     costs = {fold.sources[0].index: tokens.fold(fold) for fold in plan if len(fold.sources) == 1}
-    reasons = {**dict.fromkeys(costs, spared), **untouchable} if spared else untouchable
     obstacles = [
         Obstacle(message_id=messages[index].id, message_index=index, tokens=cost, reason=reason)
-        for index, reason in reasons.items()
-        if count > budget and (cost := costs.get(index, 0))
+        for index, reason in untouchable.items()
+        if (cost := costs.get(index, 0))
     ]
     return BudgetReport(
         token_budget=budget,
         token_count=count,
         rungs=tuple(rungs),
         recency_window=_untouched_tail(plan),
-        obstacles=tuple(sorted(obstacles, key=lambda o: -o.tokens)),
+        obstacles=tuple(sorted(obstacles, key=lambda o: -o.tokens)) if count > budget else (),
     )
 
 

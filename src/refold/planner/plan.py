@@ -64,16 +64,7 @@ def plan_profile(
             if sum(map(tokens.fold, selected)) < sum(map(tokens.fold, plan)):
                 plan = selected
                 rungs.append("select")
-    return plan, report_budget(
-        plan, options.token_budget or 0, tokens, rungs, untouchable, spared=_spared(options)
-    )
-
-
-def _spared(options: Options) -> str:
-    """Name the choice by which messages are said shorter but never cut, if there is one."""
-    if options.profile == "lossless":
-        return "profile=lossless"
-    return "" if options.force_converge else "force_converge=False"
+    return plan, report_budget(plan, options.token_budget or 0, tokens, rungs, untouchable)
 
 
 def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:

@@ -1,7 +1,8 @@
-"""Climb a finite ladder until the conversation fits: fold, tighten, truncate, roll up.
+"""Climb a finite ladder until the conversation fits: fold, tighten, roll up, truncate.
 
 Each rung goes through the messages from the oldest to the newest and stops as soon as the budget is
-kept. First everything outside the recency window, then, only if that is not enough, what is inside.
+kept. First everything outside the recency window, then, only if that is not enough, what is inside;
+there rolling up comes last, because the latest messages are worth more one by one.
 Every step is made from the originals and priced from cached counts: the pipeline runs once.
 """
 
@@ -66,7 +67,10 @@ class _Ladder:
         self._tokens = analyses.tokens
         self._target = target
         self._rungs: list[str] = []
-        self._levels = () if only_rolls else Level.shortening(options.depth)
+        self._rolled: list[list[Unit]] = []
+        levels = () if only_rolls else Level.shortening(options.depth)
+        self._summaries = [level for level in levels if not level.is_lossy]
+        self._cuts = [level for level in levels if level.is_lossy]
         self._untouchable = {**find_untouchable(messages, options), **pinned}
         setting = Setting.of(messages, options, analyses, options.min_recency_window)
         draft = Draft(messages)
@@ -86,54 +90,60 @@ class _Ladder:
 
     def climb(self) -> tuple[Plan, BudgetReport]:
         """Climb until it fits, or to the top."""
-        rolled: list[list[Unit]] = []
-        if not self._fits():
-            for is_recent in (False, True):
-                units = [unit for unit in self._units if unit.is_recent is is_recent]
-                if units and not self._fits():
-                    rolled = self._climb_part(units, rolled)
-        plan = tuple(self._write(rolled))
+        for is_recent in (False, True):
+            self._climb_part([unit for unit in self._units if unit.is_recent is is_recent])
+        plan = tuple(self._write(self._rolled))
         budget = self._options.token_budget or 0
         return plan, report_budget(plan, budget, self._tokens, self._rungs, self._untouchable)
 
-    def _climb_part(self, units: list[Unit], rolled: list[list[Unit]]) -> list[list[Unit]]:
+    def _climb_part(self, units: Sequence[Unit]) -> None:
         """Climb with the older or with the recent part of the conversation."""
-        suffix = " (recent)" if units and units[0].is_recent else ""
-        tiered = self._options.budget_strategy == "tiered"
-        for level in self._levels:
-            if level.is_lossy and not self._options.force_converge:
-                return rolled
-            self._lower(units, level, suffix, all_alike=tiered and level is Level.GENTLE)
-            if self._fits():
-                return rolled
-        if self._options.force_converge:
-            return self._roll(suffix)
-        return rolled
+        if not units or self._fits():
+            return
+        suffix = " (recent)" if units[0].is_recent else ""
+        is_tiered = self._options.budget_strategy == "tiered"
+        for number, level in enumerate(self._summaries):
+            self._lower(units, level, suffix, all_alike=is_tiered and number == 0)
+        if not self._options.force_converge:
+            return
+        if not suffix:
+            self._roll(suffix)
+        for level in self._cuts:
+            self._lower(units, level, suffix)
+        if suffix:
+            self._roll(suffix)
 
     def _fits(self) -> bool:
         return self._total <= self._target
 
-    def _lower(self, units: Sequence[Unit], level: Level, suffix: str, *, all_alike: bool) -> None:
+    def _lower(
+        self, units: Sequence[Unit], level: Level, suffix: str, *, all_alike: bool = False
+    ) -> None:
         """Bring units down to *level*, oldest first, as long as that is needed."""
         climbed = False
         for unit in units:
             if self._fits() and not all_alike:
                 break
+            if unit.is_rolled:
+                continue
             saved = unit.lower(level)
             climbed = climbed or saved > 0
             if saved and level.is_lossy:
-                saved += sum(other.release() for other in unit.pointing_here)
+                saved += _release(unit.pointing_here)
             self._total -= saved
         if climbed:
             self._rungs.append(level.name.lower() + suffix)
 
-    def _roll(self, suffix: str) -> list[list[Unit]]:
+    def _roll(self, suffix: str) -> None:
         """Roll up the oldest stretch, block by block, until what is left and a summary fit."""
+        if self._fits():
+            return
         stub = self._tokens.fold(smallest_roll(self._messages)) + _HANDLE_SLACK
         room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
         rest = sum(unit.cost for unit in self._units)
         stretches: list[list[Unit]] = []
-        rolled: set[int] = set()
+        for unit in self._units:
+            unit.is_rolled = False
         for block in self._rollable_blocks(includes_recent=bool(suffix)):
             if stretches and rest + max(stub * len(stretches), room) <= self._target:
                 break
@@ -142,21 +152,21 @@ class _Ladder:
                 stretches.append(list(block))
             else:
                 stretches[-1] += [*notes, *block]
-            rolled.update(map(id, block))
             for unit in block:
-                rest -= unit.cost
-                rest -= sum(o.release() for o in unit.pointing_here if id(o) not in rolled)
-        worthwhile = []
+                unit.is_rolled = True
+                rest -= unit.cost + _release(unit.pointing_here)
+        self._rolled = []
         for stretch in stretches:
             cost = sum(unit.cost for unit in stretch)
             if cost > stub:
-                worthwhile.append(stretch)
-            else:  # a line for it would be longer than what it stands for
-                rest += cost
-        if worthwhile:
+                self._rolled.append(stretch)
+                continue
+            rest += cost  # a line for it would be longer than what it stands for
+            for unit in stretch:
+                unit.is_rolled = False
+        if self._rolled:
             self._rungs.append("roll_up" + suffix)
-        self._total = rest + stub * len(worthwhile)
-        return worthwhile
+        self._total = rest + stub * len(self._rolled)
 
     def _notes_between(self, before: Unit, after: Unit) -> list[Unit] | None:
         """Return what no model sees between two units, or `None` if there is anything else."""
@@ -193,6 +203,19 @@ class _Ladder:
                 stub = self._tokens.fold(smallest_roll(sources))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
                 yield roll_up(sources, stub + share, self._analyses)
+
+
+def _release(units: Sequence[Unit]) -> int:
+    """Let *units* stand without what they referred to; return the tokens saved, usually fewer.
+
+    Those in a roll-up too, though they save nothing there: they may yet turn out to stay.
+    """
+    saved = 0
+    for unit in units:
+        own = unit.release()
+        if not unit.is_rolled:
+            saved += own
+    return saved
 
 
 def _sources(stretch: Sequence[Unit]) -> list[Message]:

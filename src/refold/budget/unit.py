@@ -67,6 +67,8 @@ class Unit:
         self.is_recent = is_recent
         self.pointing_here: list[Unit] = []
         """Units that refer to a text in this one: they change when it does."""
+        self.is_rolled = False
+        """Whether a roll-up stands for it: what it costs alone does not matter then."""
         self._folder = folder
         self._tokens = tokens
         self._level = Level.KEPT
@@ -137,12 +139,11 @@ class Unit:
         return _with_cuts(fold, cuts)
 
     def _unrefer(self, fold: Fold) -> Fold:
-        """Show the beginning of every text that was only a reference."""
+        """Show the beginning of every text that was only a reference, or all where that is less."""
         cuts = {
-            number: tag
+            number: self._stub(fold.sources[0], number)
             for number, outcome in enumerate(fold.outcomes[0])
             if outcome.action in ("deduped", "fuzzy_deduped", "contradicted")
-            and (tag := self._stub(fold.sources[0], number)) is not None
         }
         return _with_cuts(fold, cuts)
 
@@ -151,17 +152,23 @@ class Unit:
         return self._folder.stand_ins.truncated(message, text, _CHARS_SHOWN[Level.STUB])
 
 
-def _with_cuts(fold: Fold, cuts: Mapping[int, str]) -> Fold:
+def _with_cuts(fold: Fold, cuts: Mapping[int, str | None]) -> Fold:
+    """Show some texts of *fold* as in *cuts*, by their number; `None` is the text itself."""
     if not cuts:
         return fold
     parts = fold.sources[0].parts
     outcomes = tuple(
-        Outcome("truncated", "force_converge", len(parts[number].text), len(cuts[number]))
-        if number in cuts
-        else outcome
+        _cut_outcome(len(parts[number].text), cuts[number]) if number in cuts else outcome
         for number, outcome in enumerate(fold.outcomes[0])
     )
-    return Fold(sources=fold.sources, texts={**fold.texts, **cuts}, outcomes=(outcomes,))
+    texts = {number: text for number, text in {**fold.texts, **cuts}.items() if text is not None}
+    return Fold(sources=fold.sources, texts=texts, outcomes=(outcomes,))
+
+
+def _cut_outcome(chars: int, tag: str | None) -> Outcome:
+    if tag is None:
+        return Outcome("preserved", "reference_lost", chars, chars)
+    return Outcome("truncated", "force_converge", chars, len(tag))
 
 
 def make_units(

@@ -22,7 +22,8 @@ from refold.planner.plan import plan_profile
 from refold.planner.worth import GRADES, VALUES, WORDS, Points
 from refold.render import render
 from refold.stages import Analyses
-from refold.tokens.base import CountedTexts, TokenCounter
+from refold.tokens.base import CountedTexts
+from refold.tokens.counter import TokenCounter
 
 AGENT: Final = "refold"
 LOSSLESS: Final = "refold lossless"

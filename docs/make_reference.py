@@ -111,6 +111,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Token counters": (
         "refold.tokens.estimate.estimate_tokens",
         "refold.tokens.choose.counter_for",
+        "refold.TokenCounter",
         "refold.CalibratedCounter",
         "refold.tokens.exact.ExactCounter",
     ),

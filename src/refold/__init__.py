@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from refold.summarizers import create_escalating_summarizer, create_summarizer
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.tokens.choose import CalibratedCounter
+    from refold.tokens.counter import TokenCounter
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -84,6 +85,7 @@ _HOMES = {
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",
+    "TokenCounter": "refold.tokens.counter",
     "TokenVerdict": "refold.strategies.tokens",
     "ToolCompressor": "refold.agent.tool",
     "TraceEntry": "refold.result",
@@ -145,6 +147,7 @@ __all__ = [
     "SqliteStore",
     "Store",
     "StoreError",
+    "TokenCounter",
     "TokenVerdict",
     "ToolCompressor",
     "TraceEntry",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from refold.classifiers.base import Classifier, expect_verdict
 from refold.errors import ConfigError, describe
@@ -24,7 +24,8 @@ from refold.result import ModelReport, RefusedAnswer
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import hide_secrets
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import ForgivingCounter, TokenCounter
+from refold.tokens.estimate import estimate_tokens
 
 if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need not load them
     from refold.gates.base import Refusal, Source
@@ -50,6 +51,25 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
     seconds_asked: float = 0.0
     """How long answers were waited for; one compression may ask several times."""
+
+    @classmethod
+    def of(cls, report: ModelReport | None) -> Self:
+        """Go on counting from *report*."""
+        if report is None:
+            return cls()
+        return cls(
+            asked=report.asked,
+            accepted=report.accepted,
+            repaired=report.repaired,
+            refused=list(report.refused),
+            failures=list(report.failures),
+            usage=Usage(
+                calls=report.calls,
+                input_tokens=report.input_tokens,
+                output_tokens=report.output_tokens,
+                cost_usd=report.cost_usd,
+            ),
+        )
 
     def report(self) -> ModelReport:
         """Freeze it."""
@@ -80,7 +100,7 @@ class Asker:
     ) -> None:
         self.summarizer = summarizer
         self.classifier = classifier
-        self._count_tokens = count_tokens
+        self._count_tokens = ForgivingCounter(count_tokens, estimate_tokens)
         if pass_seconds is not None and not _is_duration(pass_seconds):
             raise ConfigError(f"pass_seconds must be a number, 0 or more; got {pass_seconds!r}")
         self._pass_seconds = pass_seconds

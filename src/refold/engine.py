@@ -148,7 +148,7 @@ class Engine:
         if options.token_budget is None:
             aim = None
         else:
-            aim = self.aim(options.token_budget) if target is None else target
+            aim = self.aim(options.token_budget, analyses.tokens) if target is None else target
         if options.profile != "balanced":
             from refold.planner import plan_profile  # who does without need not load it
 
@@ -176,9 +176,10 @@ class Engine:
         plan = plan_shorter(messages, self.options, analyses, pinned=pinned, hidden=hidden)
         return tuple(fold for fold in plan if fold.sources[0].index >= start)
 
-    def aim(self, budget: int) -> int:
+    def aim(self, budget: int, tokens: CountedTexts) -> int:
         """Aim lower where tokens are only estimated, so that the real ones fit too."""
-        return int(budget / SAFETY_FACTOR) if is_estimate(self._counter) else budget
+        is_guess = is_estimate(self._counter) or tokens.failures > 0
+        return int(budget / SAFETY_FACTOR) if is_guess else budget
 
     def recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Give stand-ins without metadata the provenance that the store has for them."""

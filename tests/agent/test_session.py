@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from refold import (
     BudgetError,
+    CalibratedCounter,
     ConfigError,
     Marks,
     MemoryStore,
@@ -349,6 +350,42 @@ def test_a_budget_folds_at_the_trigger_and_lands_lower() -> None:
     assert session.report.folds == 1
     assert before <= 0.9 * 3_000
     assert session.report.tokens <= 0.6 * 3_000
+
+
+def test_what_a_counter_learns_holds_for_what_was_counted_before() -> None:
+    counter = CalibratedCounter()
+    session = Session(counter=counter)
+    session.extend(talk(30))
+    session.view(token_budget=3_000)
+    counter.observe(estimated=1_000, reported=1_600)
+    session.append({"role": "user", "content": "And now?"})
+    view = session.view(token_budget=3_000)
+    truth = compress(view, counter=counter, recency_window=len(view)).tokens_before
+    assert session.report.tokens == truth <= 3_000
+    whole = compress(session.messages, counter=counter, recency_window=99).tokens_before
+    assert session.report.tokens_unfolded == whole
+
+
+def test_what_a_counter_hardly_learns_changes_nothing() -> None:
+    counter = CalibratedCounter()
+    session = Session(counter=counter)
+    session.extend(talk(8))
+    session.view(token_budget=3_000)
+    before = session.report.tokens
+    counter.observe(estimated=1_000, reported=1_005)
+    session.view(token_budget=3_000)
+    assert session.report.tokens == before
+
+
+def test_a_counter_that_fails_is_reported() -> None:
+    def fail(text: str) -> int:
+        raise OSError("no tokenizer here")
+
+    session = Session(counter=fail, summarizer=lambda text: text[: len(text) // 2])
+    session.extend(talk(12))
+    session.view(token_budget=800)
+    assert session.report.tokens <= 800
+    assert session.report.counter_failures > 0
 
 
 def test_views_without_news_change_nothing() -> None:

@@ -75,6 +75,41 @@ def test_a_broken_counter_never_ends_a_run(
             assert result.compression.counter_failures > 0
 
 
+@pytest.mark.parametrize("budget", [None, 500])
+@pytest.mark.parametrize("broken", [raises, raises_for_long])
+def test_a_broken_counter_never_ends_the_dialogue_with_a_model(broken: Any, budget: Any) -> None:
+    messages = talk(12, PROSE * 3)
+
+    def shorten(text: str) -> str:
+        return text[: len(text) // 3]
+
+    result = compress(messages, counter=broken, token_budget=budget, summarizer=shorten)
+    assert result.model is not None
+    assert result.model.asked
+    assert result.fits is not False
+    assert_restored(messages, result)
+
+
+def test_a_number_of_another_type_is_a_number() -> None:
+    """Such as those of NumPy, which are no `int` and have `__index__`."""
+
+    class Number:
+        def __index__(self) -> int:
+            return 7
+
+    messages = talk(4)
+    result = compress(messages, counter=lambda text: Number())
+    assert result.compression.counter_failures == 0
+    assert result.tokens_before == tokens_of(messages, counter=lambda text: 7)
+
+
+def test_what_a_broken_counter_leaves_to_the_estimate_aims_lower() -> None:
+    messages = talk(40)
+    result = compress(messages, token_budget=1_100, counter=raises)
+    assert result.fits
+    assert result.token_count <= 1_000
+
+
 def test_failures_count_texts() -> None:
     messages = talk(8)
     result = compress(messages, counter=raises)

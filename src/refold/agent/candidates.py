@@ -13,7 +13,7 @@ from refold.agent.policy import ToolPolicy
 from refold.agent.shapes import find_calls, find_texts, get
 from refold.formats import turn_of
 from refold.model.wire import text_digest
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
 _NEVER_TOUCHED: Final = frozenset({"system", "developer", "user"})

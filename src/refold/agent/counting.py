@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _MAX_CHARS: Final = 8_000_000
 """Text to remember at most, all counted texts together."""

@@ -11,7 +11,7 @@ from refold.kinds import kind_of
 from refold.lossless import reencode
 from refold.options import Options
 from refold.text.json_text import is_json
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _JSON_SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*+")|\s++')
 _ALWAYS_KEPT: Final = re.compile(

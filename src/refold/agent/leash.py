@@ -25,7 +25,7 @@ from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, Ge
 from refold.summarizers.limited import Limited
 from refold.summarizers.redacting import Redacting
 from refold.summarizers.retrying import Retrying
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _TOOL_CALL: Final = re.compile(
     r"\s{0,20}(?:```\w{0,10}\s{1,5})?(?:<\|?/?(?:tool|function|antml:|invoke)[\w:|]{0,20}"

@@ -26,7 +26,7 @@ from refold.formats import turn_path
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import hide_secrets
-from refold.tokens.base import CountedTexts, TokenCounter
+from refold.tokens.counter import ForgivingCounter, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
@@ -166,8 +166,4 @@ class CompressionManager:
 
 def _remembering(counter: TokenCounter) -> TokenCounter:
     """Count each text once, as long as it is remembered; what fails is estimated."""
-
-    def count(text: str) -> int:
-        return CountedTexts(counter, estimate_tokens)(text)  # afresh: it would keep every text
-
-    return RememberingCounter(count)
+    return RememberingCounter(ForgivingCounter(counter, estimate_tokens))

@@ -17,7 +17,7 @@ from refold.summarizers.cached import Cache
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import SecretFinder
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 

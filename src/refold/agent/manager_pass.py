@@ -17,7 +17,7 @@ from refold.agent.manager_report import ItemReport, ManagerReport, Status
 from refold.agent.remembered import Known, Remembered
 from refold.agent.shortening import Outcome, Shortener
 from refold.events import Event, EventKind
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _log: Final = logging.getLogger("refold.agent")
 

@@ -14,7 +14,7 @@ from refold.model.wire import clone, digest
 from refold.options import Options
 from refold.stores.base import Store
 
-_VERSION = 1
+_VERSION = 2
 _HOOKS = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX = "refold:session:"

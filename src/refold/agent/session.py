@@ -27,8 +27,11 @@ from refold.options import Options
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
 from refold.stores.base import Store
+from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS = 1_000
+_FACTOR_SLACK: Final = 0.01
+"""By what share a counter may learn to count otherwise before everything is counted anew."""
 _MODELS: Final = ("summarizer", "classifier")
 _HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
 
@@ -36,6 +39,13 @@ _HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
     """Take out of *choices* what is no option but helps with asking models."""
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
+
+
+def _hidden_by(folds: Iterable[Fold]) -> frozenset[int]:
+    """Return the indices of the messages that *folds* do not show as they were."""
+    return frozenset(
+        message.index for fold in folds if not fold.is_kept for message in fold.sources
+    )
 
 
 class Session:
@@ -65,6 +75,8 @@ class Session:
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
+        self._factor = factor_of(self.options.counter)
+        """What the counter multiplied with when everything was last counted."""
         self._messages: list[Message] = []
         self._plan: list[Fold] = []
         self._shown: list[dict[str, Any]] = []
@@ -110,6 +122,7 @@ class Session:
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
         budget = self.options.token_budget if token_budget is None else token_budget
+        self._recount()
         plan, kept_to = self._next_plan(budget)
         first_changed = self._sent
         if plan is not None:
@@ -121,6 +134,7 @@ class Session:
             tokens_unfolded=self._unfolded_tokens,
             first_changed=first_changed,
             cached_share=self._share_before(first_changed),
+            counter_failures=self._analyses.tokens.failures,
             budget=kept_to or self.report.budget,
             model=self._tally.report() if self._engine.asker.is_there else None,
         )
@@ -131,6 +145,18 @@ class Session:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
 
+    def _recount(self) -> None:
+        """Count everything anew once the counter has learned that it was off by more than a bit."""
+        growth = factor_of(self.options.counter) / self._factor
+        if abs(growth - 1) <= _FACTOR_SLACK:
+            return
+        self._factor *= growth
+        self._tail_tokens = round(self._tail_tokens * growth)
+        tokens = self._analyses.tokens
+        tokens.forget()
+        self._tokens = self._price(self._plan)
+        self._unfolded_tokens = sum(map(tokens.message, self._messages))
+
     def _next_plan(self, budget: int | None) -> tuple[list[Fold] | None, BudgetReport | None]:
         """Decide whether to fold now, and how."""
         if not self.report.messages:
@@ -139,10 +165,11 @@ class Session:
             self._is_guarded = False
             grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
             return (self._fold_tail({}) if grown else None), None
-        aim = self._engine.aim(budget)
+        aim = self._engine.aim(budget, self._analyses.tokens)
         if not self._is_guarded:
             self._is_guarded = True
-            if self._hides_any_of(find_untouchable(self._messages, self.options)):
+            # Without a budget, what no budget may touch may have been folded.
+            if _hidden_by(self._plan) & find_untouchable(self._messages, self.options).keys():
                 return self._fold_all(budget)
         if self._tokens <= self.marks.trigger * aim:
             return None, None
@@ -172,12 +199,7 @@ class Session:
     def _fold_tail(self, pinned: Mapping[int, str]) -> list[Fold]:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
         settled = self._settled_folds()
-        hidden = frozenset(
-            message.index
-            for fold in self._plan[:settled]
-            if not fold.is_kept
-            for message in fold.sources
-        )
+        hidden = _hidden_by(self._plan[:settled])
         rest = self._engine.settle(
             lambda: self._engine.plan_rest(
                 self._messages,
@@ -190,15 +212,6 @@ class Session:
             self._tally,
         )
         return [*self._plan[:settled], *rest]
-
-    def _hides_any_of(self, pinned: Mapping[int, str]) -> bool:
-        """Tell whether a message that no budget may touch has been folded without one."""
-        return any(
-            message.index in pinned
-            for fold in self._plan
-            if not fold.is_kept
-            for message in fold.sources
-        )
 
     def _settled_folds(self) -> int:
         """Count the folds at the beginning that cover nothing but settled messages."""
@@ -256,10 +269,9 @@ class Session:
                 "settled": self._settled,
                 "tail_tokens": self._tail_tokens,
                 "sent": self._sent,
-                "folds": self.report.folds,
                 "is_guarded": self._is_guarded,
-                "messages_shown": self.report.messages,
                 "models": self._models,
+                "report": self.report.to_dict(),
             },
         )
 
@@ -276,12 +288,9 @@ class Session:
         check_given(facts.get("models", ()), helpers)
         session = cls(state.options, store=store, marks=marks or Marks(**facts["marks"]), **helpers)
         session.extend(state.messages)
-        plan = state.plan(session._messages)
-        session.report = replace(
-            session.report, folds=facts["folds"] - 1, messages=facts["messages_shown"]
-        )
-        session._adopt(plan)
-        session.report = replace(session.report, folds=facts["folds"])
+        session._adopt(state.plan(session._messages))
+        session.report = SessionReport.from_dict(facts["report"])
+        session._tally = Tally.of(session.report.model)
         session._settled = facts["settled"]
         session._tail_tokens = facts["tail_tokens"]
         session._sent = facts["sent"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
-from refold.result import BudgetReport, ModelReport
+from refold.result import BudgetReport, ModelReport, Obstacle, RefusedAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +24,35 @@ class SessionReport:
     """Index in the view of the first message that the view before did not have there."""
     cached_share: float = 0.0
     """Share of the view's tokens before that index."""
+    counter_failures: int = 0
+    """Texts that the caller's token counter could not count, and that were estimated instead."""
     folds: int = 0
     """How often the session has folded so far."""
     budget: BudgetReport | None = None
     """How the budget was kept the last time it had to be."""
     model: ModelReport | None = None
     """What a model was asked so far, and what that has cost; `None` without one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as JSON-ready data."""
+        spelt: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return spelt
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` has spelt."""
+        return cls(**{**data, "budget": _budget(data["budget"]), "model": _model(data["model"])})
+
+
+def _budget(data: Mapping[str, Any] | None) -> BudgetReport | None:
+    if data is None:
+        return None
+    obstacles = tuple(Obstacle(**obstacle) for obstacle in data["obstacles"])
+    return BudgetReport(**{**data, "rungs": tuple(data["rungs"]), "obstacles": obstacles})
+
+
+def _model(data: Mapping[str, Any] | None) -> ModelReport | None:
+    if data is None:
+        return None
+    refused = tuple(RefusedAnswer(**{**r, "missing": tuple(r["missing"])}) for r in data["refused"])
+    return ModelReport(**{**data, "refused": refused, "failures": tuple(data["failures"])})

@@ -19,7 +19,7 @@ from refold.model.ask import Questions
 from refold.stores.base import Store
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 _ENOUGH: Final = 0.5
 """What is written without loss in this share of its tokens needs no model."""

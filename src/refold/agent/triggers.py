@@ -11,7 +11,8 @@ from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.shapes import find_calls, find_texts, get
 from refold.formats import turn_of
-from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD, TokenCounter
+from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD
+from refold.tokens.counter import TokenCounter
 
 _MEDIA: Final = ("image", "audio", "video", "file", "document", "inline_data", "inlineData")
 

@@ -1,14 +1,10 @@
-"""What a token counter is, and what a message costs beyond its texts."""
+"""What a message costs: its texts, each counted once, and what comes on top of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from refold.model.message import Message
 from refold.model.plan import Fold
-
-TokenCounter = Callable[[str], int]
-"""Counts the tokens of a text."""
+from refold.tokens.counter import ForgivingCounter, TokenCounter
 
 MESSAGE_OVERHEAD = 4
 """Tokens that role and framing of one message cost with every provider we know, rounded up."""
@@ -21,11 +17,13 @@ class CountedTexts:
     """A counter that counts each distinct text once and never fails."""
 
     def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
-        self._counter = counter
-        self._fallback = fallback
+        self._counter = ForgivingCounter(counter, fallback)
         self._known: dict[str, int] = {}
-        self.failures = 0
+
+    @property
+    def failures(self) -> int:
         """How many texts the counter could not count; the fallback did."""
+        return self._counter.failures
 
     def __call__(self, text: str) -> int:
         """Return the tokens of *text*."""
@@ -35,18 +33,12 @@ class CountedTexts:
         """Return the tokens of *text*; compiled, a method is called many times as fast."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self._count(text)
+            known = self._known[text] = self._counter(text)
         return known
 
-    def _count(self, text: str) -> int:
-        try:
-            count = self._counter(text)
-        except Exception:  # noqa: BLE001 - the counter may be the caller's own
-            count = -1
-        if isinstance(count, int) and count >= 0:
-            return count
-        self.failures += 1
-        return self._fallback(text)
+    def forget(self) -> None:
+        """Count everything anew from now on: the counter has learned."""
+        self._known.clear()
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ExactCounter
 
@@ -38,6 +38,11 @@ def counter_for(model: str | None) -> TokenCounter:
 def is_estimate(counter: TokenCounter) -> bool:
     """Tell whether *counter* only estimates."""
     return counter is estimate_tokens or isinstance(counter, CalibratedCounter)
+
+
+def factor_of(counter: TokenCounter | None) -> float:
+    """Return what *counter* has learned to multiply its counts with; 1 if it does not learn."""
+    return counter.factor if isinstance(counter, CalibratedCounter) else 1.0
 
 
 class CalibratedCounter:

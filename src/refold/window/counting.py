@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from refold.agent.counting import RememberingCounter
-from refold.tokens.base import TokenCounter
 from refold.tokens.choose import CalibratedCounter, is_estimate
+from refold.tokens.counter import TokenCounter
 
 
 def remembering(counter: TokenCounter) -> TokenCounter:

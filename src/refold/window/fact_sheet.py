@@ -9,7 +9,7 @@ from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.formats import load
 from refold.text.facts import extract_facts
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 _KINDS: Final = ("values", "names", "errors", "quotes", "negations")

@@ -15,7 +15,7 @@ from refold.model.wire import clone, digest
 from refold.render import Rendering
 from refold.restore import Lookup, MappingLookup, StoreLookup
 from refold.stores.base import Store
-from refold.tokens.choose import CalibratedCounter
+from refold.tokens.choose import factor_of
 from refold.window.outcome import explain, extended, find_obstacles, first_difference, ids_of
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
@@ -166,8 +166,7 @@ class Fitter:
 
     @property
     def _factor(self) -> float:
-        counter = self.engine.options.counter
-        return counter.factor if isinstance(counter, CalibratedCounter) else 1.0
+        return factor_of(self.engine.options.counter)
 
     def flow(self, attempt: Attempt) -> Flow[Fitting]:
         """Make the plan; stops where it wants to ask something."""

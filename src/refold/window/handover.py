@@ -16,7 +16,7 @@ from refold.stages import Analyses
 from refold.stages.originals import handle_of
 from refold.stages.tags import summary_tag
 from refold.text.facts import extract_facts, find_values
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 
 SECTIONS: Final = {
     "Goal": "what is to be achieved",

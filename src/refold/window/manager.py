@@ -18,8 +18,8 @@ from refold.summarizers.generate import (
     Generate,
     GenerateSummarizer,
 )
-from refold.tokens.base import TokenCounter
 from refold.tokens.choose import CalibratedCounter, counter_for
+from refold.tokens.counter import TokenCounter
 from refold.window.counting import remembering
 from refold.window.fitter import Attempt, Fitter, Pin, total_of
 from refold.window.handover import HANDOVER_PROMPT

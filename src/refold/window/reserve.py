@@ -10,9 +10,9 @@ from typing import Final
 
 from refold.checks import check_number, check_whole
 from refold.errors import ConfigError
-from refold.tokens.base import TokenCounter
 from refold.tokens.choose import is_estimate
-from refold.tokens.estimate import SAFETY_FACTOR
+from refold.tokens.counter import ForgivingCounter, TokenCounter
+from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 
 Tool = Mapping[str, object]
 """The definition of a tool as it is sent: the shape of OpenAI, Anthropic or Gemini."""
@@ -95,6 +95,7 @@ def _factor(asked: float | None, counter: TokenCounter) -> float:
 
 
 def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[int]:
+    count = ForgivingCounter(count_tokens, estimate_tokens)
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping):
             raise ConfigError(
@@ -105,7 +106,7 @@ def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[i
             text = json.dumps(_definition(tool), ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"tools[{index}] cannot be sent as JSON: {error}") from error
-        yield count_tokens(text) + TOOL_OVERHEAD
+        yield count(text) + TOOL_OVERHEAD
 
 
 def _definition(tool: Tool) -> Tool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from refold.model.wire import clone
 from refold.summarizers.generate import Generate
-from refold.tokens.base import TokenCounter
+from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 from refold.window.manager import ContextWindowManager
 from refold.window.result import FitResult

@@ -12,7 +12,8 @@ from refold.errors import ConfigError
 from refold.formats import load
 from refold.model.message import Message
 from refold.model.wire import clone
-from refold.tokens.base import CountedTexts, TokenCounter
+from refold.tokens.base import CountedTexts
+from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 _SYSTEM = ("system", "developer")

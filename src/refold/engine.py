@@ -51,6 +51,19 @@ class Job:
     tally: Tally = field(default_factory=Tally)
 
 
+def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
+    """Report on a budget when the conversation is too short to be folded at all."""
+    if options.token_budget is None:
+        return None
+    limit = f"compression_threshold={options.compression_threshold}"
+    return BudgetReport(
+        token_budget=options.token_budget,
+        token_count=total,
+        recency_window=len(messages),
+        stopped_by=limit if total > options.token_budget else "",
+    )
+
+
 class Engine:
     """Everything that one set of options needs; holds no state of any conversation."""
 
@@ -138,13 +151,7 @@ class Engine:
         """Decide what happens to *messages*; a budget aims at *target*, if given."""
         total = sum(map(analyses.tokens.message, messages))
         if options.compression_threshold is not None and total < options.compression_threshold:
-            report = BudgetReport(
-                token_budget=options.token_budget or 0,
-                token_count=total,
-                recency_window=len(messages),
-            )
-            plan = keep_all(messages, "below_threshold")
-            return plan, None if options.token_budget is None else report
+            return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
         if options.token_budget is None:
             aim = None
         else:

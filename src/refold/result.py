@@ -139,6 +139,8 @@ class BudgetReport:
     """How many of the last messages are as they were."""
     obstacles: tuple[Obstacle, ...] = ()
     """What is in the way when it does not fit, largest first."""
+    stopped_by: str = ""
+    """The option that kept the other messages as long as they are, when it does not fit."""
 
     @property
     def fits(self) -> bool:
@@ -150,18 +152,27 @@ class BudgetReport:
         """How many tokens too many; 0 if it fits."""
         return max(0, self.token_count - self.token_budget)
 
+    @property
+    def other_tokens(self) -> int:
+        """What everything costs that is not listed as an obstacle."""
+        return self.token_count - sum(obstacle.tokens for obstacle in self.obstacles)
+
     def explain(self) -> str:
         """Say in one line how it went."""
         if self.fits:
             how = " → ".join(self.rungs) or "nothing to do"
             return f"{self.token_count} of {self.token_budget} tokens ({how})"
-        worst = "; ".join(
+        worst = [
             f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})"
             for o in self.obstacles[:3]
-        )
+        ]
+        if self.stopped_by:
+            worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
+        elif not worst:
+            worst.append(f"{self.other_tokens} tokens that cannot be folded any further")
         return (
             f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
-            f"many; in the way: {worst or 'nothing that may be touched is left'}"
+            f"many; in the way: {'; '.join(worst)}"
         )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import BudgetError, MemoryStore, compress, uncompress
+from refold import BudgetError, BudgetReport, MemoryStore, compress, uncompress
 from tests.budget.promise import (
     assert_kept,
     assert_pairs,
@@ -429,6 +429,27 @@ def test_without_convergence_structure_stays() -> None:
     result = compress(messages, token_budget=20, force_converge=False)
     assert not result.fits
     assert record in [message["content"] for message in result.messages]
+    report = result.budget
+    assert report is not None
+    assert report.stopped_by == "force_converge=False"
+    assert f"{report.other_tokens} tokens that may not be folded" in report.explain()
+    assert report.other_tokens + sum(o.tokens for o in report.obstacles) == result.token_count
+
+
+def test_a_profile_that_loses_nothing_says_so() -> None:
+    report = compress(talk(12), token_budget=300, profile="lossless").budget
+    assert report is not None
+    assert report.stopped_by == "profile='lossless'"
+    assert compress(talk(12), token_budget=10**6, profile="lossless").budget == BudgetReport(
+        token_budget=10**6, token_count=tokens_of(talk(12)), recency_window=12
+    )
+
+
+def test_what_cannot_be_folded_is_in_the_way_without_a_message_to_name() -> None:
+    report = compress([{"role": "assistant", "content": "no"}], token_budget=1).budget
+    assert report is not None
+    assert report.obstacles == ()
+    assert report.explain().endswith("5 tokens that cannot be folded any further")
 
 
 @pytest.mark.parametrize("depth", ["gentle", "moderate", "aggressive", "auto"])
@@ -464,7 +485,14 @@ def test_every_depth_comes_back(messages: Conversation, depth: str) -> None:
 def test_a_threshold_does_not_hide_a_broken_budget() -> None:
     messages = talk(3)
     result = compress(messages, token_budget=10, compression_threshold=100_000)
-    assert result.fits is not None, "fits is None only without a budget"
+    assert result.fits is False
+    assert result.budget is not None
+    assert result.budget.explain().endswith(
+        f"{result.token_count} tokens that may not be folded (compression_threshold=100000)"
+    )
+    roomy = compress(messages, token_budget=10_000, compression_threshold=100_000).budget
+    assert roomy is not None
+    assert (roomy.fits, roomy.stopped_by) == (True, "")
 
 
 def test_originals_are_in_the_store() -> None:

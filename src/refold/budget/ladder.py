@@ -93,8 +93,9 @@ class _Ladder:
         for is_recent in (False, True):
             self._climb_part([unit for unit in self._units if unit.is_recent is is_recent])
         plan = tuple(self._write(self._rolled))
-        budget = self._options.token_budget or 0
-        return plan, report_budget(plan, budget, self._tokens, self._rungs, self._untouchable)
+        return plan, report_budget(
+            plan, self._options, self._tokens, self._rungs, self._untouchable
+        )
 
     def _climb_part(self, units: Sequence[Unit]) -> None:
         """Climb with the older or with the recent part of the conversation."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from refold.model.plan import Plan
+from refold.options import Options
 from refold.result import BudgetReport, Obstacle
 from refold.tokens.base import CountedTexts
 
 
 def report_budget(
     plan: Plan,
-    budget: int,
+    options: Options,
     tokens: CountedTexts,
     rungs: Sequence[str],
     untouchable: Mapping[int, str],
@@ -20,6 +21,7 @@ def report_budget(
 
     In the way is what such a message still costs there; the profile `agent` may shorten some.
     """
+    budget = options.token_budget or 0
     messages = [message for fold in plan for message in fold.sources]
     count = sum(map(tokens.fold, plan))
     costs = {fold.sources[0].index: tokens.fold(fold) for fold in plan if len(fold.sources) == 1}
@@ -34,7 +36,15 @@ def report_budget(
         rungs=tuple(rungs),
         recency_window=_untouched_tail(plan),
         obstacles=tuple(sorted(obstacles, key=lambda o: -o.tokens)) if count > budget else (),
+        stopped_by=_find_limit(options) if count > budget else "",
     )
+
+
+def _find_limit(options: Options) -> str:
+    """Name the option that ends the ladder early, if one does."""
+    if options.profile == "lossless":
+        return "profile='lossless'"
+    return "" if options.force_converge else "force_converge=False"
 
 
 def _untouched_tail(plan: Plan) -> int:

@@ -64,7 +64,7 @@ def plan_profile(
             if sum(map(tokens.fold, selected)) < sum(map(tokens.fold, plan)):
                 plan = selected
                 rungs.append("select")
-    return plan, report_budget(plan, options.token_budget or 0, tokens, rungs, untouchable)
+    return plan, report_budget(plan, options, tokens, rungs, untouchable)
 
 
 def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:

@@ -235,6 +235,21 @@ def test_models_must_be_given_again() -> None:
     Session.resume(without.save(store), store)
 
 
+def test_a_task_that_was_excerpted_stays_as_it_was() -> None:
+    """A session that forgot that a budget had done it would fold everything anew."""
+    store = MemoryStore()
+    session = Session(profile="agent", token_budget=400, counter=words)
+    session.append({"role": "user", "content": " ".join(m["content"] for m in talk(12))})
+    session.extend(talk(12)[1:])
+    session.view()
+    again = Session.resume(session.save(store), store, counter=words)
+    for one in (session, again):
+        one.append({"role": "assistant", "content": "Looking."})
+    assert spelled(again.view()) == spelled(session.view())
+    assert again.report == session.report
+    assert again.report.folds == 1
+
+
 def test_what_asking_has_cost_adds_up() -> None:
     store = MemoryStore()
     session = Session(token_budget=300, summarizer=lambda text: text[: len(text) // 2])

@@ -38,6 +38,7 @@ O200K = (
     "ft:gpt-4o-2024-08-06:acme::9xYz",
     "ft:gpt-4.1-mini-2025-04-14:acme:support:AbC",
     "azure/eu/gpt-4.1",
+    "openai.gpt-oss-120b-1:0",
 )
 CL100K = (
     "gpt-4",
@@ -51,6 +52,7 @@ CL100K = (
     "azure/gpt-35-turbo-16k",
     "text-embedding-3-large",
     "text-embedding-ada-002",
+    "davinci-002",
     "ft:gpt-3.5-turbo-0125:acme::9xYz",
     "openrouter/openai/gpt-4-turbo",
 )

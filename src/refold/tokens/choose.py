@@ -11,16 +11,20 @@ from refold.tokens.exact import ExactCounter
 
 _FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"gpt-(?:4o|4\.\d|5|[6-9])|chatgpt-4o|gpt-oss|o[1-9](?:$|-)|codex"), "o200k_base"),
-    (re.compile(r"gpt-(?:4|3\.5)|gpt-35|text-embedding-(?:3|ada-002)"), "cl100k_base"),
+    (
+        re.compile(r"gpt-(?:4|3\.5)|gpt-35|text-embedding-(?:3|ada-002)|(?:davinci|babbage)-002"),
+        "cl100k_base",
+    ),
 )
 
 
 def encoding_for(model: str) -> str | None:
     """Return the public vocabulary that *model* uses; `None` if its tokenizer is not public.
 
-    Understands `provider:model`, `provider/model`, `ft:model:organisation` and date suffixes.
+    Understands `provider:model`, `provider/model`, `openai.model`, `ft:model:organisation` and date
+    suffixes.
     """
-    name = model.strip().lower().rsplit("/", 1)[-1]
+    name = model.strip().lower().rsplit("/", 1)[-1].removeprefix("openai.")
     # In a fine-tuned model's name only the second piece is a model; the rest belongs to its owner.
     pieces = name.split(":")[1:2] if name.startswith("ft:") else name.split(":")
     for pattern, encoding in _FAMILIES:

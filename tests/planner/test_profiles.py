@@ -247,6 +247,18 @@ def test_records_that_no_model_sees_only_travel_along(budget: int) -> None:
     assert_restored(records, result)
 
 
+def test_a_question_that_is_a_picture_is_never_cut() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://tide.test/gauge.png"}}
+    question: Wire = {"role": "user", "content": [picture]}
+    asked: Wire = {"role": "user", "content": "Fix the queue."}
+    steps = [step for n in range(5) for step in call(n, "read", {}, source_code(n))]
+    result = compress([asked, *steps, question], profile="agent", token_budget=900)
+    assert not result.fits
+    assert result.messages[-1] == question
+    assert result.budget is not None
+    assert result.budget.obstacles[0].reason == "last_user_message"
+
+
 # the caller
 
 

@@ -136,7 +136,10 @@ def _let_yield(
     *,
     talk: bool,
 ) -> dict[int, str]:
-    """Return what stays whole: all but the user's words that take too much of the budget."""
+    """Return what stays whole: all but the user's words that take too much of the budget.
+
+    Of a picture nothing can be shown but all of it.
+    """
     reasons = dict(untouchable)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
     least = _least_rest(messages, reasons, tokens)
@@ -147,7 +150,7 @@ def _let_yield(
         shares["first_task"] = shares["last_user_message"]
     for reason, share in shares.items():
         index = next((i for i, why in reasons.items() if why == reason), None)
-        if index is not None:
+        if index is not None and not messages[index].images:
             cost = tokens.message(messages[index])
             if cost > share * (left + cost) or left < least:
                 del reasons[index]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> 
         assert found >= place
         place = found
     gaps = sum(a[1] < b[0] for a, b in pairwise(spans))
-    assert shown.count("…") == gaps
+    assert shown.count("…") == gaps + shown.endswith("…")
     assert shown == shown.rstrip()
 
 
@@ -48,6 +49,22 @@ def test_a_gap_mark_starts_a_line() -> None:
     assert join_spans("one two", [(0, 4), (4, 7)]) == "one two"
     assert join_spans("one two", [(4, 7)]) == "two"
     assert join_spans("one two", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "shown"),
+    [
+        ("the ferry leaves at nine", 9, "the ferry…"),
+        ("the ferry leaves at nine", 10, "the ferry …"),
+        ("the ferry leaves, at nine", 17, "the ferry leaves,"),
+        ("the ferry\nleaves at nine", 9, "the ferry"),
+        ("渡轮九点开。", 3, "渡轮九…"),
+        ("渡轮九点开。然后", 6, "渡轮九点开。"),
+        ("the ferry", 9, "the ferry"),
+    ],
+)
+def test_a_phrase_that_goes_on_says_so(text: str, end: int, shown: str) -> None:
+    assert join_spans(text, [(0, end)]) == shown
 
 
 @given(st.integers(0, 10**6), st.data())
@@ -76,7 +93,7 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     head, _, body = fold.texts[0].partition("\n")
     assert head.startswith("[…2")
     assert head.endswith("]")
-    assert body == code[: len(code) // 4].rstrip()
+    assert body == code[: len(code) // 4] + "…"
     assert fold.outcomes[0][0].action == "excerpted"
     assert fold.sources == (run[1],)
     assert not fold.is_rolled
@@ -109,8 +126,8 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
     spans = {(0, 0): [(0, 4)], (1, CALLS): [(0, 9)], (2, 0): [(0, 8), (20, 30)]}
     fold = write_digest(read(wires), texts_of_run(wires), spans)
     head, *lines = fold.texts[0].split("\n")
-    assert re.fullmatch(r"\[…\d+% #[a-z]+\]", head)
-    assert lines[0] == "user: Look"
+    assert re.fullmatch(r"\[… #[a-z]+\]", head)
+    assert lines[0] == "user: Look…"
     assert lines[1] == "assistant: read_file"
     assert lines[2].startswith("tool: def step")
     assert "Nothing" not in fold.texts[0]
@@ -124,6 +141,20 @@ def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
     fold = write_digest(read(wires), texts_of_run(wires), {})
     assert re.fullmatch(r"\[… #[a-z]+\]", fold.texts[0])
     assert len(fold.sources) == 2
+
+
+def test_words_of_the_assistant_alone_need_no_label_in_his_digest() -> None:
+    wires = [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "At nine."},
+        {"role": "assistant", "content": "From pier 4."},
+    ]
+    alone = write_digest(read(wires), texts_of_run(wires), {(1, 0): [(0, 8)]})
+    assert alone.texts[0].endswith("]\nAt nine.")
+    both = write_digest(read(wires), texts_of_run(wires), {(1, 0): [(0, 8)], (2, 0): [(0, 12)]})
+    assert both.texts[0].endswith("]\nassistant: At nine.\nassistant: From pier 4.")
+    asked = write_digest(read(wires), texts_of_run(wires), {(0, 0): [(0, 5)]})
+    assert asked.texts[0].endswith("]\nuser: When?")
 
 
 def test_a_label_and_a_script_without_blanks_share_no_blank() -> None:

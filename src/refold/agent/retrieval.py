@@ -45,8 +45,8 @@ _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
     "Fetch the original text behind a shortened message or tool result. Shortened texts carry a "
-    "handle such as #kdbfqa; […12% #kdbfqa] shows 12 percent of its original, [… #kdbfqa] nothing. "
-    "Give a line range or a search text to get only a part."
+    "handle such as #kdbfqa; […12% #kdbfqa] shows 12 percent of its original, [… #kdbfqa] "
+    "less than 10 percent or nothing. Give a line range or a search text to get only a part."
 )
 
 

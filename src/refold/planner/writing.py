@@ -14,8 +14,8 @@ from refold.stages.tags import part_tag
 
 Span = tuple[int, int]
 _GAP: Final = "…"
-_IDEOGRAPHS: Final = "\u2e80"
-"""The first character of the East Asian scripts."""
+IDEOGRAPHS: Final = "\u2e80"
+"""The first character of the East Asian scripts, which have no blanks between words."""
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> str:
@@ -27,7 +27,15 @@ def join_spans(text: str, spans: Iterable[Span]) -> str:
             shown.append(_GAP if shown[-1].endswith("\n") else f"\n{_GAP}")
         shown.append(text[start:stop])
         end = stop
+    if shown and _goes_on(text, end):
+        shown.append(_GAP)
     return "".join(shown).rstrip()
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
+    before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
+    return before[-1:].isalnum() and after[:1].isalnum()
 
 
 def share_shown(spans: Iterable[Span], length: int) -> int:
@@ -62,16 +70,23 @@ def write_excerpt(
     return Fold(sources=(message,), texts=shown, outcomes=(tuple(rows),))
 
 
+def _dialogue(lines: Sequence[tuple[str, str]]) -> str:
+    """Say who says what, unless one message of the assistant's is all: the digest is his, too."""
+    if [role for role, _ in lines] == ["assistant"]:
+        return lines[0][1]
+    return "\n".join(_labelled(role, body) for role, body in lines)
+
+
 def _labelled(role: str, body: str) -> str:
     """Say who speaks; scripts without blanks between words need none here, and it costs a token."""
-    return f"{role}:{body}" if body[:1] >= _IDEOGRAPHS else f"{role}: {body}"
+    return f"{role}:{body}" if body[:1] >= IDEOGRAPHS else f"{role}: {body}"
 
 
 def write_digest(
     sources: Sequence[Message], texts: Mapping[Key, Text], spans: Mapping[Key, Sequence[Span]]
 ) -> Fold:
     """Fold a stretch of messages into one that shows what was chosen of each."""
-    lines: list[str] = []
+    lines: list[tuple[str, str]] = []
     rows: list[tuple[Outcome, ...]] = []
     shown = whole = 0
     for message in sources:
@@ -86,8 +101,8 @@ def write_digest(
                 said.append(join_spans(text.text, chosen))
         body = "\n".join(said)
         if said:
-            lines.append(_labelled(message.role, body))
+            lines.append((message.role, body))
         rows.append((Outcome("digested", "oldest_stretch", message.chars, len(body), body),))
     percent = min(99, 100 * shown // max(1, whole))
-    tag = part_tag("\n".join(lines), percent, handle_of(sources))
+    tag = part_tag(_dialogue(lines), percent, handle_of(sources))
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=tuple(rows), is_rolled=True)

@@ -7,6 +7,10 @@ its provenance: ` | #kdbfqa]`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+_TENTH: Final = 10
+"""Percent; a mark that tells no share shows less."""
 
 
 def summary_tag(
@@ -49,9 +53,10 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
 def part_tag(body: str, percent: int, handle: str = "") -> str:
     """Spell a text or a stretch of messages of which only so much is shown: `[…12% #handle]`.
 
-    Where nothing is shown, there is no share to tell, and it costs two tokens: `[… #handle]`.
+    Less than a tenth is next to nothing: telling the share would cost two tokens of the few that
+    are shown, so it is `[… #handle]`. Without a handle that would be what people write themselves.
     """
-    return _headed(f"…{percent}%" if body or not handle else "…", handle, body)
+    return _headed(f"…{percent}%" if percent >= _TENTH or not handle else "…", handle, body)
 
 
 def recoded_tag(body: str, handle: str = "") -> str:

@@ -75,6 +75,11 @@ class Choice:
                 covered[row] = credit
                 left[row] = (1.0 - credit) * worths[row]
 
+    def worths_left(self) -> list[float]:
+        """Return what each candidate would add, whatever it costs."""
+        left = self._left.__getitem__
+        return [sum(map(left, rows)) for rows in self._candidates.rows]
+
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)

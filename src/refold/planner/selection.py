@@ -17,6 +17,7 @@ from refold.planner.field import (
     read_texts,
     survey_field,
 )
+from refold.planner.glimpse import FEW_TOKENS, find_stretch, fit_end
 from refold.planner.layout import Key, Layout, Place, lay_out
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
@@ -31,6 +32,8 @@ _CLOSE_SHARE: Final = 0.0005
 _LABEL_TOKENS: Final = 3.0
 _NEED_THE_REST: Final = frozenset({"blocks", "log_templates", "paths"})
 """Codecs whose lines mean nothing without others far above them."""
+_NEWEST: Final = 3.0
+"""What the newest words are worth beside others where one stretch is all that can be shown."""
 _MUST_SHARE: Final = 0.8
 """How much of the budget errors and warnings may take before they have to compete."""
 
@@ -60,6 +63,7 @@ class Selection:
             field = survey_field(texts, preserve, talk=True)
         room = target - sum(text.tokens for text in texts if text.message.role in preserve)
         worths = _worths(field, points, room, talk=talk)
+        self._talk = talk
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
         self._keys = [text.key for text in self._texts]
@@ -79,7 +83,9 @@ class Selection:
     def make(self) -> Plan:
         """Choose pieces until the budget is spent, and write them out."""
         choice, target = self._choice, self._target
-        plan, cost = self._write()
+        plan, cost = self._write({})
+        if self._talk and target - cost <= FEW_TOKENS:
+            return self._glimpse(plan, target - cost)
         share = (target - cost) * _MUST_SHARE
         left = share
         for musts in self._musts():
@@ -92,15 +98,15 @@ class Selection:
             choice.spend(target - cost)
             if number and len(choice.chosen) == before:
                 break
-            plan, cost = self._write()
+            plan, cost = self._write(self._spans())
             if cost > target:
                 choice.undo((cost - target) * 1.1)
-                plan, cost = self._write()
+                plan, cost = self._write(self._spans())
             if target - cost <= max(_CLOSE, _CLOSE_SHARE * target):
                 break
         while cost > target and choice.chosen:
             choice.undo(cost - target)
-            plan, cost = self._write()
+            plan, cost = self._write(self._spans())
         return plan
 
     def _musts(self) -> list[list[int]]:
@@ -115,13 +121,35 @@ class Selection:
                 by_factor.setdefault(candidates.factor[number], []).append(number)
         return [by_factor[factor][::-1] for factor in sorted(by_factor, reverse=True)]
 
-    def _write(self) -> tuple[Plan, int]:
-        """Write out what is chosen so far, and count its tokens."""
+    def _glimpse(self, bare: Plan, room: float) -> Plan:
+        """Show the best stretch of words as far as there is *room*; *bare* shows none."""
+        candidates, texts = self._candidates, self._texts
+        worths = [
+            worth * _NEWEST if texts[text].message is texts[-1].message else worth
+            for worth, text in zip(self._choice.worths_left(), candidates.text, strict=True)
+        ]
+        first = find_stretch(candidates, worths, [room - self._entry(text) for text in texts])
+        if first is None:
+            return bare
+        text, start = texts[candidates.text[first]], candidates.start[first]
+
+        def plan_to(end: int) -> tuple[Plan, int]:
+            return self._write({text.key: [(start, end)]})
+
+        end = fit_end(text.text, start, lambda end: plan_to(end)[1] <= self._target)
+        return plan_to(end)[0] if end > start else bare
+
+    def _spans(self) -> dict[Key, list[Span]]:
+        """Return what is chosen so far of each text."""
         spans: dict[Key, list[Span]] = {}
         candidates, keys = self._candidates, self._keys
         for number in sorted(self._choice.chosen):
             key = keys[candidates.text[number]]
             spans.setdefault(key, []).append((candidates.start[number], candidates.end[number]))
+        return spans
+
+    def _write(self, spans: Mapping[Key, Sequence[Span]]) -> tuple[Plan, int]:
+        """Write out these *spans*, and count the tokens of it all."""
         plan = tuple(self._folds(spans))
         return plan, sum(map(self._tokens.fold, plan))
 

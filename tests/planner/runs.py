@@ -148,7 +148,7 @@ def is_cut(text: str) -> bool:
 def shown_lines(text: str) -> list[str]:
     """Return the lines of an excerpt or digest without its head and its gap marks."""
     body = _HEAD.sub("", text, count=1)
-    lines = [line.removeprefix("…") for line in body.split("\n")]
+    lines = [line.removeprefix("…").removesuffix("…") for line in body.split("\n")]
     return [line for line in lines if line.strip()]
 
 

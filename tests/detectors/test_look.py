@@ -126,9 +126,23 @@ def test_every_other_phrase_counts(phrase: str) -> None:
     assert "REASONING_CHAIN" not in signs(f"{phrase} a, {others[0]} b.")
 
 
+@pytest.mark.parametrize(
+    ("sign", "text"),
+    [
+        ("SQL_CONTENT", "the foreign \u212aEY"),
+        ("LEGAL_TERM", "they \u017fhall"),
+        ("FAILURE_SIGNATURE", "perm\u0130ssion den\u0131ed"),
+        ("VERSION_NUMBER", "\u212aversion 3"),
+        ("NUMERIC_WITH_UNITS", "in 5 s\u212a"),
+    ],
+)
+def test_letters_that_only_look_foreign_rule_no_word_out(sign: str, text: str) -> None:
+    assert sign in signs(text)
+
+
 @pytest.mark.parametrize("char", ["\u0130", "\u0131", "\u017f", "\u212a"])
-def test_letters_that_only_look_foreign_rule_no_word_out(char: str) -> None:
-    assert {"SQL_CONTENT", "LEGAL_TERM", "FAILURE_SIGNATURE"} <= signs(f"no word {char}")
+def test_letters_that_only_look_foreign_are_no_word(char: str) -> None:
+    assert signs(f"no word {char}") == set()
 
 
 def test_every_term_has_a_slot_of_its_own() -> None:
@@ -138,7 +152,15 @@ def test_every_term_has_a_slot_of_its_own() -> None:
 
 SIGNS_AND_WORDS = st.lists(
     st.sampled_from(
-        [*'aZ 1.:/-_+=?!\n\t"`~$@(°é漢。', "thus ", "at ", "status ", "403", "km", "\n  "]
+        [
+            *'aZ 1.:/-_+=?!\n\t"`~$@(°é漢。\u0130\u0131\u017f\u212a',
+            "thus ",
+            "at ",
+            "status ",
+            "403",
+            "km",
+            "\n  ",
+        ]
     ),
     max_size=40,
 ).map("".join)

@@ -58,7 +58,7 @@ FOREIGN_QUOTE: Final = 4
 FOREIGN_MATH: Final = 5
 FOREIGN_THEREFORE: Final = 6
 FOREIGN_UNIT: Final = 7
-FOREIGN_FOLDED: Final = 8
+FOREIGN_LETTER: Final = 8
 """One that counts as an ASCII letter where case is ignored."""
 _CAPITALS: Final = "".join(
     chr(code)
@@ -73,7 +73,7 @@ _FOREIGN_MEMBERS: Final = (
     (FOREIGN_MATH, "∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷"),
     (FOREIGN_THEREFORE, "∴"),
     (FOREIGN_UNIT, "µμ°"),
-    (FOREIGN_FOLDED, "\u0130\u0131\u017f\u212a"),
+    (FOREIGN_LETTER, "\u0130\u0131\u017f\u212a"),
 )
 
 

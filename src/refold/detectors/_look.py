@@ -14,6 +14,7 @@ from refold.detectors._kinds import AT, COLON, DOLLAR, QUOTE, SLASH, TICK, TILDE
 from refold.detectors._measures import is_mostly_signs, lengths_vary
 from refold.detectors._reading import Reading
 from refold.detectors._vocabulary import MIN_KEYWORDS, MIN_MARKERS, MIN_STEPS
+from refold.text.scan import plain_bytes, undisguised
 from refold.text.view import UNKNOWN, TextView
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def look(text: str, plain: bytes) -> int:
         return 0
     reading = Reading(text, plain)
     reading.read()
+    if reading.has_disguise:
+        plainer = Reading(text, plain_bytes(undisguised(text)))
+        plainer.read()
+        reading.words |= plainer.words
     told = reading.signs | reading.numbers.signs
     return told | _by_characters(reading) | _by_words(reading) | _by_measures(reading)
 

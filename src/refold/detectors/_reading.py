@@ -18,7 +18,7 @@ from refold.detectors._kinds import (
     DOLLAR,
     END,
     FOREIGN_CAPITAL,
-    FOREIGN_FOLDED,
+    FOREIGN_LETTER,
     FOREIGN_MATH,
     FOREIGN_QUESTION,
     FOREIGN_QUOTE,
@@ -65,6 +65,8 @@ class Reading:
         """The signs that need nothing more to be known."""
         self.words: i64 = 0
         """The bits of the terms."""
+        self.has_disguise = False
+        """Whether a character beyond ASCII may stand for a letter in one of them."""
         self.present: i64 = 0
         """Which kinds of signs there are, a bit each."""
         self.special: i64 = 0
@@ -218,8 +220,8 @@ class Reading:
             self.signs |= signs.DIRECT_QUOTE
         elif kind == FOREIGN_THEREFORE:
             self.signs |= signs.REASONING_CHAIN
-        elif kind == FOREIGN_FOLDED:
-            self.words = terms.ALL  # it may stand for a letter in any of them
+        elif kind == FOREIGN_LETTER:
+            self.has_disguise = True
 
     def begin_line(self, start: i64) -> i64:
         """Take note of the indent of a line, and return where it ends."""

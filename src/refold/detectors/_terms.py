@@ -80,8 +80,6 @@ WEAK: Final = _bits_of(SQL_WEAK)
 COUNTED: Final = _bits_of(SQL_WEAK, SQL_OTHER)
 MARKERS: Final = _bits_of(_CONNECTIVES, _MARKERS)
 
-ALL: Final = (1 << (_FIRST_OWN + sum([len(_split(terms)) for terms in _OWN]))) - 1
-
 TRACE_SHIFT: Final = 5
 TRACE_MASK: Final = (1 << 58) - 1
 """A trace is the last eleven letters or so, five bits each, and fits a number of the machine."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from refold.scoring.sign_tables import CAPS, DISGUISED, QUANTITY, STATUS, WORTHS
 from refold.scoring.signs import (
-    DISGUISES,
     IN_PHRASE,
     SHORT,
     STATUSES,
@@ -18,6 +17,7 @@ from refold.scoring.signs import (
     flag_points,
     phrase_flags,
 )
+from refold.text.scan import undisguised
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
@@ -163,7 +163,7 @@ class Tally:
         may_tell = first == opened and _SHORTEST_WORD <= size <= _LONGEST_WORD
         if state == DISGUISED:
             if may_tell:
-                self._note(self._text[first:end].translate(DISGUISES).lower(), first)
+                self._note(undisguised(self._text[first:end]).lower(), first)
             is_short = size >= SHORTEST_SHORT and SHORT.fullmatch(self._text, first, end)
             return _SHORT_POINTS if is_short else 0
         if may_tell and TRACES[trace_of(letters_of(self._plain, first, end))]:

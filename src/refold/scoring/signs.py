@@ -54,9 +54,6 @@ INFERENCE: Final = re.compile(
     re.I,
 )
 
-DISGUISES: Final = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
-"""The letters beyond ASCII that are some from A to Z where case is ignored."""
-
 # What a word says about its sentence.
 EMPHATIC: Final = 1
 INFERRING: Final = 2

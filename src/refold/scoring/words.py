@@ -14,7 +14,6 @@ from typing import Final
 
 from refold.scoring.sign_loop import loop_signs
 from refold.scoring.signs import (
-    DISGUISES,
     EMPHASIS,
     EMPHATIC,
     IN_PHRASE,
@@ -28,6 +27,7 @@ from refold.scoring.signs import (
 )
 from refold.text.alphabet import IDEOGRAPHS
 from refold.text.name_patterns import PLAIN_NUMBER, PLAIN_WORD
+from refold.text.scan import undisguised
 from refold.text.sentence_loop import Span
 
 # The mark of a word: its points, and above them a one for each thing that it says besides. Marks
@@ -109,7 +109,7 @@ def _signs(text: str, start: int, end: int) -> int:
 
 
 def _flags(word: str) -> int:
-    plain = word if word.isascii() else word.translate(DISGUISES)
+    plain = word if word.isascii() else undisguised(word)
     if TELLING.keys().isdisjoint(_LETTERS.findall(plain.lower())):
         return 0
     return (

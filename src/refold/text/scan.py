@@ -27,7 +27,7 @@ LETTER_CODES: Final = bytes(
 VOWELS: Final = 0x2208222
 """The letters a, e, i, o, u and y, a bit for each: the one that its lower five bits say."""
 TRACE_MASK: Final = (1 << 14) - 1
-_FOLDED: Final = ("\u0130", "\u0131", "\u017f", "\u212a")
+_DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
 _OUTLINE: Final = bytes(
@@ -47,6 +47,13 @@ IS_COMPILED: Final = not __file__.endswith(".py")
 def plain_bytes(text: str) -> bytes:
     """Return one byte for each character of *text*: itself if it is ASCII, else a question mark."""
     return text.encode("ascii", "replace")
+
+
+def undisguised(text: str) -> str:
+    """Return *text* with ASCII letters for the few others that count as such in any case."""
+    for char, letter in _DISGUISES:
+        text = text.replace(char, letter)
+    return text
 
 
 def outline(plain: bytes) -> bytes:
@@ -116,11 +123,15 @@ class Vocabulary:
     def seen_in(self, text: str, plain: bytes) -> frozenset[bytes]:
         """Return which of the words stand in *text*, in any case; *plain* is the text as bytes.
 
-        A word goes from one non-letter to the next. Where a character beyond ASCII may stand for a
-        letter, all words are taken to be there: this is for ruling out, not for finding.
+        A word goes from one non-letter to the next. What beyond ASCII may stand for a letter is
+        taken as that letter and as none: this is for ruling out, not for finding.
         """
-        if not text.isascii() and any(char in text for char in _FOLDED):
-            return self.words
+        seen = self._words_of(plain)
+        if text.isascii() or (plainer := undisguised(text)) == text:
+            return seen
+        return seen | self._words_of(plain_bytes(plainer))
+
+    def _words_of(self, plain: bytes) -> frozenset[bytes]:
         if IS_COMPILED:
             return self.read(plain)
         return self.words.intersection(plain.translate(_LOWER_LETTERS).split())

@@ -49,7 +49,8 @@ class TextView:
     def lower(self) -> str:
         """The text in lower case, character by character: a place in it is one in the text."""
         if self._lower is None:
-            self._lower = _lower_each(self.text)
+            # The dotted I is the one letter whose small form is more than one character.
+            self._lower = "\u0130".join([part.lower() for part in self.text.split("\u0130")])
         return self._lower
 
     @property
@@ -74,11 +75,3 @@ class TextView:
         if self._outline is None:
             self._outline = outline(self.plain)
         return self._outline
-
-
-def _lower_each(text: str) -> str:
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    # A few capitals, such as the dotted I, have small forms of more than one character.
-    return "".join(low if len(low := char.lower()) == 1 else char for char in text)

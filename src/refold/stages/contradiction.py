@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -21,6 +21,7 @@ _MIN_CHARS: Final = 50
 _OTHER_ROLE_FACTOR: Final = 1.5
 _MAX_MENTIONS: Final = 24
 """Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
+_ASCII_WORD: Final = re.compile(r"[a-z]{3,}+")
 _WORD: Final = re.compile(
     # Identifiers whole; the look-behind lets a run be tried from its beginning only.
     rf"(?<!\w)[^\W_]++(?:_++[^\W_]++)++|[^\W\d_{IDEOGRAPHS}]{{3,}}+|[{IDEOGRAPHS}]{{2}}"
@@ -31,6 +32,18 @@ _WORD: Final = re.compile(
 class _Statement:
     segment: Segment
     words: frozenset[str]
+
+
+class _Mentions:
+    """The statements that mention a word, the newest ones; equal only to itself, so hashed fast."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, places: tuple[int, ...]) -> None:
+        self.places: Final = places
+
+
+_NEVER: Final = _Mentions(())
 
 
 def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
@@ -52,7 +65,8 @@ def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
 
 def _words(text: str) -> frozenset[str]:
     if text.isascii():  # beyond it, a few letters fall apart when they become small
-        return frozenset(_WORD.findall(text.lower()))
+        word = _WORD if "_" in text else _ASCII_WORD  # the same without identifiers, but faster
+        return frozenset(word.findall(text.lower()))
     return frozenset(map(str.lower, _WORD.findall(text)))
 
 
@@ -69,25 +83,38 @@ def _corrections(
 ) -> list[tuple[Segment, Segment, str]]:
     """Return (old, new, signal) for every correction; the first correction of a statement wins."""
     weights = _weights(statements)
-    mentions: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=_MAX_MENTIONS))
+    mentions: dict[str, _Mentions] = {}
     masses: list[float] = []
     found: dict[int, tuple[Segment, Segment, str]] = {}
     for place, statement in enumerate(statements):
         masses.append(sum(weights[word] for word in statement.words))
         signal = correction_signal(statement.segment.text)
         if signal is not None and place:
-            shared = _shared_weights(statement, mentions, weights)
+            shared = _shared_weights(statement.words, mentions, weights)
             old = _nearest(statements, place, shared, masses, threshold)
             if old is not None and old not in found:
                 found[old] = (statements[old].segment, statement.segment, signal)
-        for word in statement.words:
-            mentions[word].append(place)
+        _mention(place, statement.words, mentions)
     return list(found.values())
+
+
+def _mention(place: int, words: frozenset[str], mentions: dict[str, _Mentions]) -> None:
+    """Note that *words* are mentioned at *place*; those with the same mentions go on sharing them.
+
+    What is said together is mostly said together again, so that a few lists stand for many words.
+    """
+    longer: dict[_Mentions, _Mentions] = {}
+    for word in words:
+        before = mentions.get(word, _NEVER)
+        after = longer.get(before)
+        if after is None:
+            after = longer[before] = _Mentions((*before.places[1 - _MAX_MENTIONS :], place))
+        mentions[word] = after
 
 
 def _weights(statements: list[_Statement]) -> Mapping[str, float]:
     """Weigh words by rarity; with fewer than three statements all weigh the same."""
-    document_frequency = Counter(word for statement in statements for word in statement.words)
+    document_frequency = Counter(chain.from_iterable(s.words for s in statements))
     if len(statements) < 3:
         return dict.fromkeys(document_frequency, 1.0)
     return {
@@ -96,21 +123,34 @@ def _weights(statements: list[_Statement]) -> Mapping[str, float]:
 
 
 def _shared_weights(
-    statement: _Statement, mentions: Mapping[str, deque[int]], weights: Mapping[str, float]
+    words: frozenset[str], mentions: Mapping[str, _Mentions], weights: Mapping[str, float]
 ) -> dict[int, float]:
-    """Map each earlier statement to the weight of the words that it shares with *statement*.
+    """Map each earlier statement to the weight of those of its words that are among *words*.
 
     Words that are equally rare weigh the same, so their mentions are counted together.
     """
-    mentioned: dict[float, list[deque[int]]] = defaultdict(list)
-    for word in statement.words:
+    mentioned: dict[float, dict[_Mentions, int]] = defaultdict(dict)
+    for word in words:
         if word in mentions:
-            mentioned[weights[word]].append(mentions[word])
+            alike, places = mentioned[weights[word]], mentions[word]
+            alike[places] = alike.get(places, 0) + 1
     shared: dict[int, float] = defaultdict(float)
     for weight in sorted(mentioned):  # sorted: sums of floats depend on their order
-        for earlier, times in Counter(chain.from_iterable(mentioned[weight])).items():
+        for earlier, times in _count_places(mentioned[weight]).items():
             shared[earlier] += weight * times
     return shared
+
+
+def _count_places(mentioned: Mapping[_Mentions, int]) -> dict[int, int]:
+    """Count how often each statement was mentioned, by so many words at once."""
+    counts: dict[int, int] = {}
+    for mentions, words in mentioned.items():
+        if counts:
+            for place in mentions.places:
+                counts[place] = counts.get(place, 0) + words
+        else:
+            counts = dict.fromkeys(mentions.places, words)
+    return counts
 
 
 def _nearest(

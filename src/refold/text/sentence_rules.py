@@ -50,15 +50,13 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
     """Tell whether a full stop belongs to an abbreviation or a list label, not to a sentence."""
     if stop - mark > 1 or text[mark] != ".":
         return False
-    if (
-        text[mark - 2 : mark] not in _ENDS_OF_ABBREVIATIONS
-        and not 65 <= ord(text[mark - 1]) <= 90  # a capital
-        and stop - first > LONGEST_LABEL
-    ):
-        return False  # nearly always
-    tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
-    if _ABBREVIATION.search(tail):
-        return True
-    if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
-        return stop < end
-    return stop - first <= LONGEST_LABEL and _LIST_LABEL.match(text[first:stop]) is not None
+    last = text[mark - 1]
+    if "A" <= last <= "Z" or text[mark - 2 : mark] in _ENDS_OF_ABBREVIATIONS:  # seldom
+        tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
+        if _ABBREVIATION.search(tail):
+            return True
+        if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
+            return stop < end
+    if stop - first > LONGEST_LABEL or not last.isalnum():
+        return False
+    return _LIST_LABEL.match(text[first:stop]) is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from refold.model.depth import Depth
 from refold.strategies.prose import char_budget, round_half_up
-from refold.text.fences import split_fences
+from refold.text.fences import Stretch, iter_stretches
 
 _MIN_BUDGET = 40
 _MIN_PROSE = 60
@@ -21,19 +21,25 @@ def shorten_around_code(text: str, depth: Depth, make_tag: MakeTag) -> str:
 
     The budget is that of all prose together, shared out by length.
     """
-    stretches = split_fences(text)
-    total = sum(len(text[s.start : s.end].strip()) for s in stretches if not s.is_code)
+    total = 0
+    long: list[Stretch] = []  # all others stay, and there may be very many of them
+    for stretch in iter_stretches(text):
+        if not stretch.is_code:
+            length = len(text[stretch.start : stretch.end].strip())
+            total += length
+            if length >= _MIN_PROSE:
+                long.append(stretch)
     share = min(1.0, char_budget(total, depth) / max(total, 1))
-    return "".join(
-        text[s.start : s.end] if s.is_code else _shorten(text[s.start : s.end], share, make_tag)
-        for s in stretches
-    )
+    pieces: list[str] = []
+    done = 0
+    for start, end, _ in long:
+        pieces += (text[done:start], _shorten(text[start:end], share, make_tag))
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _shorten(piece: str, share: float, make_tag: MakeTag) -> str:
     prose = piece.strip()
-    if len(prose) < _MIN_PROSE:
-        return piece
     stand_in = make_tag(prose, max(_MIN_BUDGET, round_half_up(len(prose) * share)))
     if len(stand_in) >= len(prose):
         return piece

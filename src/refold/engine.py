@@ -149,9 +149,10 @@ class Engine:
         target: int | None = None,
     ) -> tuple[Plan, BudgetReport | None]:
         """Decide what happens to *messages*; a budget aims at *target*, if given."""
-        total = sum(map(analyses.tokens.message, messages))
-        if options.compression_threshold is not None and total < options.compression_threshold:
-            return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
+        if options.compression_threshold is not None:
+            total = sum(map(analyses.tokens.message, messages))
+            if total < options.compression_threshold:
+                return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
         if options.token_budget is None:
             aim = None
         else:

@@ -37,6 +37,7 @@ from refold.detectors import (
     yaml_structure,
 )
 from refold.detectors.base import Detector, Span
+from refold.native import mypyc_attr
 from refold.text.scan import IS_COMPILED
 from refold.text.view import Notes, TextView
 
@@ -77,6 +78,7 @@ _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
 
+@mypyc_attr(acyclic=True)
 class Findings:
     """The reasons seen in one text, in the order of the table."""
 

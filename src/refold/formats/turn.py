@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.formats.base import Reading, is_mapping, kind_of, read_id, read_role, spot
 from refold.formats.content import dump, read_content
+from refold.model.wire import Path
+
+_CONTENT: Final[Path] = ("content",)
+"""One for all messages: where the texts of most of them stand."""
 
 
 def read_turn(message: Mapping[str, Any], place: str) -> Reading:
@@ -18,7 +22,7 @@ def read_turn(message: Mapping[str, Any], place: str) -> Reading:
     call_id = message.get("tool_call_id")
     if call_id is not None and not isinstance(call_id, str):
         raise MessageError(f"must be a string, got {call_id!r}", f"{place}.tool_call_id")
-    read_content(reading, message.get("content"), ("content",), place, call_id=call_id)
+    read_content(reading, message.get("content"), _CONTENT, place, call_id=call_id)
     for key in ("refusal", "name"):
         if isinstance(message.get(key), str):
             reading.opaque.append(message[key])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.native import mypyc_attr
 from refold.text.scan import outline, plain_bytes
 
 UNKNOWN: Final = -1
 """Signs that nobody has looked for yet."""
 
 
+@mypyc_attr(acyclic=True)
 class Notes:
     """What has been found out about a text, small enough to be kept for another look at it."""
 

@@ -11,15 +11,20 @@ examples:
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
+from multiprocessing import get_context
 from typing import Any, Final
 
-from hostile import HOSTILE, Hostile, Messages
+from hostile import HOSTILE, Messages
 from refold import compress, uncompress
 from table import draw
 
@@ -46,6 +51,26 @@ class Timing:
     flags: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """An input at a size, and how it is to be folded and timed."""
+
+    name: str
+    options: tuple[tuple[str, Any], ...]
+    budget_share: float | None
+    uses_cpu: bool
+    size_kb: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of folding an input once."""
+
+    seconds: float
+    wire_chars: int
+    restored: bool
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the inputs and return 1 if any is slow, grows too fast or does not come back."""
     arguments = _parse(argv)
@@ -56,8 +81,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     common: dict[str, Any] = {"observation_threshold": 0} if arguments.unprotected else {}
     if arguments.profile:
         common["profile"] = arguments.profile
-    chosen = [replace(h, options={**h.options, **common}) for h in chosen]
-    timings = list(_measure_all(chosen, arguments))
+    trials = [
+        Trial(
+            name=hostile.name,
+            options=tuple(common.items()),
+            budget_share=arguments.budget_share,
+            uses_cpu=arguments.cpu,
+        )
+        for hostile in chosen
+    ]
+    with ExitStack() as stack:
+        workers = [stack.enter_context(_worker()) for _ in _DOUBLINGS]
+        timings = list(_measure_all(trials, arguments, workers))
     if arguments.json:
         print(json.dumps([asdict(timing) for timing in timings], indent=2))
     else:
@@ -106,40 +141,49 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _measure_all(chosen: Sequence[Hostile], arguments: argparse.Namespace) -> Iterator[Timing]:
-    for number, hostile in enumerate(chosen, 1):
+def _worker() -> Executor:
+    """Start a process that will do all the runs of one size.
+
+    The allocator of a process learns from the largest block it has seen what to hand back to the
+    system, and its collector from all that lives. In one process for all sizes, the largest alone
+    would pay for fresh pages at every run, and the others would live on what it has left.
+    """
+    return ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+
+
+def _measure_all(
+    trials: Sequence[Trial], arguments: argparse.Namespace, workers: Sequence[Executor]
+) -> Iterator[Timing]:
+    for number, trial in enumerate(trials, 1):
         if sys.stderr.isatty():
-            print(f"\r\033[K{number}/{len(chosen)} {hostile.name}", end="", file=sys.stderr)
-        yield _measure(hostile, arguments)
+            print(f"\r\033[K{number}/{len(trials)} {trial.name}", end="", file=sys.stderr)
+        yield _measure(trial, arguments, workers)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
 
-def _measure(hostile: Hostile, arguments: argparse.Namespace) -> Timing:
-    inputs = [hostile.make(arguments.size_kb * factor) for factor in _DOUBLINGS]
-    clock = time.process_time if arguments.cpu else time.perf_counter
-    budgets = [_budget(messages, arguments.budget_share) for messages in inputs]
-    best = [float("inf")] * len(inputs)
+def _measure(trial: Trial, arguments: argparse.Namespace, workers: Sequence[Executor]) -> Timing:
+    sizes = [replace(trial, size_kb=arguments.size_kb * factor) for factor in _DOUBLINGS]
+    best = [float("inf")] * len(sizes)
     restored = True
     flags: list[str] = []
     for attempt in range(arguments.repeat * _SECOND_LOOKS):
-        for place, messages in enumerate(inputs):
-            options = {**hostile.options, **budgets[place]}
-            seconds, came_back = _time(messages, options, clock, check=attempt == 0)
-            best[place] = min(best[place], seconds)
-            restored = restored and came_back
-            if seconds > _PATIENCE_S:
-                inputs, best = inputs[: place + 1], best[: place + 1]
+        for place, sized in enumerate(sizes):
+            run = workers[place].submit(_run, sized, check=attempt == 0).result()
+            best[place] = min(best[place], run.seconds)
+            restored = restored and run.restored
+            if run.seconds > _PATIENCE_S:
+                sizes, best = sizes[: place + 1], best[: place + 1]
                 break
         growth = max((b / a for a, b in pairwise(best) if 1000 * b > _NOISE_MS), default=0.0)
-        per_mb = best[-1] / (_wire_chars(inputs[-1]) / 1e6)
+        per_mb = best[-1] / (run.wire_chars / 1e6)
         flags = ["growth"] * (growth > arguments.max_growth)
         flags += ["slow"] * (per_mb > arguments.seconds_per_mb)
         if best[-1] > _PATIENCE_S or (attempt + 1 >= arguments.repeat and not flags):
             break
     flags += ["not restored"] * (not restored)
     return Timing(
-        name=hostile.name,
+        name=trial.name,
         milliseconds=tuple(round(1000 * seconds, 2) for seconds in best),
         growth=round(growth, 2),
         seconds_per_mb=round(per_mb, 3),
@@ -148,23 +192,28 @@ def _measure(hostile: Hostile, arguments: argparse.Namespace) -> Timing:
     )
 
 
-def _budget(messages: Messages, share: float | None) -> dict[str, int]:
-    """Return the option for a budget of that share of what the conversation costs."""
-    if share is None:
-        return {}
-    tokens = compress(messages, compression_threshold=sys.maxsize).tokens_before
-    return {"token_budget": max(1, int(share * tokens))}
-
-
-def _time(
-    messages: Messages, options: Any, clock: Callable[[], float], *, check: bool
-) -> tuple[float, bool]:
+def _run(trial: Trial, *, check: bool) -> Run:
+    """Time one run, which begins with no garbage of those before; done by a worker."""
+    messages, options, wire_chars = _prepare(trial)
+    clock = time.process_time if trial.uses_cpu else time.perf_counter
+    gc.collect()
     began = clock()
     result = compress(messages, recency_window=0, **options)
     seconds = clock() - began
-    if not check:
-        return seconds, True
-    return seconds, uncompress(result.messages, result.verbatim).messages == messages
+    restored = not check or uncompress(result.messages, result.verbatim).messages == messages
+    return Run(seconds=seconds, wire_chars=wire_chars, restored=restored)
+
+
+@lru_cache(maxsize=1)
+def _prepare(trial: Trial) -> tuple[Messages, dict[str, Any], int]:
+    """Make the input and the options for it; tell its size on the wire, too."""
+    hostile = next(hostile for hostile in HOSTILE if hostile.name == trial.name)
+    messages = hostile.make(trial.size_kb)
+    options = {**hostile.options, **dict(trial.options)}
+    if trial.budget_share is not None:
+        tokens = compress(messages, compression_threshold=sys.maxsize).tokens_before
+        options["token_budget"] = max(1, int(trial.budget_share * tokens))
+    return messages, options, _wire_chars(messages)
 
 
 def _wire_chars(messages: Messages) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from refold.model.decision import Summarize
 from refold.model.depth import Depth
@@ -28,6 +29,8 @@ class Folder:
         self.draft = draft
         self._setting = setting
         self.stand_ins = StandIns(draft, setting)
+        self._rows: dict[tuple[str, str, int, int], tuple[Outcome, ...]] = {}
+        """Of many short messages a few rows say it all, and spare the collector the others."""
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
         """Tell whether *segment* is kept for exactly that reason."""
@@ -84,7 +87,7 @@ class Folder:
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
         texts: dict[int, str] | None = None
-        outcomes: list[Outcome] = []
+        rows: list[tuple[Outcome, ...]] = []
         for number, segment in enumerate(self.draft.segments_of(message)):
             made = self.stand_ins.for_segment(segment, depth)
             if made.text is not None:
@@ -92,11 +95,20 @@ class Folder:
                 texts[number] = made.text
             length = len(segment.text)
             after = length if made.text is None else len(made.text)
-            outcomes.append(Outcome(made.action, made.reason, length, after))
-        if not outcomes:
+            rows.append(self._row(made.action, made.reason, length, after))
+        if not rows:
             reason = protection(message, 0, self._setting) or "short_content"
-            outcomes.append(Outcome("preserved", reason, 0, 0))
-        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(outcomes),))
+            rows.append(self._row("preserved", reason, 0, 0))
+        row = rows[0] if len(rows) == 1 else tuple(chain.from_iterable(rows))
+        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(row,))
+
+    def _row(self, action: str, reason: str, before: int, after: int) -> tuple[Outcome, ...]:
+        """Return what happened to one text; texts of the same length mostly share it."""
+        key = (action, reason, before, after)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = (Outcome(action, reason, before, after),)
+        return row
 
 
 def _same_speaker(a: Message, b: Message) -> bool:

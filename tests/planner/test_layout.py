@@ -166,12 +166,12 @@ def test_the_last_question_yields_only_if_it_leaves_no_elbow_room(
     assert (layout.places[-1] is Place.WHOLE) is is_whole
 
 
-def test_a_picture_that_cannot_fit_does_not_hold_its_question_in_place() -> None:
+@pytest.mark.parametrize("target", [300, 2_500])
+def test_a_question_with_a_picture_stays_whole_even_if_it_cannot_fit(target: int) -> None:
     picture = {"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}
     said = {"type": "text", "text": "What is that? " * 20}
     messages: Conversation = [*work(5), {"role": "user", "content": [said, picture]}]
-    assert place(messages, 300).places[-1] is Place.DIGEST
-    assert place(messages, 2_500).places[-1] is Place.WHOLE
+    assert place(messages, target).places[-1] is Place.WHOLE
 
 
 def test_a_task_yields_when_nothing_is_left_for_a_digest_of_the_rest() -> None:

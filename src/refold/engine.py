@@ -149,14 +149,13 @@ class Engine:
         target: int | None = None,
     ) -> tuple[Plan, BudgetReport | None]:
         """Decide what happens to *messages*; a budget aims at *target*, if given."""
-        if options.compression_threshold is not None:
+        aim = None if options.token_budget is None else target
+        if options.compression_threshold is not None or options.token_budget is not None:
             total = sum(map(analyses.tokens.message, messages))
-            if total < options.compression_threshold:
+            if total < (options.compression_threshold or 0):
                 return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
-        if options.token_budget is None:
-            aim = None
-        else:
-            aim = self.aim(options.token_budget, analyses.tokens) if target is None else target
+            if aim is None and options.token_budget is not None:
+                aim = self.aim(options.token_budget, analyses.tokens)
         if options.profile != "balanced":
             from refold.planner import plan_profile  # who does without need not load it
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from generate import generate
 from hostile import HOSTILE
 from refold import classify, compress, render, uncompress
-from refold.strategies.prose import make_units
+from refold.strategies.prose import Units, make_units
 from refold.text.entities import extract_entities
 from refold.text.facts import extract_facts
 from refold.text.fences import split_fences
@@ -84,8 +84,12 @@ def _of_text(text: str) -> dict[str, Any]:
         "fences": [[s.start, s.end, s.is_code] for s in split_fences(text)],
         "sentences": [[s.start, s.end, s.paragraph] for s in find_sentences(text)],
         "tokens": estimate_tokens(text),
-        "units": [[unit.text, unit.score, unit.paragraph] for unit in make_units(text)],
+        "units": _columns(make_units(text)),
     }
+
+
+def _columns(units: Units) -> list[list[Any]]:
+    return [units.texts, list(units.scores), list(units.paragraphs)]
 
 
 def _of_conversation(messages: list[dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:

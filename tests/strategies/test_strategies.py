@@ -10,10 +10,11 @@ from refold import compress
 from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import (
     JOINT,
+    best_of_each,
     char_budget,
+    join_units,
     make_units,
     pack_units,
-    renumber,
     round_half_up,
     summarize_units,
 )
@@ -108,10 +109,8 @@ def test_wrapped_lines_are_joined() -> None:
 
 def test_a_repeated_sentence_counts_where_it_is_said_first() -> None:
     units = make_units("The mill is old.\n\nUse it. The mill is old.")
-    assert [(unit.place, unit.text, unit.paragraph) for unit in units] == [
-        (0, "The mill is old.", 0),
-        (1, "Use it.", 1),
-    ]
+    assert units.texts == ["The mill is old.", "Use it."]
+    assert list(units.paragraphs) == [0, 1]
 
 
 def test_among_equals_a_few_cover_the_whole_text() -> None:
@@ -122,10 +121,16 @@ def test_among_equals_a_few_cover_the_whole_text() -> None:
 
 def test_texts_are_numbered_through() -> None:
     one, two = make_units("It rained. It was cold."), make_units("Calm.\n\nWarm.")
-    both = [unit for group in renumber([one, [], two]) for unit in group]
-    assert [unit.place for unit in both] == [0, 1, 2, 3]
-    assert [unit.paragraph for unit in both] == [0, 0, 1, 2]
-    assert list(renumber([one])) == [one]
+    both = join_units([one, make_units(""), two])
+    assert both.texts == ["It rained.", "It was cold.", "Calm.", "Warm."]
+    assert list(both.paragraphs) == [0, 0, 1, 2]
+    assert join_units([one]) is one
+
+
+def test_the_best_of_each_text_is_found_among_all_and_nothing_twice() -> None:
+    one, two = make_units("Calm. The gate at tide_7 failed."), make_units("Calm. Quiet.")
+    assert best_of_each([one, make_units(""), two]) == [1, 2]
+    assert best_of_each([two, two]) == [2]
 
 
 @settings(max_examples=200, deadline=None)
@@ -133,7 +138,7 @@ def test_texts_are_numbered_through() -> None:
 def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: str) -> None:
     wrapped = {" ".join(said.split()) for said in split_sentences(text) if "\n" in said}
     plain = {said for said in split_sentences(text) if "\n" not in said}
-    assert {unit.text for unit in make_units(text)} == wrapped | plain
+    assert set(make_units(text).texts) == wrapped | plain
 
 
 @settings(max_examples=120, deadline=None)
@@ -142,7 +147,7 @@ def test_a_summary_keeps_its_budget_and_invents_nothing(text: str, budget: int) 
     units = make_units(text)
     summary = summarize_units(units, budget)
     assert len(summary) <= budget
-    assert len(JOINT.join(unit.text for unit in pack_units(units, budget))) <= budget
+    assert len(JOINT.join(units.texts[place] for place in pack_units(units, budget))) <= budget
     plain = " ".join(text.split())
     for piece in summary.removesuffix("...").split(JOINT):
         assert " ".join(piece.split()) in plain or JOINT.strip() in text

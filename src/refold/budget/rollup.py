@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from refold.model.message import Message
@@ -10,7 +10,7 @@ from refold.model.plan import Fold, Outcome
 from refold.stages import Analyses
 from refold.stages.originals import handle_of
 from refold.stages.tags import summary_tag
-from refold.strategies.prose import JOINT, Unit, pack_units
+from refold.strategies.prose import JOINT, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
@@ -34,7 +34,7 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
         tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
             return _fold(sources, tag)
-    units = list(_units_of(sources, analyses))
+    units = _units_of(sources, analyses)
     entities = _entities_of(sources, analyses)
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
@@ -59,14 +59,18 @@ def transcript(sources: Sequence[Message]) -> str:
     )
 
 
-def _units_of(sources: Sequence[Message], analyses: Analyses) -> Iterator[Unit]:
-    """Yield the sentences of all sources in order; each message is a paragraph."""
-    place = 0
+def _units_of(sources: Sequence[Message], analyses: Analyses) -> Units:
+    """Return the sentences of all sources in order; each message is a paragraph."""
+    texts: list[str] = []
+    scores: list[float] = []
+    paragraphs: list[int] = []
     for number, message in enumerate(sources):
         for part in message.parts:
-            for unit in analyses.units(part.text):
-                yield Unit(place, unit.text, unit.score, number)
-                place += 1
+            units = analyses.units(part.text)
+            texts += units.texts
+            scores += units.scores
+            paragraphs += [number] * len(units)
+    return Units(texts, scores, paragraphs)
 
 
 def _entities_of(sources: Sequence[Message], analyses: Analyses) -> Iterable[str]:
@@ -78,13 +82,13 @@ def _entities_of(sources: Sequence[Message], analyses: Analyses) -> Iterable[str
     )
 
 
-def _tag(sources: Sequence[Message], units: list[Unit], entities: Iterable[str], chars: int) -> str:
+def _tag(sources: Sequence[Message], units: Units, entities: Iterable[str], chars: int) -> str:
     """Spell a summary of about *chars* characters that says who said what."""
     pieces: list[str] = []
     speaker = ""
-    for unit in pack_units(units, chars):
-        role = sources[unit.paragraph].role
-        pieces.append(unit.text if role == speaker else f"{role}: {unit.text}")
+    for place in pack_units(units, chars):
+        role, text = sources[units.paragraphs[place]].role, units.texts[place]
+        pieces.append(text if role == speaker else f"{role}: {text}")
         speaker = role
     body = JOINT.join(pieces)
     left = chars - len(body)

@@ -10,7 +10,7 @@ from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.strategies.prose import Unit, make_units
+from refold.strategies.prose import Units, make_units
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder
 from refold.text.view import TextView
@@ -52,7 +52,7 @@ class Analyses:
         self._finder = NameFinder()
         self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
-        self._units: dict[str, list[Unit]] = {}
+        self._units: dict[str, Units] = {}
         self._names: dict[str, dict[str, None]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
@@ -68,7 +68,7 @@ class Analyses:
             known = self._findings[text] = detect_hard(TextView(text))
         return known
 
-    def units(self, text: str) -> list[Unit]:
+    def units(self, text: str) -> Units:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
@@ -77,19 +77,19 @@ class Analyses:
                 self._units[text] = known
         return known
 
-    def _rescored(self, units: list[Unit]) -> list[Unit]:
+    def _rescored(self, units: Units) -> Units:
         """Let the caller's scorer have its say on the sentences of one text."""
-        if self._score_sentences is None or not units:
+        if self._score_sentences is None or not units.texts:
             return units
         try:
-            given = self._score_sentences([unit.text for unit in units])
-            scores = mix_scores([unit.score for unit in units], list(given), self._score_mode)
+            given = self._score_sentences(list(units.texts))
+            scores = mix_scores(units.scores, list(given), self._score_mode)
         except Exception:  # noqa: BLE001 - the scorer is the caller's own
             scores = None
         if scores is None:
             self.hook_failures += 1
             return units
-        return [unit._replace(score=score) for unit, score in zip(units, scores, strict=True)]
+        return Units(units.texts, scores, units.paragraphs)
 
     def kept_tokens(self, text: str) -> str | None:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""

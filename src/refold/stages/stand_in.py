@@ -23,9 +23,9 @@ from refold.stages.tags import (
 )
 from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import (
-    best_unit,
+    best_of_each,
     char_budget,
-    renumber,
+    join_units,
     summarize_units,
 )
 from refold.strategies.structured import is_structured, summarize_structured
@@ -110,11 +110,10 @@ class StandIns:
             yield summarize_structured(joined, budget)
             return
         yield from self._given(joined, depth)
-        groups = renumber([self._analyses.units(text) for text in texts])
-        units = [unit for group in groups for unit in group]
-        first = [best_unit(group) for group in groups if group] if len(texts) > 1 else []
-        distinct = list({unit.text: unit for unit in first}.values())
-        yield summarize_units(units, budget, distinct) or cut_words(joined.strip(), budget)
+        groups = [self._analyses.units(text) for text in texts]
+        first = best_of_each(groups) if len(groups) > 1 else []
+        summary = summarize_units(join_units(groups), budget, first)
+        yield summary or cut_words(joined.strip(), budget)
 
     def _given(self, text: str, depth: Depth) -> Iterator[str]:
         """Yield what others made of *text*; deeper than asked for, only our own means are used."""

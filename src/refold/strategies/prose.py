@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache, partial
-from operator import itemgetter
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final, final
 
 from refold.model.depth import Depth
+from refold.native import mypyc_attr
 from refold.scoring.sentence import SentenceScorer
 from refold.text.sentences import sentence_spans
 from refold.text.truncate import cut_words
@@ -37,99 +37,118 @@ def round_half_up(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-class Unit(NamedTuple):
-    """A sentence that may be chosen, with what it is worth."""
+@final
+@mypyc_attr(acyclic=True)
+class Units:
+    """The sentences that may be chosen, and what each is worth; columns share their places."""
 
-    place: int
-    text: str
-    score: float
-    paragraph: int
+    __slots__ = ("paragraphs", "scores", "texts")
+
+    def __init__(
+        self, texts: list[str], scores: Sequence[float], paragraphs: Sequence[int]
+    ) -> None:
+        self.texts: Final = texts
+        self.scores: Final = scores
+        self.paragraphs: Final = paragraphs
+
+    def __len__(self) -> int:
+        """Count the sentences."""
+        return len(self.texts)
 
 
-_new_unit: Final = partial(tuple.__new__, Unit)
-"""Makes a unit of its values at once, which is faster than naming them."""
-_PLACE: Final = itemgetter(0)
-_SCORE: Final = itemgetter(2)
-
-
-def summarize_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> str:
-    """Join the units that matter most, those in *first* whatever they cost."""
-    if not units:
+def summarize_units(units: Units, budget: int, first: Sequence[int] = ()) -> str:
+    """Join the units that matter most, those at the places *first* whatever they cost."""
+    if not units.texts:
         return ""
     chosen = pack_units(units, budget, first)
     if not chosen:
         return _cut_best(units, budget)
-    return JOINT.join(unit.text for unit in chosen)
+    texts = units.texts
+    return JOINT.join([texts[place] for place in chosen])
 
 
-def best_unit(units: Sequence[Unit]) -> Unit:
-    """Return the unit with the highest score, the first one on a tie."""
-    return max(units, key=_SCORE)
+def best_unit(units: Units) -> int:
+    """Return the place of the unit with the highest score, the first one on a tie."""
+    return max(range(len(units)), key=units.scores.__getitem__)
 
 
-def renumber(groups: Sequence[list[Unit]]) -> Sequence[list[Unit]]:
-    """Give the units of several texts common numbers, to choose from them together."""
-    if len(groups) == 1:
-        return groups
-    place = paragraph = 0
-    numbered: list[list[Unit]] = []
+def best_of_each(groups: Sequence[Units]) -> list[int]:
+    """Return the best unit of each group, nothing twice, by its place among all of them."""
+    found: dict[str, int] = {}
+    before = 0
     for units in groups:
-        group: list[Unit] = []
-        for unit in units:
-            group.append(Unit(place, unit.text, unit.score, paragraph + unit.paragraph))
-            place += 1
-        paragraph += units[-1].paragraph + 1 if units else 0
-        numbered.append(group)
-    return numbered
+        if units.texts:
+            best = best_unit(units)
+            found[units.texts[best]] = before + best
+        before += len(units)
+    return list(found.values())
 
 
-def make_units(text: str, scorer: SentenceScorer | None = None) -> list[Unit]:
+def join_units(groups: Sequence[Units]) -> Units:
+    """Put the units of several texts one after the other, to choose from them together."""
+    if len(groups) == 1:
+        return groups[0]
+    texts: list[str] = []
+    scores: list[float] = []
+    paragraphs: list[int] = []
+    before = 0
+    for units in groups:
+        texts += units.texts
+        scores += units.scores
+        paragraphs += [before + paragraph for paragraph in units.paragraphs]
+        before += units.paragraphs[-1] + 1 if units.paragraphs else 0
+    return Units(texts, scores, paragraphs)
+
+
+def make_units(text: str, scorer: SentenceScorer | None = None) -> Units:
     """Score the sentences of *text*; one that is said again counts where it is said first."""
     sentences = sentence_spans(text)
     scores = (scorer or SentenceScorer()).score(text, sentences)
-    has_lines = "\n" in text
-    units: list[Unit] = []
-    seen: set[str] = set()
-    for number, (start, end, paragraph) in enumerate(sentences):
-        said = text[start:end]
-        if said not in seen:
-            seen.add(said)
-            line = " ".join(said.split()) if has_lines and "\n" in said else said
-            units.append(_new_unit((len(units), line, scores[number], paragraph)))
-    return units
+    texts = [text[start:end] for start, end, _ in sentences]
+    paragraphs = [paragraph for _, _, paragraph in sentences]
+    if len(set(texts)) < len(texts):
+        first = {said: place for place, said in reversed(list(enumerate(texts)))}
+        places = sorted(first.values())
+        texts = [texts[place] for place in places]
+        scores = [scores[place] for place in places]
+        paragraphs = [paragraphs[place] for place in places]
+    if "\n" in text:
+        texts = [" ".join(said.split()) if "\n" in said else said for said in texts]
+    return Units(texts, scores, paragraphs)
 
 
-def pack_units(units: Sequence[Unit], budget: int, first: Sequence[Unit] = ()) -> list[Unit]:
-    """Choose units for *budget* characters, in reading order.
+def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int]:
+    """Choose units for *budget* characters; return their places in reading order.
 
     Those in *first* are in; then come the best of each paragraph, then whatever still fits.
     """
+    texts, scores = units.texts, units.scores
     chosen = list(first)
-    taken = {unit.text for unit in chosen}
+    taken = {texts[place] for place in chosen}
     left = budget - sum(map(len, taken)) - len(JOINT) * max(len(taken) - 1, 0)
-    for unit in _ranked(units):
-        _, text, score, _ = unit
+    for place in _ranked(units):
+        text = texts[place]
         cost = len(text) + (len(JOINT) if taken else 0)
-        if cost <= left and score >= 0 and text not in taken:
-            chosen.append(unit)
+        if cost <= left and scores[place] >= 0 and text not in taken:
+            chosen.append(place)
             taken.add(text)
             left -= cost
-    return sorted(chosen, key=_PLACE)
+    chosen.sort()
+    return chosen
 
 
-def _ranked(units: Sequence[Unit]) -> list[Unit]:
+def _ranked(units: Units) -> list[int]:
     """Put the best unit of each paragraph first, then the others; the better the earlier."""
-    best: dict[int, Unit] = {}
-    for unit in units:
-        _, _, score, paragraph = unit
+    scores = units.scores
+    best: dict[int, int] = {}
+    for place, paragraph in enumerate(units.paragraphs):
         held = best.get(paragraph)
-        if held is None or score > held[2]:
-            best[paragraph] = unit
-    leading: list[Unit] = []
-    others: list[Unit] = []
-    for unit in sorted(map(units.__getitem__, _spread(len(units))), key=_SCORE, reverse=True):
-        (leading if best[unit[3]] is unit else others).append(unit)
-    return leading + others
+        if held is None or scores[place] > scores[held]:
+            best[paragraph] = place
+    leads = set(best.values())
+    ranked = sorted(_spread(len(units)), key=scores.__getitem__, reverse=True)
+    leading = [place for place in ranked if place in leads]
+    return leading + [place for place in ranked if place not in leads]
 
 
 @lru_cache(maxsize=256)
@@ -145,9 +164,9 @@ def _spread(count: int) -> tuple[int, ...]:
     return tuple(place for place in order if place < count)
 
 
-def _cut_best(units: Sequence[Unit], budget: int) -> str:
+def _cut_best(units: Units, budget: int) -> str:
     """Cut the best unit when not even one fits whole."""
-    best = best_unit(units)
-    if len(best.text) <= budget:
-        return best.text
-    return cut_words(best.text, budget - len(ELLIPSIS)) + ELLIPSIS
+    best = units.texts[best_unit(units)]
+    if len(best) <= budget:
+        return best
+    return cut_words(best, budget - len(ELLIPSIS)) + ELLIPSIS

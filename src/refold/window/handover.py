@@ -108,7 +108,7 @@ class _Notes:
         for part in message.parts:
             is_result = part.call_id is not None or message.role in ("tool", "function")
             if not is_result:
-                self._add_sentences(message.role, [u.text for u in analyses.units(part.text)])
+                self._add_sentences(message.role, analyses.units(part.text).texts)
             self._add_facts(part.text)
 
     def _add_sentences(self, role: str, sentences: Sequence[str]) -> None:

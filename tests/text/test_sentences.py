@@ -29,11 +29,17 @@ CASES: dict[str, list[str]] = {
     "emphasis": ["**Do not deploy.**", "Wait for Ana."],
     "no full stop at the end": ["It is done.", "The deadline is 14 March and the owner is Maria"],
     "answers": ["No.", "Yes.", "Do it."],
+    "letters": ["We chose plan b.", "Then we left."],
+    "a day and a year": ["It began in 2010.", "August was hot."],
+    "German": ["Das gilt z. B. für Nr. 5 bzw. z.B. Nr. 6, d. h. für alle.", "Gut."],
+    "German dates": ["Am 10. Mai 2026 war es kalt.", "Es waren 3.", "Das reicht."],
+    "French": ["M. Dupont en parle, p. ex. ici.", "Voilà."],
+    "Spanish": ["El Sr. Gómez llega, p. ej. hoy.", "Ya."],
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_english(name: str) -> None:
+def test_a_full_stop_ends_a_sentence_or_not(name: str) -> None:
     assert split_sentences(" ".join(CASES[name])) == CASES[name]
 
 
@@ -137,6 +143,7 @@ PIECES = st.sampled_from(
             " \n",
         ),
         *(". ", "! ", '?" ', "e.g. ", "i.e.", "Dr. ", "No. 5", "No.", "1. ", "(2) ", "a) ", "J. "),
+        *("z. B. ", "d. h. ", "p. ex. ", "3. Mai ", " 10.\xa0Juli", "ca. ", "z.", "x."),
         *("- ", "• ", "\n12. ", "\n- ", "\nlower ", "\nUpper ", "word " * 13, "Word " * 13),
     )
 )

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import Final
 
+_BEFORE: Final = r"(?:^|[\s(\[\"'])"
 _ABBREVIATION: Final = re.compile(
-    r"(?:^|[\s(\[\"'])(?:e\.g|i\.e|cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|Eq|approx|resp|[A-Z])\.$"
+    rf"{_BEFORE}(?:cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|Eq|approx|resp|Nr|ca|bzw|vgl|ggf|evtl|inkl|Sr|[A-Z]"
+    r"|[a-z]\.[ \xa0]?(?:[A-Za-z]|ex|ej))\.$"  # e.g. and i.e., z. B. and d. h., p. ex. and p. ej.
 )
+_FIRST_LETTER: Final = re.compile(rf"{_BEFORE}[a-z]\.$")
+_SECOND_LETTER: Final = re.compile(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
 _LONGEST_ABBREVIATION: Final = 8
-_ENDS_OF_ABBREVIATIONS: Final = frozenset(".g .e cf vs Dr Mr rs Ms of ig Eq ox sp No".split())
+_ENDS_OF_ABBREVIATIONS: Final = frozenset(
+    ["cf", "vs", "Dr", "Mr", "rs", "Ms", "of", "ig", "Eq", "ox", "sp", "No"]
+    + ["Nr", "ca", "zw", "gl", "gf", "tl", "kl", "Sr", "ex", "ej"]
+    + [before + letter for before in " ." for letter in ascii_lowercase]
+)
+_DAY: Final = re.compile(rf"{_BEFORE}[0-3]?[0-9]\.$")
+_MONTH: Final = re.compile(
+    r"[ \xa0](?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*+(?!\w)"
+)
+"""After a number and a full stop, as German and its neighbours write dates."""
 ENDINGS: Final = bytes(
-    chr(last).isupper() or chr(before) + chr(last) in _ENDS_OF_ABBREVIATIONS
+    chr(last).isupper() or chr(last).isdigit() or chr(before) + chr(last) in _ENDS_OF_ABBREVIATIONS
     for before in range(128)
     for last in range(128)
 )
@@ -55,8 +69,12 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
         tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
         if _ABBREVIATION.search(tail):
             return True
+        if _FIRST_LETTER.search(tail) and _SECOND_LETTER.match(text, stop, end):
+            return True
         if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
             return stop < end
+    if "0" <= last <= "9" and _MONTH.match(text, stop, end):
+        return _DAY.search(text[max(first, stop - _LONGEST_ABBREVIATION) : stop]) is not None
     if stop - first > LONGEST_LABEL or not last.isalnum():
         return False
     return _LIST_LABEL.match(text[first:stop]) is not None

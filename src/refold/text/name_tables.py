@@ -130,7 +130,7 @@ def far_class(code: i64) -> i64:
         return IDEOGRAPH
     if 0xAC00 <= code <= 0xD7A3:  # Hangul
         return OTHER
-    if not chr(code).isalnum():
+    if 0x1F1E6 <= code <= 0x1FAFF or not chr(code).isalnum():  # flags and emoji, first
         return BREAK
     return IDEOGRAPH if is_ideograph(code) else OTHER
 

@@ -168,7 +168,7 @@ class _Cutter:
 
 def _kind_of(code: i64) -> i64:
     """Return which kind of mark a character is, or 0."""
-    if 0x3003 <= code <= 0xFE11:  # an ideograph or Hangul
+    if 0x3003 <= code <= 0xFE11 or code > 0xFFFF:  # an ideograph, Hangul or emoji
         return 0
     if 0x0E01 <= code <= 0x0ECF:
         return _PHRASE if code <= 0x0E4E or code >= 0x0E81 else 0
@@ -185,4 +185,4 @@ def is_space(code: i64) -> bool:
     """Tell whether a character is white space."""
     if code < 128:
         return code == _SPACE or 9 <= code <= 13 or 28 <= code <= 31
-    return chr(code).isspace()
+    return code <= 0x3000 and chr(code).isspace()

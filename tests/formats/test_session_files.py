@@ -162,3 +162,12 @@ def test_codex_outputs_without_text_answer_their_calls() -> None:
     called = {p["call_id"] for p in payloads if p["type"] == "function_call"}
     answered = {p["call_id"] for p in payloads if p["type"] == "function_call_output"}
     assert called == answered
+
+
+def test_a_message_among_responses_items_needs_no_type() -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": OTHER}
+    said = {"role": "assistant", "content": [{"type": "output_text", "text": PROSE}]}
+    result = fold({"role": "user", "content": PROSE + OTHER}, call, output, said)
+    assert result.messages[0]["content"].startswith("[summary: ")
+    assert result.messages[3]["content"][0]["text"].startswith("[summary: ")

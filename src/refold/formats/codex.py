@@ -15,13 +15,15 @@ _ITEMS: Final = _CALLS | _RESULTS | {"message", "reasoning"}
 
 
 def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
-    """Return the Responses item of a record and its path, if it has one."""
+    """Return the Responses item of a record and its path, if it has one.
+
+    A message may leave its `type` out: requests to the Responses API mostly do.
+    """
     payload = record.get("payload")
     if record.get("type") == "response_item" and isinstance(payload, Mapping):
         return payload, ("payload",)
-    if has_type(record, _ITEMS) and "payload" not in record:
-        return record, ()
-    return None
+    is_item = has_type(record, _ITEMS) or ("type" not in record and "role" in record)
+    return (record, ()) if is_item and "payload" not in record else None
 
 
 def _marks(record: Mapping[str, Any]) -> bool:

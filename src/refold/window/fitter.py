@@ -24,7 +24,7 @@ from refold.window.reading import Wires, as_sent, unroll
 from refold.window.result import FitResult
 from refold.window.rewriting import keep_original
 from refold.window.strategies import STRATEGIES, Strategy
-from refold.window.task import Fitting, Task
+from refold.window.task import Fitting, Task, ends_in_summary
 
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
@@ -189,6 +189,8 @@ class Fitter:
                 self._remember(attempt, current, is_stuck=True)
                 return current
         warnings = pair_warnings(task.messages)
+        if ends_in_summary(task, fitting):
+            warnings = (*warnings, "it ends with a summary: there was no room for the last results")
         obstacles = () if after <= task.available else find_obstacles(task)
         if after > task.available:
             problem = explain(after, task.available, obstacles)

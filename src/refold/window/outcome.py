@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from refold.budget.guard import find_last_words
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.model.wire import clone
@@ -30,7 +31,8 @@ def first_difference(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def find_obstacles(task: Task) -> tuple[Obstacle, ...]:
-    """Return the messages that must stay, largest first."""
+    """Return the messages that must stay, or of which the user's words must, largest first."""
+    spoken = {message.index: "last_user_message" for message, _ in find_last_words(task.messages)}
     found = [
         Obstacle(
             message_id=task.messages[index].id,
@@ -38,7 +40,7 @@ def find_obstacles(task: Task) -> tuple[Obstacle, ...]:
             tokens=task.analyses.tokens.message(task.messages[index]),
             reason=reason,
         )
-        for index, reason in task.stays.items()
+        for index, reason in {**spoken, **task.stays}.items()
     ]
     return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
 

@@ -11,11 +11,12 @@ from typing import Final, Literal
 
 from refold.budget import fit_budget
 from refold.budget.blocks import find_blocks
+from refold.budget.guard import find_last_words
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
 from refold.window.handover import as_handover
 from refold.window.rungs import RUNGS, rewrite_old
-from refold.window.task import Fitting, Task
+from refold.window.task import Fitting, Task, ends_in_summary
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
 
@@ -32,9 +33,7 @@ def fold(task: Task) -> Fitting:
     _, rewritten = rewrite_old(task)
     if task.cost(rewritten.plan) <= task.target:
         return rewritten
-    shorter, begun = rewrite_old(task, [rung for rung in RUNGS if not rung.is_of_results])
-    climbed = _climb(shorter, only_rolls=False)
-    fitting = replace(climbed, rewritten=begun.rewritten, steps=(*begun.steps, *climbed.steps))
+    fitting = _squeeze(task)
     if task.cost(fitting.plan) <= task.available:
         return fitting
     dropped = truncate(task)
@@ -48,7 +47,7 @@ def summarize(task: Task) -> Fitting:
     """
     for pinned in ({**_user_words(task), **task.pinned}, task.pinned):
         fitting = _climb(replace(task, pinned=pinned), only_rolls=True)
-        if task.cost(fitting.plan) <= task.available:
+        if task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting):
             return fitting
     return fold(task)
 
@@ -96,6 +95,22 @@ def _climb(task: Task, *, only_rolls: bool) -> Fitting:
     return Fitting(plan=plan, steps=report.rungs)
 
 
+def _squeeze(task: Task) -> Fitting:
+    """Climb with what is old; only if that is not enough, with calls and pictures of the end too."""
+    fitting = _climb_shortened(task, to_end=False)
+    if task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting):
+        return fitting
+    return _climb_shortened(replace(task, target=task.available), to_end=True)
+
+
+def _climb_shortened(task: Task, *, to_end: bool) -> Fitting:
+    """Climb after everything was written shorter that the upper rungs cannot shorten."""
+    rungs = [rung for rung in RUNGS if not rung.is_of_results]
+    shorter, begun = rewrite_old(task, rungs, to_end=to_end)
+    climbed = _climb(shorter, only_rolls=False)
+    return replace(climbed, rewritten=begun.rewritten, steps=(*begun.steps, *climbed.steps))
+
+
 def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
     """Drop whole blocks, those in *must_go* and then the oldest, as long as it does not fit."""
     stays = task.stays
@@ -116,12 +131,13 @@ def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> se
     blocks = find_blocks(task.messages)
     newest = _newest_turn(task.messages, blocks)
     turns_left = sum(message.is_turn for message in task.messages)
+    spoken = {message.index for message, _ in find_last_words(task.messages)}
     gone: set[int] = set()
     for block in sorted(blocks, key=lambda b: b[0] not in must_go):
         is_wanted_out = block[0] in must_go
         if total <= task.target and not is_wanted_out:
             break
-        if any(index in stays for index in block):
+        if any(index in stays or index in spoken for index in block):
             continue
         turns = sum(task.messages[index].is_turn for index in block)
         if turns == turns_left or (block == newest and not is_wanted_out):
@@ -146,14 +162,18 @@ def _shorten_rest(
         messages=[message.changed(index=place) for place, message in enumerate(kept)],
         pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
     )
-    fitting = _climb(rest, only_rolls=False)
-    plan = tuple(_renumbered(fold_, kept) for fold_ in fitting.plan)
-    return Fitting(plan=plan, dropped=dropped, steps=(*steps, *fitting.steps))
+    fitting = _squeeze(rest)
+    return Fitting(
+        plan=tuple(_renumbered(fold_, kept) for fold_ in fitting.plan),
+        dropped=dropped,
+        rewritten={kept[i].index: kept[i] for i in fitting.rewritten},
+        steps=(*steps, *fitting.steps),
+    )
 
 
 def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
     return Fold(
-        sources=tuple(kept[source.index] for source in fold_.sources),
+        sources=tuple(s.changed(index=kept[s.index].index) for s in fold_.sources),
         texts=fold_.texts,
         outcomes=fold_.outcomes,
         is_rolled=fold_.is_rolled,

@@ -50,3 +50,11 @@ class Fitting:
     rewritten: Mapping[int, Message] = field(default_factory=dict[int, Message])
     """Index of every message that was written shorter before the plan was made → as it was."""
     steps: tuple[str, ...] = ()
+
+
+def ends_in_summary(task: Task, fitting: Fitting) -> bool:
+    """Tell whether what the model is to answer has become a summary in the model's own words.
+
+    Some providers refuse a request that ends with the assistant, others let it speak on.
+    """
+    return fitting.plan[-1].is_rolled and task.messages[-1].role != "assistant"

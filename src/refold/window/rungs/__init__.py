@@ -28,16 +28,20 @@ class _State:
     steps: list[str] = field(default_factory=list)
 
 
-def rewrite_old(task: Task, rungs: Sequence[Rung] = RUNGS) -> tuple[Task, Fitting]:
+def rewrite_old(
+    task: Task, rungs: Sequence[Rung] = RUNGS, *, to_end: bool = False
+) -> tuple[Task, Fitting]:
     """Take rung after rung, the oldest messages first, until the task's target is reached.
 
-    Return the task with its messages as they are then, and the fitting if that is all. What must
-    stay is told by the messages as they were: a picture that became a line is nobody's question.
+    With *to_end* the latest messages count as old, too. Return the task with its messages as they
+    are then, and the fitting if that is all. What must stay is told by the messages as they were:
+    a picture that became a line is nobody's question.
     """
     tokens = task.analyses.tokens
     stays = task.stays
     state = _State(list(task.messages), sum(map(tokens.message, task.messages)))
-    old = [m.index for m in task.messages[: _border(task)] if m.index not in stays]
+    border = len(task.messages) if to_end else _border(task)
+    old = [m.index for m in task.messages[:border] if m.index not in stays]
     for rung in rungs:
         if rung is not results.RUNG or task.keep_results is not None:
             _climb(rung, task, state, old)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
+import pydantic
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -188,6 +193,56 @@ def test_what_is_short_failed_or_not_data_is_untouched(value: object) -> None:
     assert compressor.stats.compressed == 0
 
 
+@dataclass
+class Row:
+    id: UUID
+    when: datetime
+    price: Decimal
+    tags: frozenset[str]
+
+
+class Page(pydantic.BaseModel):
+    rows: list[str]
+
+
+ROW = Row(UUID(int=7), datetime(2024, 3, 14, 9), Decimal("12.50"), frozenset({"b", "a"}))
+
+
+@pytest.mark.parametrize("value", [[ROW] * 100, {"page": Page(rows=["a row of a page"] * 900)}])
+def test_rows_and_objects_with_fields_are_data(value: Any) -> None:
+    compressor = ToolCompressor(max_bytes=2_000)
+    short = compressor.compress(value)
+    assert isinstance(short, str)
+    assert len(short.encode()) <= 2_000
+    json.loads(short)
+    assert asyncio.run(compressor.acompress(value)) == short
+
+
+def test_a_row_is_spelled_as_it_reads() -> None:
+    short = ToolCompressor(max_bytes=2_000).compress([ROW] * 100)
+    assert isinstance(short, str)
+    assert json.loads(short)[0] == {
+        "id": "00000000-0000-0000-0000-000000000007",
+        "when": "2024-03-14 09:00:00",
+        "price": "12.50",
+        "tags": ["a", "b"],
+    }
+
+
+def test_an_object_that_breaks_when_it_is_read_fails_no_tool() -> None:
+    class Broken:
+        def model_dump(self, mode: str) -> object:
+            raise RuntimeError("no")
+
+    value = [Broken()]
+    assert ToolCompressor().compress(value) is value
+
+
+def test_an_object_by_itself_keeps_its_type() -> None:
+    page = Page(rows=["a row of a page"] * 900)
+    assert ToolCompressor().compress(page) is page
+
+
 @pytest.mark.parametrize("value", [LOG, {"rows": [{"n": n} for n in range(3_000)]}])
 def test_the_whole_is_in_the_store(value: Any) -> None:
     store = MemoryStore()
@@ -265,6 +320,13 @@ def test_tools_can_be_wrapped() -> None:
     assert compressor.stats.results == 4
     with pytest.raises(ConfigError, match="awrap"):
         compressor.wrap(fetch)
+
+    class Tool:
+        async def __call__(self) -> str:
+            return LOG
+
+    with pytest.raises(ConfigError, match="awrap"):
+        compressor.wrap(Tool())
 
 
 @pytest.mark.parametrize(

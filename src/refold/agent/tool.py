@@ -7,8 +7,6 @@ the whole can be had back by its handle (see `retrieve_tool`).
 from __future__ import annotations
 
 import asyncio
-import inspect
-import json
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -20,7 +18,9 @@ from refold.agent.clipping import size
 from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import annotate_summary, shorten
+from refold.agent.spelling import spell_result
 from refold.asking import Asker, Tally, run_apart
+from refold.calling import is_async
 from refold.checks import check_whole
 from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
@@ -112,7 +112,7 @@ class ToolCompressor:
 
     def wrap(self, function: Callable[P, R]) -> Callable[P, R | str]:
         """Make a tool that returns what *function* does, compressed; what it raises is raised."""
-        if inspect.iscoroutinefunction(function):
+        if is_async(function):
             raise ConfigError("this tool is asynchronous; use awrap() instead of wrap()")
 
         @wraps(function)
@@ -135,8 +135,8 @@ class ToolCompressor:
         if isinstance(value, BaseException) or is_failure(value):
             return None
         try:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        except (TypeError, ValueError, RecursionError):
+            text = value if isinstance(value, str) else spell_result(value)
+        except Exception:  # noqa: BLE001 - objects may be foreign, and no tool may fail
             return None
         return text if size(text) > self.max_bytes and not is_failure_text(text) else None
 

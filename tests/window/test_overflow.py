@@ -53,6 +53,20 @@ OVERFLOWS: list[tuple[str, int | None, int | None, int | None]] = [
         289_650,
     ),
     ("Your input exceeds the context window of this model.", None, None, None),
+    ("Request size exceeds model context window", None, None, None),
+    (
+        "Too many input tokens. Max input tokens: 8192, request input token count: 10217",
+        8_192,
+        10_217,
+        10_217,
+    ),
+    ("Too many input tokens. Max input tokens: 8192", None, None, None),
+    (
+        "the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model",
+        4_096,
+        5_000,
+        5_000,
+    ),
     ("prompt is too long: 210000 tokens > 200000 maximum", 200_000, 210_000, 210_000),
     (
         "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease "

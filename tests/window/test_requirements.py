@@ -596,6 +596,16 @@ def test_w14_what_cannot_shrink_is_an_error() -> None:
         manager.recover(messages, "prompt is too long")
 
 
+def test_w14_a_window_without_room_for_messages_is_an_error_and_not_learned() -> None:
+    manager = ContextWindowManager(context_limit=8_000, reserve_output_tokens=2_000)
+    with pytest.raises(BudgetError, match="output reserve of 2000 tokens is too big"):
+        manager.recover(talk(20), _refusal(1_500, 3_000))
+    with pytest.raises(BudgetError, match="output reserve"):
+        asyncio.run(manager.arecover(talk(20), _refusal(1_500, 3_000)))
+    assert manager.get_context_limit() == 8_000
+    assert manager.fit(talk(2)).fits
+
+
 # W15 pins
 
 

@@ -79,7 +79,8 @@ class ContextWindowManager:
         """
         _check(strategy, max_messages, llm, summarizer)
         _check_choices(keep_results, summary_format)
-        _check_lists(pins, tools)
+        _check_pins(pins)
+        _check_list("tools", tools)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = _window(
             model, context_limit, default_context_limit, registry
@@ -115,10 +116,15 @@ class ContextWindowManager:
 
     def available(self, tools: Sequence[Tool] | None = None) -> Available:
         """Return how the window is shared out: answer, tools, margin, messages."""
+        if tools is not None:
+            _check_list("tools", tools)
+        return self._shared_out(self._context_tokens, self._tools if tools is None else tools)
+
+    def _shared_out(self, context_tokens: int, tools: Sequence[Tool]) -> Available:
         return available_tokens(
-            self._context_tokens,
+            context_tokens,
             reserve_output_tokens=self._reserve,
-            tools=self._tools if tools is None else tuple(tools),
+            tools=tools,
             count_tokens=self._counter,
             max_input_tokens=self._max_input,
         )
@@ -167,7 +173,8 @@ class ContextWindowManager:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
 
         What the provider reported replaces what we believed about the window and our counting.
-        `BudgetError` if nothing more can be saved, or not enough.
+        `BudgetError` if nothing more can be saved, or not enough, or if a window of the size that
+        it reported has no room for messages; then nothing is learned.
         """
         overflow = parse_overflow(error)
         if overflow is None:
@@ -206,7 +213,12 @@ class ContextWindowManager:
 
     def _learn(self, messages: Wires, overflow: Overflow) -> None:
         if overflow.limit is not None:
-            self._context_tokens = min(self._context_tokens, overflow.limit)
+            limit = min(self._context_tokens, overflow.limit)
+            try:
+                self._shared_out(limit, self._tools)
+            except ConfigError as error:
+                raise BudgetError(f"the provider's window is too small: {error}") from error
+            self._context_tokens = limit
         self.observe(messages, overflow.prompt or overflow.requested or 0)
         self._fitter.passes.forget()  # their figures are those of another window
 
@@ -233,12 +245,7 @@ def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
     raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
-def _check(
-    strategy: object,
-    max_messages: object,
-    llm: object,
-    summarizer: object,
-) -> None:
+def _check(strategy: object, max_messages: object, llm: object, summarizer: object) -> None:
     if strategy not in get_args(Strategy):
         raise ConfigError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
     check_whole("max_messages", max_messages)
@@ -246,13 +253,16 @@ def _check(
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
 
 
-def _check_lists(pins: Sequence[object], tools: Sequence[object]) -> None:
-    for name, items in (("pins", pins), ("tools", tools)):
-        if isinstance(items, str) or not isinstance(items, Sequence):
-            raise ConfigError(f"{name} must be a list, got {items!r}")
+def _check_pins(pins: Sequence[object]) -> None:
+    _check_list("pins", pins)
     for pin in pins:
         if not isinstance(pin, str) and not callable(pin):
             raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
+
+
+def _check_list(name: str, items: object) -> None:
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise ConfigError(f"{name} must be a list, got {items!r}")
 
 
 def _check_choices(keep_results: object, summary_format: object) -> None:

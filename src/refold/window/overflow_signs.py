@@ -62,6 +62,10 @@ SIGNS: Final[tuple[re.Pattern[str], ...]] = tuple(
         rf"exceeded model token limit: {_LIMIT} \(requested: {_TOTAL}\)",
         rf"exceeded model token limit: {_LIMIT}",
         rf"prompt token count of {_PROMPT} exceeds the limit of {_LIMIT}",
+        # Bedrock with Titan and Jurassic, watsonx
+        rf"too many input tokens\. max input tokens: {_LIMIT}, request input token count: "
+        rf"{_PROMPT}",
+        rf"number of input tokens {_PROMPT} cannot exceed the total tokens limit {_LIMIT}",
         rf"range of input length should be \[\d{{1,6}}, ?{_LIMIT}\]",
         # --- without numbers
         # OpenAI, Azure, DeepSeek, OpenRouter, vLLM, SGLang, Bedrock with Llama
@@ -70,9 +74,11 @@ SIGNS: Final[tuple[re.Pattern[str], ...]] = tuple(
         # Anthropic; Databricks and Fireworks say it alike
         r"\bprompt is too long\b",
         r"model_context_window_exceeded",
+        r"request size exceeds model context window",
         # Bedrock
         r"input is too long for requested model",
         r"number of input tokens exceeds maximum length",
+        r"too many input tokens\. max input tokens",
         # llama.cpp, llama-cpp-python, LM Studio
         r"exceeds the available context size",
         r"tokens to keep from the initial prompt is greater than the context length",

@@ -69,7 +69,7 @@ def available_tokens(
     costs = tuple(_tool_costs(tools, count_tokens))
     tools_cost = sum(costs) + _list_overhead(tools)
     prompt = context_tokens - output
-    margin = prompt - math.floor(prompt / factor)
+    margin = max(0, prompt - math.floor(prompt / factor))
     shares = Available(
         context_tokens=context_tokens,
         output=output,

@@ -96,7 +96,7 @@ def _climb(task: Task, *, only_rolls: bool) -> Fitting:
 
 
 def _squeeze(task: Task) -> Fitting:
-    """Climb with what is old; only if that is not enough, with calls and pictures of the end too."""
+    """Climb with what is old; if that is not enough, with calls and pictures of the end too."""
     fitting = _climb_shortened(task, to_end=False)
     if task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting):
         return fitting

@@ -74,6 +74,7 @@ class TestC01:
             ("find_secrets", 1),
             ("counter", None),
             ("store", object()),
+            ("cache", object()),
             ("on_event", 1),
             ("clock", 1),
             ("compress_tool_result_limit", 3),
@@ -383,8 +384,50 @@ class TestC08:
         with pytest.raises(MessageError, match="messages"):
             CompressionManager().compress("text")
 
+    def test_c08_nothing_to_do_twice_when_messages_stay_as_they_are(self) -> None:
+        messages = talk()
+        cm = CompressionManager(generate=Model(), compress_context_limit=200)
+        assert cm.should_compress(messages, in_place=False)
+        first = cm.compress(messages, in_place=False)
+        stats, view = cm.stats, cm.view(messages)
+        assert first.compressed == 4
+        assert not cm.should_compress(messages, in_place=False)
+        assert not run(cm.ashould_compress(messages, in_place=False))
+        second = run(cm.acompress(messages, in_place=False))
+        assert [item.reason for item in second.items] == ["it is short already"] * 4
+        assert (cm.compression_count, cm.stats.tokens_saved) == (4, stats.tokens_saved)
+        assert cm.view(messages) == view
+        assert messages == talk()
+        assert cm.should_compress(messages), "nothing stands beside the contents"
+
+    def test_c08_a_tighter_form_is_shown_where_messages_stay_as_they_are(self) -> None:
+        messages = talk(1)
+        cm = CompressionManager(generate=Model())
+        cm.compress(messages, in_place=False)
+        loose = cm.view(messages)[2]["content"]
+        report = cm.compress(messages, again=True, in_place=False)
+        tight = cm.view(messages)[2]["content"]
+        assert report.compressed == 1
+        assert len(tight) < len(loose)
+        assert messages == talk(1)
+
+    @pytest.mark.parametrize("messages", [None, "text", {}, [3]])
+    def test_c08_what_is_no_list_of_messages_says_so(self, messages: Any) -> None:
+        cm = CompressionManager()
+        for use in (cm.view, cm.compress, cm.should_compress, cm.explain):
+            with pytest.raises(MessageError, match="messages"):
+                use(messages)
+
 
 class TestC09:
+    def test_c09_attempts_are_the_calls_that_were_made(self) -> None:
+        busy = Model(lambda text: 1 / 0)
+        report = CompressionManager(generate=busy).compress(talk(2))
+        assert [item.attempts for item in report.items] == [1, 1]
+        calling = Model(lambda text: '<tool_call>{"name": "look"}</tool_call>')
+        report = CompressionManager(generate=calling).compress(talk(2))
+        assert [item.attempts for item in report.items] == [1, 1]
+
     def test_c09_report_per_text(self) -> None:
         lossy = Model(lambda text: "The ledger was closed for nine hours on 14 March.")
         clock = Clock()

@@ -35,13 +35,20 @@ class Candidate:
     """How many tokens to get to, if it is to be shortened more than before."""
     task: str = ""
     """What the user had asked for last, when the text came."""
+    short: str | None = None
+    """The short form that it has already."""
     shown_tokens: int
     """What it costs at the moment: the short form, if there is one."""
 
     @property
     def key(self) -> str:
         """Names the work to be done: the same text under the same policy is the same work."""
-        return f"{text_digest(self.found.text)}:{self.policy}:{self.may_send}:{self.target or ''}"
+        return f"{self.text_key}{self.target or ''}"
+
+    @property
+    def text_key(self) -> str:
+        """Names the text, and under it what is to be shown in its place."""
+        return f"{text_digest(self.found.text)}:{self.policy}:{self.may_send}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,18 @@ class Chooser:
     count: TokenCounter
 
     def survey(
-        self, messages: Sequence[Any], rests: Callable[[str], bool], *, again: bool = False
+        self,
+        messages: Sequence[Any],
+        rests: Callable[[str], bool],
+        known: Callable[[str], str | None],
+        *,
+        again: bool = False,
     ) -> list[Candidate]:
-        """Judge every text that could be shortened at all; *rests* knows what failed lately."""
+        """Judge every text that could be shortened at all.
+
+        *rests* tells of a key what failed lately, *known* the short form where none stands beside
+        the text.
+        """
         texts = find_texts(messages)
         fresh = self._fresh(messages, texts)
         sizes: dict[int, int] = {}
@@ -66,7 +82,12 @@ class Chooser:
             if found.role == "user" and not isinstance(found, ToolText):
                 task = found.text
             if self._is_wanted(found, sizes[found.index]):
-                candidate = self._judge(messages[found.index], found, fresh, again=again)
+                candidate = self._judge(found, fresh.get(found.index, ""))
+                short = short_at(messages[found.index], found)
+                if short is None and not candidate.skip:
+                    short = known(candidate.text_key)
+                if short is not None:
+                    candidate = self._shortened(candidate, short, again=again)
                 if not candidate.skip and rests(candidate.key):
                     candidate = replace(candidate, skip="it was tried lately, without success")
                 judged.append(replace(candidate, task=task))
@@ -81,22 +102,14 @@ class Chooser:
             return False
         return is_large or (found.beside_calls and self.options.compress_tool_results)
 
-    def _judge(
-        self, message: Any, found: FoundText, fresh: dict[int, str], *, again: bool
-    ) -> Candidate:
+    def _judge(self, found: FoundText, fresh: str) -> Candidate:
+        """Judge a text that has no short form; *fresh* says why it is too early for one."""
         tokens = self.count(found.text)
-        short = short_at(message, found)
-        now = tokens if short is None else self.count(short)
         result = found if isinstance(found, ToolText) else None
-        rules, limit = self.options.tool_policies, self.options.compress_token_limit
+        rules = self.options.tool_policies
         policy: ToolPolicy = "model" if result is None else rules.policy_for(result)
-        skip = fresh.get(found.index, "")
-        target = None
-        if short is not None:
-            is_long = again and now > limit
-            target = (limit or now // 2) if is_long else None
-            skip = "" if is_long else "it is short already"
-        elif policy == "verbatim":
+        skip = fresh
+        if policy == "verbatim":
             skip = "it failed" if result and result.is_error else "its tool's policy is verbatim"
         elif tokens < self.options.min_tokens or not found.text.strip():
             skip = f"it has less than {self.options.min_tokens} tokens"
@@ -106,8 +119,19 @@ class Chooser:
             policy=policy,
             may_send=result is None or rules.may_send(result),
             skip=skip,
-            target=target,
+            shown_tokens=tokens,
+        )
+
+    def _shortened(self, candidate: Candidate, short: str, *, again: bool) -> Candidate:
+        """Judge a text that has a short form: it may be too long still."""
+        now, limit = self.count(short), self.options.compress_token_limit
+        is_long = again and now > limit
+        return replace(
+            candidate,
+            short=short,
             shown_tokens=now,
+            target=(limit or now // 2) if is_long else None,
+            skip="" if is_long else "it is short already",
         )
 
     def _fresh(self, messages: Sequence[Any], texts: Sequence[FoundText]) -> dict[int, str]:

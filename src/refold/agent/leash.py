@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -48,7 +51,7 @@ class Leash:
         The pieces of a long text are cached one by one, so that a failure loses none of the
         others; secrets are taken out before anything else sees the text.
         """
-        inner = CheckedSummarizer(as_summarizer(model))
+        inner = Counting(CheckedSummarizer(as_summarizer(model)))
         version = f"{getattr(model, 'version', '')}:{self.options.cache_version}"
         counted = Accounting(
             inner,
@@ -66,6 +69,41 @@ class Leash:
                 cached, max_tokens=self.options.summarizer_window_tokens, count_tokens=self.count
             )
         return Redacting(cached, find_secrets=self.options.find_secrets)
+
+
+class Attempts:
+    """How often the model was called for one text, those calls too that failed or were retried."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+
+_ATTEMPTS: Final[ContextVar[Attempts | None]] = ContextVar("attempts", default=None)
+
+
+@contextmanager
+def count_attempts() -> Iterator[Attempts]:
+    """Count the calls that are made for what is asked inside, in this task and those it starts."""
+    attempts = Attempts()
+    token = _ATTEMPTS.set(attempts)
+    try:
+        yield attempts
+    finally:
+        _ATTEMPTS.reset(token)
+
+
+class Counting:
+    """Notes every call that reaches *inner* for whoever counts attempts."""
+
+    def __init__(self, inner: Summarizer) -> None:
+        self._inner = inner
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask *inner*."""
+        attempts = _ATTEMPTS.get()
+        if attempts is not None:
+            attempts.made += 1
+        return await self._inner.summarize(request)
 
 
 class NoToolCalls:

@@ -93,17 +93,22 @@ class CompressionManager:
         """What the last pass in this task or thread did."""
         return self._last.get() or ManagerReport()
 
-    def should_compress(self, messages: Sequence[Any]) -> bool:
-        """Tell whether a limit is reached and something can be done about it."""
-        return bool(self.explain(messages))
+    def should_compress(self, messages: Sequence[Any], *, in_place: bool = True) -> bool:
+        """Tell whether a limit is reached and something can be done about it.
 
-    async def ashould_compress(self, messages: Sequence[Any]) -> bool:
+        With *in_place* False, as for `compress`, what `view` shows short already counts as done.
+        """
+        return bool(self.explain(messages, in_place=in_place))
+
+    async def ashould_compress(self, messages: Sequence[Any], *, in_place: bool = True) -> bool:
         """Tell the same without blocking the event loop."""
-        return await asyncio.to_thread(self.should_compress, messages)
+        return await asyncio.to_thread(self.should_compress, messages, in_place=in_place)
 
-    def explain(self, messages: Sequence[Any]) -> str:
+    def explain(self, messages: Sequence[Any], *, in_place: bool = True) -> str:
         """Say why `should_compress` is true; an empty string means that it is not."""
-        return find_trigger(messages, self._survey(messages), self.options, self._count)
+        judged = self._survey(messages, in_place=in_place)
+        sent = messages if in_place else self.view(messages)
+        return find_trigger(sent, judged, self.options, self._count)
 
     def compress(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
@@ -133,8 +138,9 @@ class CompressionManager:
 
     def view(self, messages: Sequence[Any]) -> list[Any]:
         """Return the list to send: short forms in the place of the long ones, inputs untouched."""
+        judged = self._survey(messages)
         view = [shown(message) for message in messages]
-        for candidate in self._survey(messages):
+        for candidate in judged:
             known = None if candidate.skip else self._remembered.find(candidate.key)
             if known is not None:
                 index = candidate.found.index
@@ -142,13 +148,16 @@ class CompressionManager:
                 view[index] = with_value(view[index], path, known.short)
         return view
 
-    def _survey(self, messages: Sequence[Any], *, again: bool = False) -> list[Candidate]:
-        return self._chooser.survey(messages, self._remembered.is_resting, again=again)
+    def _survey(
+        self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
+    ) -> list[Candidate]:
+        known = _nothing if in_place else self._remembered.short_of
+        return self._chooser.survey(messages, self._remembered.is_resting, known, again=again)
 
     def _pass(self, messages: Sequence[Any], *, again: bool, in_place: bool) -> Pass:
         return Pass(
             messages=messages,
-            survey=partial(self._survey, messages, again=again),
+            survey=partial(self._survey, messages, again=again, in_place=in_place),
             shortener=self._shortener,
             remembered=self._remembered,
             options=self.options,
@@ -162,6 +171,10 @@ class CompressionManager:
         with self._lock:
             self._stats = self._stats.plus(walk.report)
         self._last.set(walk.report)
+
+
+def _nothing(_key: str) -> None:
+    """Know no short form: only what stands beside a text counts."""
 
 
 def _remembering(counter: TokenCounter) -> TokenCounter:

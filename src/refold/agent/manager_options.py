@@ -96,11 +96,10 @@ class ManagerOptions:
         is_text = isinstance(self.prompt, str) and bool(self.prompt.strip())
         self._check("prompt", is_text, "a text that is not empty")
         self._check("cache_version", isinstance(self.cache_version, str), "a text")
-        self._check(
-            "store",
-            self.store is None or isinstance(self.store, Store),
-            "something with put and get",
-        )
+        for name, kind in (("store", Store), ("cache", Cache)):
+            value = getattr(self, name)
+            is_good = value is None or isinstance(value, kind)
+            self._check(name, is_good, "something with put and get")
         for name in ("counter", "clock", "on_event", "find_secrets"):
             value = getattr(self, name)
             is_off = value is None and name in _MAY_BE_NONE

@@ -101,7 +101,9 @@ class Pass:
         self, candidate: Candidate, outcome: Outcome, known: Known, from_cache: bool
     ) -> ItemReport:
         """Put a short form beside its text, unless a pass at the same time has done so."""
-        if self.in_place and not self._put(candidate, known.short):
+        if candidate.target is not None:
+            self.remembered.replace(candidate.text_key, known)
+        if not self._put(candidate, known.short):
             return _note(candidate, "skipped", replace(outcome, reason="done meanwhile"))
         return replace(
             _note(candidate, "compressed", outcome),
@@ -111,6 +113,9 @@ class Pass:
         )
 
     def _put(self, candidate: Candidate, short: str) -> bool:
+        """Show *short* instead of what was shown so far; tell whether that is something else."""
+        if not self.in_place:
+            return candidate.short != short
         message = self.messages[candidate.found.index]
         with self.lock:
             so_far = short_at(message, candidate.found)

@@ -42,7 +42,7 @@ class ItemReport:
     tokens_before: int = 0
     tokens_after: int = 0
     attempts: int = 0
-    """Calls to the model."""
+    """Calls of the model, those that failed too."""
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
 

@@ -44,6 +44,11 @@ class Remembered:
                 self._known.move_to_end(key)
             return self._known.get(key)
 
+    def short_of(self, key: str) -> str | None:
+        """Return the short form that is known."""
+        known = self.find(key)
+        return None if known is None else known.short
+
     def learn(self, key: str, known: Known) -> Known:
         """Keep a short form, and return the one to use: the first that was found stays."""
         with self._lock:
@@ -51,6 +56,13 @@ class Remembered:
             self._resting.pop(key, None)
             _trim(self._known, self._most)
             return kept
+
+    def replace(self, key: str, known: Known) -> None:
+        """Keep a short form in the place of the one before."""
+        with self._lock:
+            self._known[key] = known
+            self._known.move_to_end(key)
+            _trim(self._known, self._most)
 
     def rest(self, key: str, seconds: float = math.inf) -> None:
         """Leave a text alone for a while, or for good."""

@@ -11,7 +11,7 @@ from refold.agent.candidates import Candidate, describe
 from refold.agent.deterministic import DeterministicShortener, is_structured, say_shorter
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import note_in_json
-from refold.agent.leash import Capped
+from refold.agent.leash import Capped, count_attempts
 from refold.agent.manager_report import By, Status
 from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
@@ -120,12 +120,15 @@ class Shortener:
         context = await asyncio.to_thread(describe, candidate, self._hide)
         questions = Questions(write=(text,), contexts={text: context})
         asker = Asker(summarizer=summarizer, count_tokens=self._count)
-        try:
-            async with asyncio.timeout_at(deadline):
-                answers = await asker.answer(questions, tally)
-        except TimeoutError:
-            return Outcome(status="deferred", reason="the pass was over", usage=tally.usage)
-        return self._read(candidate, answers.written.get(text), tally)
+        with count_attempts() as attempts:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    answers = await asker.answer(questions, tally)
+            except TimeoutError:
+                outcome = Outcome(status="deferred", reason="the pass was over", usage=tally.usage)
+            else:
+                outcome = self._read(candidate, answers.written.get(text), tally)
+        return replace(outcome, attempts=attempts.made)
 
     def _read(self, candidate: Candidate, answer: str | None, tally: Tally) -> Outcome:
         """Judge what came back, together with everything that is added to it."""
@@ -136,7 +139,6 @@ class Shortener:
             reason="; ".join((*tally.failures, *whys)),
             missing=tuple(dict.fromkeys(m for r in tally.refused for m in r.missing)),
             usage=tally.usage,
-            attempts=tally.usage.calls + len(tally.failures),
         )
         if answer is None:
             if tally.failures:

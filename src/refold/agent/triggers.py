@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from refold.agent.beside import short_at, shown
+from refold.agent.beside import shown
 from refold.agent.candidates import Candidate
 from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
@@ -26,7 +26,7 @@ def find_trigger(
     """Say which limit is reached; nothing if none is, or if nothing could be done about it."""
     if all(candidate.skip for candidate in judged):
         return ""
-    results, limit = _count_raw(messages, judged), options.compress_tool_results_limit
+    results, limit = _count_raw(judged), options.compress_tool_results_limit
     if options.compress_tool_results and results >= limit:
         return f"{results} tool results, the limit is {limit}"
     largest, limit = _count_largest(judged), options.compress_token_limit
@@ -39,14 +39,14 @@ def find_trigger(
     return ""
 
 
-def _count_raw(messages: Sequence[Any], judged: Sequence[Candidate]) -> int:
+def _count_raw(judged: Sequence[Candidate]) -> int:
     """Return how many results have no short form yet and might get one."""
     raw = {
         (candidate.found.index, candidate.found.block)
         for candidate in judged
         if isinstance(candidate.found, ToolText)
         and candidate.policy != "verbatim"
-        and short_at(messages[candidate.found.index], candidate.found) is None
+        and candidate.short is None
     }
     return len(raw)
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Protocol, Self, runtime_checkable
 
 from refold.checks import check_whole
 from refold.errors import StoreError
@@ -21,6 +21,7 @@ from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFun
 _APPLICATION_ID: Final = 0x52464C43  # "RFLC": tells our files from other programs' databases
 
 
+@runtime_checkable
 class Cache(Protocol):
     """Where answers are kept; used from several threads at once."""
 

@@ -14,15 +14,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from refold import MessageError
-from refold.agent.shapes import (
-    ToolText,
-    find_calls,
-    find_results,
-    find_texts,
-    get,
-    set_field,
-    with_value,
-)
+from refold.agent.fields import get, set_field, with_value
+from refold.agent.shapes import ToolText, find_calls, find_results, find_texts
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 
 ARGS = '{"path": "a.py"}'

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from refold.agent.fields import get, set_field, with_value
 from refold.agent.found import FoundText
-from refold.agent.shapes import get, set_field, with_value
 from refold.formats import turn_of, turn_path
 from refold.model.wire import Path
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.agent.beside import short_at
-from refold.agent.found import FoundText, ToolText
+from refold.agent.fields import get
+from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import find_calls, find_texts, get
+from refold.agent.shapes import find_texts_and_calls
 from refold.formats import turn_of
 from refold.model.wire import text_digest
 from refold.tokens.counter import TokenCounter
@@ -71,8 +72,8 @@ class Chooser:
         *rests* tells of a key what failed lately, *known* the short form where none stands beside
         the text.
         """
-        texts = find_texts(messages)
-        fresh = self._fresh(messages, texts)
+        texts, calls = find_texts_and_calls(messages)
+        fresh = self._fresh(texts, _unseen(messages, calls))
         sizes: dict[int, int] = {}
         for text in texts:
             sizes[text.index] = sizes.get(text.index, 0) + self.count(text.text)
@@ -82,7 +83,7 @@ class Chooser:
             if found.role == "user" and not isinstance(found, ToolText):
                 task = found.text
             if self._is_wanted(found, sizes[found.index]):
-                candidate = self._judge(found, fresh.get(found.index, ""))
+                candidate = self._judge(found, task, fresh.get(found.index, ""))
                 short = short_at(messages[found.index], found)
                 if short is None and not candidate.skip:
                     short = known(candidate.text_key)
@@ -90,7 +91,7 @@ class Chooser:
                     candidate = self._shortened(candidate, short, again=again)
                 if not candidate.skip and rests(candidate.key):
                     candidate = replace(candidate, skip="it was tried lately, without success")
-                judged.append(replace(candidate, task=task))
+                judged.append(candidate)
         return judged
 
     def _is_wanted(self, found: FoundText, message_tokens: int) -> bool:
@@ -102,7 +103,7 @@ class Chooser:
             return False
         return is_large or (found.beside_calls and self.options.compress_tool_results)
 
-    def _judge(self, found: FoundText, fresh: str) -> Candidate:
+    def _judge(self, found: FoundText, task: str, fresh: str) -> Candidate:
         """Judge a text that has no short form; *fresh* says why it is too early for one."""
         tokens = self.count(found.text)
         result = found if isinstance(found, ToolText) else None
@@ -119,6 +120,7 @@ class Chooser:
             policy=policy,
             may_send=result is None or rules.may_send(result),
             skip=skip,
+            task=task,
             shown_tokens=tokens,
         )
 
@@ -134,19 +136,19 @@ class Chooser:
             skip="" if is_long else "it is short already",
         )
 
-    def _fresh(self, messages: Sequence[Any], texts: Sequence[FoundText]) -> dict[int, str]:
+    def _fresh(self, texts: Sequence[FoundText], unseen: range) -> dict[int, str]:
         """Return the messages that stay raw for now, unless they alone do not fit."""
         recent = f"it is one of the newest {self.options.keep_recent} results"
         fresh = dict.fromkeys(_newest(texts, self.options.keep_recent), recent)
-        fresh |= dict.fromkeys(_unseen(messages), "the model has not seen it yet")
+        fresh |= dict.fromkeys(unseen, "the model has not seen it yet")
         total = sum(self.count(text.text) for text in texts if text.index in fresh)
         limit = self.options.compress_context_limit
         return fresh if limit is None or total <= limit else {}
 
 
-def _unseen(messages: Sequence[Any]) -> range:
+def _unseen(messages: Sequence[Any], calls: Sequence[ToolCall]) -> range:
     """Return the last turn, if the model has not answered to its results yet."""
-    called = max((call.index for call in find_calls(messages)), default=-1)
+    called = max((call.index for call in calls), default=-1)
     roles = (get(turn_of(message), "role") for message in messages)
     spoke = max((n for n, role in enumerate(roles) if role in _ASSISTANTS), default=-1)
     return range(0) if called < 0 or spoke > called else range(called, len(messages))

@@ -42,6 +42,8 @@ def _get(value: object, name: str) -> Any:
 
 def is_failure(value: object, get: Callable[[object, str], Any] = _get) -> bool:
     """Tell whether a result says by its fields that the tool failed; *get* reads a field."""
+    if value is None or isinstance(value, str):  # has no fields, which is what most results are
+        return False
     if any(get(value, name) is True for name in _FAILED_FLAGS):
         return True
     if any(get(value, name) is False for name in _SUCCESS_FLAGS):

@@ -12,12 +12,12 @@ from typing import Any
 from refold.agent.beside import shown
 from refold.agent.candidates import Candidate, Chooser
 from refold.agent.counting import RememberingCounter
+from refold.agent.fields import with_value
 from refold.agent.leash import Leash, choose_model
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
 from refold.agent.remembered import Remembered
-from refold.agent.shapes import with_value
 from refold.agent.shortening import Shortener
 from refold.agent.triggers import find_trigger
 from refold.asking import run_apart

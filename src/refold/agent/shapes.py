@@ -1,20 +1,19 @@
 """Find the texts of messages in any shape, and tell which of them are results of tools.
 
 A message may be a dict, a dataclass, a pydantic model or any object with attributes. In a record of
-a session file the message is the turn that it holds, and paths begin there. Everything here reads;
-what a caller wants changed goes through `set_field` (in place) or `with_value` (a copy).
+a session file the message is the turn that it holds, and paths begin there.
 """
 
 from __future__ import annotations
 
-import copy
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from refold.agent.failure import is_failure, is_failure_text
+from refold.agent.fields import ATOMS, get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
 from refold.formats import turn_of
@@ -27,12 +26,9 @@ __all__ = [
     "find_calls",
     "find_results",
     "find_texts",
-    "get",
-    "set_field",
-    "with_value",
+    "find_texts_and_calls",
 ]
 
-_ATOMS: Final = (str, bytes, int, float, type(None), list, tuple)
 _TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
 _RESULT_TYPES: Final = frozenset(
     "tool_result mcp_tool_result function_call_output custom_tool_call_output "
@@ -51,46 +47,6 @@ _BODIES: Final = ("content", "output", "response", "result")
 _ROLES: Final = {"model": "assistant", "ai": "assistant", "human": "user"}
 
 
-def get(message: object, name: str) -> Any:
-    """Return a field of a mapping or an attribute of an object; `None` if there is none."""
-    if isinstance(message, Mapping):
-        return message.get(name)
-    return None if isinstance(message, _ATOMS) else getattr(message, name, None)
-
-
-def set_field(message: object, name: str, value: object) -> None:
-    """Set a key of a mapping or an attribute of an object, or say why that cannot be."""
-    try:
-        if isinstance(message, MutableMapping):
-            message[name] = value
-        elif isinstance(message, (Mapping, *_ATOMS)):
-            raise TypeError("it cannot be changed")
-        else:
-            setattr(message, name, value)
-    except Exception as error:  # a foreign setter may raise anything
-        raise MessageError(
-            f"{type(message).__name__} does not let {name!r} be set "
-            f"({' '.join(str(error).split())[:200]}); pass a dict, or a class that has this field"
-        ) from error
-
-
-def with_value(message: Any, path: Path, value: object) -> Any:
-    """Return a copy of *message* with *value* at *path*; what does not change is shared."""
-    if not path:
-        return value
-    step = path[0]
-    if isinstance(step, int):
-        items = list(message)
-        items[step] = with_value(items[step], path[1:], value)
-        return items
-    changed = with_value(get(message, step), path[1:], value)
-    if isinstance(message, Mapping):
-        return {**message, step: changed}
-    fresh = copy.copy(message)
-    object.__setattr__(fresh, step, changed)  # a copy of our own, so it may be of a frozen class
-    return fresh
-
-
 def find_results(messages: Sequence[object]) -> list[ToolText]:
     """Return the texts that tools returned, in order."""
     return [found for found in find_texts(messages) if isinstance(found, ToolText)]
@@ -98,15 +54,20 @@ def find_results(messages: Sequence[object]) -> list[ToolText]:
 
 def find_texts(messages: Sequence[object]) -> list[FoundText]:
     """Return all texts, in order; those that tools returned are `ToolText`."""
+    return find_texts_and_calls(messages)[0]
+
+
+def find_texts_and_calls(messages: Sequence[object]) -> tuple[list[FoundText], list[ToolCall]]:
+    """Return all texts and all tool calls, each in order."""
     calls = _Calls()
-    readers = (_Reader(message, index, calls) for index, message in _numbered(messages))
-    return [found for reader in readers for found in reader.texts()]
+    readers = [_Reader(message, index, calls) for index, message in _numbered(messages)]
+    texts = [found for reader in readers for found in reader.texts()]
+    return texts, [call for reader in readers for call in reader.calls]
 
 
 def find_calls(messages: Sequence[object]) -> list[ToolCall]:
     """Return the tool calls, in order."""
-    readers = (_Reader(message, index, _Calls()) for index, message in _numbered(messages))
-    return [call for reader in readers for call in reader.calls]
+    return find_texts_and_calls(messages)[1]
 
 
 def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
@@ -114,7 +75,7 @@ def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
         problem = f"messages must be a list of messages, got {type(messages).__name__}"
         raise MessageError(problem, "messages")
     for index, message in enumerate(messages):
-        if isinstance(message, _ATOMS):
+        if isinstance(message, ATOMS):
             problem = f"must be a mapping or an object with a role, got {type(message).__name__}"
             raise MessageError(problem, place_of(index))
         yield index, turn_of(message)
@@ -162,7 +123,7 @@ class _Reader:
             if _kind(node) in _CALL_TYPES:
                 yield self._read_call(node)
             inner = (get(node, name) for name in _CALL_KEYS)
-            yield from (self._read_call(call) for call in inner if not isinstance(call, _ATOMS))
+            yield from (self._read_call(call) for call in inner if not isinstance(call, ATOMS))
 
     def _read_call(self, node: object) -> ToolCall:
         inner = get(node, "function") or get(node, "custom") or node

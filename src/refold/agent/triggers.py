@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from refold.agent.beside import shown
 from refold.agent.candidates import Candidate
+from refold.agent.fields import get
 from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
-from refold.agent.shapes import find_calls, find_texts, get
+from refold.agent.shapes import find_texts_and_calls
 from refold.formats import turn_of
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD
 from refold.tokens.counter import TokenCounter
@@ -63,8 +64,9 @@ def _count_largest(judged: Sequence[Candidate]) -> int:
 def count_context(messages: Sequence[Any], count: TokenCounter) -> int:
     """Return about what sending *messages* costs: short forms, calls, pictures, framing."""
     view = [shown(message) for message in messages]
-    texts = sum(count(text.text) for text in find_texts(view))
-    calls = sum(count(call.name) + count(call.arguments) for call in find_calls(view))
+    found, made = find_texts_and_calls(view)
+    texts = sum(count(text.text) for text in found)
+    calls = sum(count(call.name) + count(call.arguments) for call in made)
     media = sum(_is_media(part) for message in view for part in _parts(message))
     return texts + calls + IMAGE_TOKENS * media + MESSAGE_OVERHEAD * len(view)
 

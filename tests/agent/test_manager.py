@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import json
 import logging
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from refold.agent.manager import CompressionManager, ManagerOptions
+from refold.agent.manager_report import ManagerReport
 from refold.errors import ConfigError, MessageError
 from refold.summarizers.openai import OpenAISummarizer
 from tests.agent.managing import FACTS, FILLER, Clock, Model, call, data_of, result_text, talk, turn
@@ -420,6 +422,18 @@ class TestC08:
 
 
 class TestC09:
+    def test_c09_reports_go_with_their_managers(self) -> None:
+        def count() -> int:
+            gc.collect()
+            return sum(isinstance(kept, ManagerReport) for kept in gc.get_objects())
+
+        before = count()
+        for _ in range(5):
+            cm = CompressionManager()
+            cm.compress(talk(1))
+        assert len(cm.last_report.items) == 1
+        assert count() <= before + 1
+
     def test_c09_attempts_are_the_calls_that_were_made(self) -> None:
         busy = Model(lambda text: 1 / 0)
         report = CompressionManager(generate=busy).compress(talk(2))

@@ -171,3 +171,12 @@ def test_a_message_among_responses_items_needs_no_type() -> None:
     result = fold({"role": "user", "content": PROSE + OTHER}, call, output, said)
     assert result.messages[0]["content"].startswith("[summary: ")
     assert result.messages[3]["content"][0]["text"].startswith("[summary: ")
+
+
+def test_a_call_of_the_provider_costs_what_came_of_it() -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    own = {"type": "mcp_call", "id": "mcp_1", "name": "search", "arguments": "{}", "output": ""}
+    short, long = (
+        compress([call, {**own, "output": output}]).tokens_before for output in ("ok", PROSE * 9)
+    )
+    assert long > short + 100

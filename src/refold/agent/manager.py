@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from refold.agent.beside import shown
 from refold.agent.candidates import Candidate, Chooser
@@ -71,7 +72,6 @@ class CompressionManager:
         self._remembered = Remembered(chosen.clock)
         self._lock = threading.Lock()
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
-        self._last: ContextVar[ManagerReport | None] = ContextVar("last_report", default=None)
 
     def __repr__(self) -> str:
         stats = self._stats
@@ -91,7 +91,7 @@ class CompressionManager:
     @property
     def last_report(self) -> ManagerReport:
         """What the last pass in this task or thread did."""
-        return self._last.get() or ManagerReport()
+        return _reports().get(self, ManagerReport())
 
     def should_compress(self, messages: Sequence[Any], *, in_place: bool = True) -> bool:
         """Tell whether a limit is reached and something can be done about it.
@@ -170,7 +170,19 @@ class CompressionManager:
         """Add what a pass has done, however it ended; here, because it has its own context."""
         with self._lock:
             self._stats = self._stats.plus(walk.report)
-        self._last.set(walk.report)
+        _last_reports.set(WeakKeyDictionary({**_reports(), self: walk.report}))
+
+
+_Reports = WeakKeyDictionary[CompressionManager, ManagerReport]
+_last_reports: Final[ContextVar[_Reports | None]] = ContextVar("last_reports", default=None)
+"""The last report of each manager in this task or thread; one variable, for none is ever freed.
+
+Never changed but replaced: the tasks that were started from this one have their own.
+"""
+
+
+def _reports() -> Mapping[CompressionManager, ManagerReport]:
+    return _last_reports.get() or {}
 
 
 def _nothing(_key: str) -> None:

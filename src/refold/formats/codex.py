@@ -11,6 +11,8 @@ from refold.model.wire import Path
 
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _RESULTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
+_SAID: Final = ("action", "name", "arguments", "code", "queries", "output", "outputs", "results")
+"""What a call of the provider's own may say, and what came of it: both are read by the model."""
 _ITEMS: Final = _CALLS | _RESULTS | {"message", "reasoning"}
 
 
@@ -22,7 +24,10 @@ def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
     payload = record.get("payload")
     if record.get("type") == "response_item" and isinstance(payload, Mapping):
         return payload, ("payload",)
-    is_item = has_type(record, _ITEMS) or ("type" not in record and "role" in record)
+    if "type" in record:
+        is_item = has_type(record, _ITEMS) or str(record["type"]).endswith("_call")
+    else:
+        is_item = "role" in record
     return (record, ()) if is_item and "payload" not in record else None
 
 
@@ -70,7 +75,7 @@ def _read_unknown(item: Mapping[str, Any]) -> Reading:
     is_call = str(item.get("type")).endswith("_call")
     reading = Reading(role="assistant" if is_call else str(item.get("type")), is_turn=is_call)
     if is_call:
-        reading.opaque.append(dump(item.get("action") or ""))
+        reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
     return reading
 
 

@@ -405,6 +405,16 @@ class TestC25:
         assert "a1b2c3d4" not in json.dumps(model.asked)
         assert key in messages[2]["compressed_content"]
 
+    def test_c25_no_part_of_a_secret_where_what_is_said_about_a_text_is_cut(self) -> None:
+        key = "sk-" + "a1b2c3d4" * 5
+        for room in range(360, 400, 5):
+            model = Model()
+            messages = talk(1)
+            messages[0]["content"] = f"{'Look. ' * 100}"[:room] + f" {key}"
+            messages[1]["tool_calls"][0]["function"]["arguments"] = "y" * room + f" {key}"
+            assert CompressionManager(generate=model).compress(messages).compressed
+            assert "a1b2" not in json.dumps(model.asked)
+
     def test_c25_a_hook_of_ones_own(self) -> None:
         def find(text: str) -> Iterator[tuple[int, int]]:
             yield from (found.span() for found in re.finditer("Maria Lopez", text))

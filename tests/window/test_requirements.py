@@ -530,6 +530,24 @@ def test_w13_a_changed_beginning_discards_it() -> None:
     assert "Something else" in spelled(result.messages) + spelled(result.verbatim)
 
 
+def test_w08_a_model_that_hangs_is_not_waited_for_longer_than_is_said() -> None:
+    async def hang(messages: object) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    choices: dict[str, Any] = {"strategy": "summarize", "reserve_output_tokens": 0}
+    manager = ContextWindowManager(context_limit=900, llm=hang, pass_seconds=0.05, **choices)
+    plain = ContextWindowManager(context_limit=900, **choices).fit(talk(30))
+    result = manager.fit(talk(30))
+    assert result.fits
+    assert result.messages == plain.messages
+    assert result.model is not None
+    assert "the pass was over" in result.model.failures[0]
+    assert asyncio.run(manager.afit(talk(31))).fits
+    with pytest.raises(ConfigError, match="pass_seconds"):
+        ContextWindowManager(context_limit=900, pass_seconds=-1, **choices)
+
+
 # W14 recovery
 
 

@@ -13,11 +13,7 @@ from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.options import Options
 from refold.stores.base import Store
-from refold.summarizers.generate import (
-    DEFAULT_COMPRESSION_PROMPT,
-    Generate,
-    GenerateSummarizer,
-)
+from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
 from refold.window.counting import remembering
@@ -56,6 +52,7 @@ class ContextWindowManager:
         llm: Generate | None = None,
         summarizer: object = None,
         summary_format: SummaryFormat = "plain",
+        pass_seconds: float | None = None,
         tools: Sequence[Tool] = (),
         pins: Sequence[Pin] = (),
         trigger: float = 1.0,
@@ -74,8 +71,8 @@ class ContextWindowManager:
         *context_limit* is the window where no table need be asked, *default_context_limit* the one
         for a *model* that no table knows, with a warning. *keep_results* are the newest results
         that are never cleared (`None`: none ever is). With `summary_format="handover"` summaries
-        have the sections of `refold.window.handover`. *max_passes* such as `(1, 5)` allows one
-        change in five turns, except where it would not fit otherwise.
+        have the sections of `refold.window.handover`. After *pass_seconds* no model is waited for.
+        *max_passes* such as `(1, 5)` allows one change in five turns, unless it would not fit.
         """
         _check(strategy, max_messages, llm, summarizer)
         _check_choices(keep_results, summary_format)
@@ -92,7 +89,7 @@ class ContextWindowManager:
         is_handover = summary_format == "handover"
         prompt = HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT
         asked = GenerateSummarizer(llm, prompt) if llm is not None else summarizer
-        self._engine = Engine(chosen, store=store, summarizer=asked)
+        self._engine = Engine(chosen, store=store, summarizer=asked, pass_seconds=pass_seconds)
         self._fitter = Fitter.of(
             self._engine,
             store,

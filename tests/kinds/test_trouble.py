@@ -139,3 +139,50 @@ def test_only_the_part_of_a_long_line_that_tells_of_trouble_is_a_must() -> None:
 def test_a_needle_after_a_letter_that_grows_in_lower_case_is_found_in_its_place() -> None:
     text = "İİİ\nsrv/shop.c:10:2: error: no rates\n"
     assert musts(text, "build_output") == ["srv/shop.c:10:2: error: no rates"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl: (7) Failed to connect to api.example.org port 443: Couldn't connect to server",
+        "ssh: connect to host till port 22: Connection refused",
+        "psql: could not connect to server: the till is closed",
+        "./run.sh: line 12: 4311 Killed                  java -jar shop.jar",
+        "Aborted (core dumped)",
+        "E: Unable to locate package till",
+        "CONFLICT (content): Merge conflict in till.py",
+        "Automatic merge failed; fix conflicts and then commit the result.",
+        "#41 3.412 npm ERR! code ERESOLVE",
+        "nginx: [emerg] no port is left to listen on",
+        "kernel: Out of memory: Killed process 4123 (java)",
+        "TypeError [ERR_INVALID_ARG_TYPE]: The till must be a string",
+        "Fehler: Die Kasse ist leer",
+        "错误：没有零钱",
+        "エラー: 釣り銭がありません",
+        "Ошибка: касса пуста",
+        "警告: 零钱不足",
+    ],
+)
+def test_trouble_is_found_in_what_a_shell_printed(line: str) -> None:
+    filler = "some words that are long enough to be a piece of their own, so nothing is glued to it"
+    assert any(line in must for must in musts(f"{filler}\n{line}\n{filler}\n", "prose"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "test shop::till ... FAILED",
+        "test_till (shop.tests) ... ERROR",
+        "ValueError",
+        "shop/till.c:3: undefined reference to `open_till'",
+    ],
+)
+def test_trouble_is_found_before_a_carriage_return(line: str) -> None:
+    text = f"first words\r\n{line}\r\nlast words\r\n"
+    assert any(line in must for must in musts(text, "test_run"))
+
+
+def test_a_search_for_places_and_columns_is_no_build() -> None:
+    text = "".join(f"shop/till.c:{n}:5: open(till_{n})\n" for n in range(1, 90, 7))
+    assert kind_of(text, "bash", '{"command": "rg --column open"}') == "search_hits"
+    assert kind_of(text, "bash", '{"command": "make"}') == "build_output"

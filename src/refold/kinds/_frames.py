@@ -12,7 +12,8 @@ MOST_LINES: Final = 40
 """A trace is followed for this many lines."""
 
 FRAME: Final = re.compile(
-    r"[ \t|]++(?:at (?:async |new )?\S|File \"|\.\.\. [0-9]++ (?:more|common)|[0-9]++: [ \t]*+\S"
+    r"[ \t|]++(?:(?:at (?:async |new )?|❯ )\S|File \"|"
+    r"\.\.\. [0-9]++ (?:more|common)|[0-9]++: [ \t]*+\S"
     r"|(?:/|[A-Za-z]:\\|[\w.-]++/)[^\n:]{1,300}+:[0-9]++(?:[: ]|$)|from \S{1,300}+:[0-9]++:in )"
 )
 """A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""

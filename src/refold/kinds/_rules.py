@@ -11,8 +11,8 @@ from refold.kinds.base import PLAIN, Grade
 Marks = dict[int, Grade]
 """The grade of each line that is not plain, by the place where the line starts, in order."""
 
-END: Final = r"(?=\n|\Z)"
-"""The end of a line, in a rule."""
+END: Final = r"(?=\r?(?:\n|\Z))"
+"""The end of a line, in a rule; some systems put a carriage return before the line break."""
 
 
 def any_of(*patterns: str) -> str:
@@ -25,7 +25,8 @@ def ends_with(*endings: str) -> str:
 
     The line is taken in one go and then looked back at: nothing is tried twice.
     """
-    return r"[^\n]*+" + any_of(*(f"(?<={ending})" for ending in endings)) + END
+    found = (f"(?<={ending}{blank})" for ending in endings for blank in ("", r"\r"))
+    return r"[^\n]*+" + any_of(*found) + END
 
 
 def line_pattern(*patterns: str) -> re.Pattern[str]:

@@ -17,6 +17,8 @@ _FRAME_LINE: Final = re.compile(
     r"</?(?:returncode|output|stdout|stderr|system-reminder|result|error|function_results)>"
     r"|(?:Chunk ID|Wall time|Exit code|Process exited|Output|OBSERVATION|stdout|stderr)\b"
 )
+_SEARCH_TOOLS: Final = ("grep", "ripgrep", "search_code", "search_dir", "codesearch")
+_SEARCH_COMMAND: Final = re.compile(r"[\s\"'|;&(](?:rg|grep|git grep|egrep|ag|ack) ")
 _FRAME_STARTS: Final = frozenset("<CWEPOs")
 """The first letters of such lines: most others are told by theirs."""
 
@@ -39,7 +41,7 @@ class Sample:
     text: str
     """The head, the middle and the end of the text."""
     lines: list[str]
-    """Some lines from the head, the middle and the end that are not blank."""
+    """Some lines from the head, the middle and the end that are not blank, without blank ends."""
     block: str
     """The same lines as one text, a line break before each."""
     tool: str = ""
@@ -47,6 +49,13 @@ class Sample:
     """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
     is_unwrapped: bool = False
     """Whether the text was an output inside of JSON."""
+
+    @property
+    def was_search(self) -> bool:
+        """Whether the tool was asked to search: told by its name, or by the command it ran."""
+        if any(name in self.tool for name in _SEARCH_TOOLS):
+            return True
+        return _SEARCH_COMMAND.search(self.arguments) is not None
 
     def has(self, *needles: str) -> bool:
         """Tell whether the text holds one of the *needles*; much faster than any pattern."""
@@ -77,7 +86,7 @@ def take_sample(text: str, tool: str, arguments: str) -> Sample:
         middle = len(lines) // 2
         lines = [*lines[:_SOME], *lines[middle : middle + _SOME // 2], *lines[-(_SOME // 2) :]]
     lines = [
-        line[:_WIDEST]
+        line[:_WIDEST].rstrip()
         for line in lines
         if line[0] not in _FRAME_STARTS or not _FRAME_LINE.match(line)
     ]

@@ -11,16 +11,42 @@ from refold.kinds.base import ERROR, EXIT, WARNING, Grade
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
     *("exit", "returncode", "denied", "no such ", "not found", "err!", "caused by", "unable to"),
-    *("segmentation", "goroutine", "uncaught", "cannot ", "not permitted"),
+    *(
+        "segmentation",
+        "goroutine",
+        "uncaught",
+        "cannot ",
+        "not permitted",
+        "could not ",
+        "couldn't",
+    ),
+    *("refused", "timed out", "reset by peer", "broken pipe", "no space left", "already in use"),
+    *("out of memory", "killed", "terminated", "aborted", "segfault", "merge conflict"),
+    *("undefined reference", "alert]", "emerg]"),
+    *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
 """In small letters; one of these is in every line of a program's output that tells of trouble."""
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"
 _RAISED: Final = (
-    rf"{_NAME}(?:(?<=Error)|(?<=Exception)|(?<=Failure)|(?<=Fault))(?:\([^\n()]{{0,80}}+\))?"
+    rf"{_NAME}(?:(?<=Error)|(?<=Exception)|(?<=Failure)|(?<=Fault))"
+    r"(?:\([^\n()]{0,80}+\)| \[\w{1,60}+\])?"
 )
 _TOLD: Final = r"(?![\w.]++[;,]$)\S"
 """What is said after `error:`; a single word with a comma is a member of some object."""
+_REASON: Final = any_of(
+    r"No such file or directory|[Pp]ermission denied|Operation (?:not permitted|timed out)",
+    r"[Cc]onnection (?:refused|reset by peer|timed out)|Broken pipe|No space left on device",
+    r"[Aa]ddress already in use|Out of memory",
+)
+"""What a system says when it refuses."""
+_COULD_NOT: Final = any_of(
+    r"(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w", r"[Ff]ailed with \w"
+)
+_SIGNAL: Final = (
+    r"(?:Killed|Terminated|Aborted|Bus error|Segmentation fault)(?=\r?$| {4}| \(core dumped\))"
+)
+"""How a shell says that a program was ended from outside."""
 _NOT_ZERO: Final = r"-?[1-9][0-9]*+(?![0-9.])"
 
 _BAD_EXIT: Final = any_of(
@@ -32,7 +58,7 @@ _BAD_EXIT: Final = any_of(
 _ERROR_START: Final = any_of(
     r"Traceback \(most recent call last\)",
     r"Exception in thread |Caused by: |Uncaught |Unhandled ",
-    rf"{_RAISED}(?:: \S|$)",
+    rf"{_RAISED}(?:: \S|\r?$)",
     rf"(?:[Ff]atal ?[Ee]rror|[Ee]rror|ERROR|FATAL|[Ff]atal|[Pp]anic)(?:\[\w{{1,10}}\])?: {_TOLD}",
     r"(?:npm|yarn|pnpm) (?:ERR!|error)|ERR_\w",
     r"thread '[^'\n]*+' panicked|goroutine [0-9]++ \[running\]",
@@ -60,25 +86,32 @@ _OUTPUT_START: Final = re.compile(
     + any_of(
         _ERROR_START,
         r"(?:Error|ERROR|Failed|FAILED|Failure) [^\n:]{1,80}+: \S",
-        r"(?:Failed|Unable) to \w",
+        r"[0-9]++:[0-9]++ ++error ++\S",  # eslint, below the name of a file
+        r"E: \S|CONFLICT \(|Automatic merge failed",
+        _COULD_NOT,
     )
-    + rf")|(?P<warning>{_WARNING_START}))"
+    + rf")|(?P<warning>{_WARNING_START}|[0-9]++:[0-9]++ ++warning ++\S|W: \S))"
 )
 # Begins with a set of characters, so that the engine tries it only at the start of words.
 _OUTPUT: Final = re.compile(
     r"[\s|\[\](<>:,{](?:(?P<error>"
     + any_of(
         rf"(?:error|Error)(?: [A-Z]{{1,6}}[0-9]++|\[\w{{1,10}}\])?: {_TOLD}|fatal error: ",
-        r"(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?=[\s:|\]])|(?:error|fatal|crit)\]",
+        r"(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?=[\s:|\]])",
+        r"(?:error|err|fatal|crit|critical|alert|emerg|panic)\]",
         r"(?:level|severity)[=:]\"?(?:error|fatal|crit)",
-        r"(?:ERROR|FAILURE)!|FAILED(?=$|[ \t]++\[)|BUILD FAIL",
+        r"(?:ERROR|FAILURE)!|FAILED(?=\r?$|[ \t]++\[)|BUILD FAIL",
         rf"{_RAISED}: \S",
+        r"(?:npm|yarn|pnpm) ERR!|undefined reference to |segfault at [0-9a-f]",
+        rf"{_REASON}|{_SIGNAL}|(?<=: ){_COULD_NOT}",
+        r"(?:Fehler|Erreur|Ошибка|错误|錯誤|エラー|오류) ?[:：]",
     )
     + r")|(?P<warning>"
     + any_of(
         r"(?:warning|Warning)(?: [A-Z]{1,6}[0-9]++|\[\w{1,40}\])?: \S",
         r"(?:WARN|WARNING)(?=[\s:|\]])|warn(?:ing)?\]|level=\"?warn",
         rf"{_NAME}(?<=Warning): \S",
+        r"(?:Warnung|警告) ?[:：]",
     )
     + rf")|(?P<exit>{_BAD_EXIT}))"
 )

@@ -8,6 +8,7 @@ looked at more closely.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
@@ -85,7 +86,15 @@ def settle(
 
 def find_in_source(text: str) -> Iterator[Trouble]:
     """Yield the lines that start like an error, a warning or a bad exit."""
-    for found in IN_SOURCE.finditer("\n" + text):
+    return find_starts(IN_SOURCE, text)
+
+
+def find_starts(pattern: re.Pattern[str], text: str) -> Iterator[Trouble]:
+    """Yield the lines that start as *pattern* says, which begins with the line break before.
+
+    Its groups are named as in `GRADES`.
+    """
+    for found in pattern.finditer("\n" + text):
         start = found.start()
         end = text.find("\n", start)
         yield Trouble(start, start, len(text) if end < 0 else end, GRADES[found.lastgroup or ""])

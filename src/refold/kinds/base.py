@@ -57,7 +57,7 @@ REPEAT: Final = Grade("repeat", 0.5, room=120)
 """An error line that stands in the text already."""
 SUMMARY: Final = Grade("summary", 3.0)
 BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
-"""A summary that tells of trouble."""
+"""A summary that tells of trouble, or how it all ended."""
 HEADING: Final = Grade("heading", 1.5)
 SIGNATURE: Final = Grade("signature", 2.0)
 USER_FRAME: Final = Grade("frame", 2.0, must=True, room=200)

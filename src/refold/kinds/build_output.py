@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from heapq import merge
+from operator import attrgetter
 from typing import Final
 
+from refold.kinds._lines import tile
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_output
-from refold.kinds.base import DETAIL, NOISE, SUMMARY, Kind, Pieces
+from refold.kinds._trouble import find_in_output, find_starts, settle
+from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces
 
 _SURE_STEP: Final = any_of(
     r"(?:Compiling|Checking|Building|Downloaded|Documenting|Fresh) [\w-]++ v[0-9]",  # cargo
@@ -26,14 +30,23 @@ _STEP: Final = any_of(
     r"(?:Stored in|Created (?:wheel|temporary)|remote: |Receiving |Progress|━)",
     r"(?:copying|creating|adding|writing|running|reading) \S",  # setuptools
 )
-_SUMMARY: Final = any_of(
-    r"Finished |Done in |✨|✓ built|BUILD (?:SUCC|FAIL)|Successfully (?:installed|built) ",
-    r"error: (?:could not compile|aborting)|Found [0-9]++ error",
-    r"(?:✖ )?[0-9]++ (?:errors?|warnings?|problems?)\b",
+_SUMMARY: Final = r"Finished |Done in |✨|✓ built|BUILD SUCC|Successfully (?:installed|built) "
+_BAD_SUMMARY: Final = any_of(
+    r"error: (?:could not compile|aborting)|Found [1-9][0-9]*+ error|BUILD FAIL",
+    r"(?:✖ )?[1-9][0-9]*+ (?:errors?|warnings?|problems?)\b",
 )
+_AT: Final = r"--> \S"
+"""Where an error is, on a line of its own."""
 _AROUND: Final = (
-    r"(?:--> |[0-9]*+ ?\||= (?:note|help)|note: |help: |\^|[^\s:]++:[0-9]++:[0-9]++: note: )"
+    r"(?:[0-9]*+ ?\||= (?:note|help)|note: |help: |\^|[^\s:]++:[0-9]++:[0-9]++: note: )"
 )
+_PLACE: Final = r"[^\s:(\"'][^\n:(\"']{0,200}+:[0-9]++:[0-9]++: "
+_LINT: Final = r"(?:\[[\w-]++\] )?[A-Z]{1,4}[0-9]{3,5}\b"
+_BARE: Final = re.compile(
+    rf"\n{_PLACE}(?:(?P<warning>{_LINT})|(?P<error>(?!(?:note|info|warning|error|fatal)\b)\S))"
+)
+"""A diagnostic that does not say how bad it is: those of linters have a number, Go's are errors."""
+_IS_BARE: Final = line_pattern(rf"{_PLACE}\S")
 _IS_BUILD: Final = line_pattern(
     r"[^\s:(][^\n:(]{0,200}+"
     r"(?::[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b"
@@ -41,19 +54,31 @@ _IS_BUILD: Final = line_pattern(
     r"(?:error|warning)(?:\[[A-Z]?[0-9]{3,5}\])?: ",
     r"[\w+./-]{1,200}+: (?:fatal )?(?:error|warning): ",
     r"[^\S\n]++--> \S",
+    r"[ \t]++[0-9]++:[0-9]++ ++(?:error|warning) ++\S",  # eslint
     rf"[ \t]*+{_SURE_STEP}",
 )
-_MARKS: Final = line_rules(r"[ \t]*+", (SUMMARY, _SUMMARY), (NOISE, _STEP), (DETAIL, _AROUND))
+_MARKS: Final = line_rules(
+    r"[ \t]*+",
+    (BAD_SUMMARY, _BAD_SUMMARY),
+    (SUMMARY, _SUMMARY),
+    (NOISE, _STEP),
+    (EVIDENCE, _AT),
+    (DETAIL, _AROUND),
+)
 
 
 def _claims(sample: Sample) -> bool:
     told = sample.count(_IS_BUILD)
+    if not sample.was_search:
+        told = max(told, sample.count(_IS_BARE))
     return told >= 2 and told >= 0.3 * len(sample.lines)
 
 
 def split_build(text: str) -> Pieces:
     """Cut the output of a build into diagnostics, progress and summary."""
-    return split_output(text, _MARKS(text))
+    marks = _MARKS(text)
+    troubles = merge(find_in_output(text), find_starts(_BARE, text), key=attrgetter("place"))
+    return tile(text, marks, settle(text, troubles, marks))
 
 
 KIND: Final = Kind(name="build_output", claims=_claims, split=split_build)

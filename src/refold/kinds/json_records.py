@@ -9,17 +9,23 @@ from refold.kinds._lines import Spot, join, tile
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import find_in_source, settle
-from refold.kinds.base import ERROR, LONG, Grade, Kind, Pieces
+from refold.kinds.base import ERROR, LONG, WARNING, Grade, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
     r"[\"'](?:(?:errors?|error_?[Mm]essage|exception|stderr)[\"']\s*+:\s*+"
     r"(?!null|None|false|False|0\b|\"\"|''|\[\]|\{\})\S"
-    r"|(?:level|severity|status)[\"']\s*+:\s*+[\"'](?i:error|fatal|critical|failed|failure)\b"
+    r"|(?:level|severity|status|levelname|lvl|log\.level)[\"']\s*+:\s*+"
+    r"(?:[\"'](?i:error|fatal|critical|failed|failure|warn|warning|alert|emergency|panic)\b"
+    r"|[456]0[,}\s])"  # Node's loggers count levels
     r"|(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)[\"']\s*+:\s*+-?[1-9]"
     r"|success[\"']\s*+:\s*+(?i:false)|(?:Error: |Traceback ))"
 )
-"""A member that tells of an error or of an exit that is not 0."""
+"""A member that tells of an error, of a warning, or of an exit that is not 0."""
+_WARNS: Final = re.compile(r"(?i)[\"'](?:warn|warning)\Z|40[,}\s]\Z")
+_MOST: Final = 120
+"""How many members of one text can be a must."""
+_DIGITS: Final = str.maketrans("", "", "0123456789")
 
 _AFTER: Final = r"\s*+,[ \t\r]*+\n?+|[ \t\r]*+\n?+"
 # One token a member: its key, its value if that is no container, the comma, the rest of the line.
@@ -74,12 +80,21 @@ def _split_members(text: str) -> Pieces:
                 opened.append((token.start(), len(ends)))
             elif what == _EMPTY:
                 grade = _NOTHING
-            if what != _EMPTY and token[_WRONG] and token[0] not in seen:
-                seen.add(token[0])
-                spots.append((token.start(_WRONG), ERROR))
+            if what != _EMPTY and token[_WRONG] and len(spots) < _MOST:
+                place = token.start(_WRONG)
+                said = _said_from(place, text)
+                if said not in seen:
+                    seen.add(said)
+                    spots.append((place, WARNING if _WARNS.search(token[_WRONG]) else ERROR))
         ends.append(end)
         grades.append(grade)
     return join(text, ends, grades, spots)
+
+
+def _said_from(place: int, text: str) -> str:
+    """Return the rest of the line without numbers: what tells one error of a log from another."""
+    end = text.find("\n", place, place + LONG)
+    return text[place : end if end >= 0 else place + LONG].translate(_DIGITS)
 
 
 KIND: Final = Kind(name="json_records", claims=_claims, on_one_line=True, split=split_json)

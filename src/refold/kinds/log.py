@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from heapq import merge
+from operator import attrgetter
 from typing import Final
 
+from refold.kinds._lines import tile
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_output
+from refold.kinds._trouble import find_in_output, find_starts, settle
 from refold.kinds.base import Grade, Kind, Pieces
 
 _DEBUG: Final = Grade("boilerplate", 0.3, room=120)
@@ -17,6 +21,7 @@ _TIME: Final = any_of(
     r"[0-9]{2}:[0-9]{2}:[0-9]{2}",
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9][0-9] [0-9]{2}:",
     r"[0-9]{2}/(?:[A-Z][a-z]{2}|[0-9]{2})/[0-9]{2,4}[: ]",
+    r"[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:",  # Android
     r"[0-9]{10,13}[. ]",
 )
 _LEVEL: Final = (
@@ -27,12 +32,19 @@ _IS_ENTRY: Final = line_pattern(
     rf"\[?{_LEVEL}",
     r"\S{1,60}+ - - \[",  # web servers
     r"(?:time|ts|level)=",
+    r"[IWEF][0-9]{4} [0-9]{2}:",  # Kubernetes
 )
+_LETTERED: Final = re.compile(
+    r"\n(?:[0-9]{2}-[0-9]{2} [0-9:.]{8,18}+(?: ++[0-9]++){0,2}+ ++(?=[EWF] )"
+    r"|(?=[EWF][0-9]{4} [0-9]{2}:))(?:(?P<error>[EF])|(?P<warning>W))"
+)
+"""An entry whose level is a single letter: as Android and Kubernetes write them."""
 _MARKS: Final = line_rules(
     rf"(?:[\[(<]?{_TIME}[^\n]{{0,40}}?[\s\[|(])?\[?",
     (_DEBUG, r"(?:DEBUG|TRACE|debug|trace)\b"),
     (_ENTRY, r"(?:INFO|NOTICE|info)\b"),
 )
+_place: Final = attrgetter("place")
 _DIGITS: Final = str.maketrans("", "", "0123456789")
 
 
@@ -47,7 +59,9 @@ def _template(line: str) -> str:
 
 def split_log(text: str) -> Pieces:
     """Cut a log into its entries."""
-    return split_output(text, _MARKS(text), _template)
+    marks = _MARKS(text)
+    troubles = merge(find_in_output(text), find_starts(_LETTERED, text), key=_place)
+    return tile(text, marks, settle(text, troubles, marks, _template))
 
 
 KIND: Final = Kind(name="log", claims=_claims, split=split_log)

@@ -31,24 +31,18 @@ _MARKS: Final = line_rules(
     (_AROUND, _CONTEXT),
     (HEADING, rf"(?:\./|/)?(?:{_NAME}/)*+[\w@()\[\]+.-]+\.\w{{1,8}}:?{END}"),
 )
-_TOOLS: Final = ("grep", "ripgrep", "search_code", "search_dir", "codesearch")
-_COMMAND: Final = re.compile(r"[\s\"'|;&(](?:rg|grep|git grep|egrep|ag|ack) ")
 
 
 def _claims(sample: Sample) -> bool:
     hits = sample.share(_IS_HIT)
     if len(sample.lines) == 1:
-        return bool(hits) and (_ONE_HIT.match(sample.lines[0]) is not None or _is_asked(sample))
+        return bool(hits) and (_ONE_HIT.match(sample.lines[0]) is not None or sample.was_search)
     if hits >= 0.5:
         return not _counts_up(sample.lines)
     around = sample.share(_IS_AROUND)
     if hits and hits + around >= 0.7:
         return True
-    return _is_asked(sample) and hits + around + sample.share(_IS_PATH_HIT) >= 0.4
-
-
-def _is_asked(sample: Sample) -> bool:
-    return any(name in sample.tool for name in _TOOLS) or bool(_COMMAND.search(sample.arguments))
+    return sample.was_search and hits + around + sample.share(_IS_PATH_HIT) >= 0.4
 
 
 def _counts_up(lines: list[str]) -> bool:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from operator import methodcaller
 from typing import Final
 
+from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._rules import END, Marks, any_of, ends_with, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
 from refold.kinds.base import (
+    BAD_SUMMARY,
     DETAIL,
     EVIDENCE,
     FAILURE,
+    LONG,
     NOISE,
+    OTHER_FRAME,
     PASSED,
     REPEAT,
     SETTLED,
@@ -51,15 +56,20 @@ _SUMMARY: Final = any_of(
     r"[ \t]*+[0-9]++ (?:passing|failing|pending)|# (?:pass|fail|tests) [0-9]",  # mocha, node
     rf"(?:FAIL|PASS){END}",  # go
     r"[0-9]++ examples?, [0-9]",  # rspec
+    r"(?:Passed|Failed)! ++- Failed: ",  # dotnet
+    r"[0-9]++% tests passed, ",  # ctest
+    r"\[={10}\] [0-9]++ tests? |\[  PASSED  \] [0-9]",  # googletest
 )
 _FAILED: Final = any_of(
     r"(?:FAILED|ERROR) (?=\S*[/.:])",
     r"(?:ERROR|FAIL): \S",
-    r"[ \t]*+--- FAIL: |FAIL[ \t]++\S",
+    r"[ \t]*+(?:--- FAIL: |FAIL[ \t]++\S)",
     r"[ \t]*+(?:✕|✗|✖|×|❌) \S",
     r"not ok [0-9]",
+    r"[ \t]++Failed \S++ \[[0-9<]|\[  FAILED  \] \S",  # dotnet, googletest
+    r"[ \t]*+[0-9]++/[0-9]++ Test ++#[^\n*]++\*\*\*\w|rspec \./",  # ctest, rspec
     r"thread '[^'\n]*+' panicked",
-    ends_with(" FAILED", r"\.\.\. ERROR", r"\.\.\. FAIL"),
+    ends_with(" FAILED", r"\.\.\. ERROR", r"\.\.\. FAIL", r"\(Failed\)"),
 )
 _BLOCK_HEAD: Final = any_of(
     r"_{3,}+ [^\n_]", r"---- \S++ stdout ----", r"[ \t]*+● \S", r"[ \t]*+[0-9]++\) \S"
@@ -68,7 +78,10 @@ _RAISED: Final = r"E {2,}+[A-Za-z_][\w.]*+(?:(?<=Error)|(?<=Exception)|(?<=Failu
 _EVIDENT: Final = any_of(
     r"E {2,}+\S|> {3,}+\S",
     r"[ \t]*+(?:AssertionError|Expected|Received|thrown:|left: |right: |assertion )",
-    r"[ \t]*+[\w./\\-]++:[0-9]++: \S",
+    r"[ \t]*+(?:expected|actual|Actual|got):? |[ \t]++Which is: |Failed asserting ",
+    r"[ \t]*+(?:Failure/Error: |> [0-9]++ \||❯ [^\s:]++:[0-9])",  # rspec, jest, vitest
+    r"[ \t]++at [^\s(]++\([^\n)]*+\) in \S",  # dotnet
+    rf"[ \t]*+[\w./\\-]++:[0-9]++(?:: \S|{END})",
 )
 _OUTCOME: Final = any_of(
     r"\[ERROR\] Failed to execute goal ",  # maven
@@ -86,6 +99,8 @@ _PASSES: Final = any_of(
     r"(?:PASSED|SKIPPED|XFAIL|XPASS) |PASS[ \t]++\S",
     r"ok {2,}\t?\S|ok\t|[ \t]*+--- (?:PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME)|\?[ \t]++\S",
     r"[ \t]*+(?:✓|✔|√|○|↓) |ok [0-9]|\[INFO\]",
+    r"[ \t]++Passed \S++ \[[0-9<]|\[(?: RUN      |       OK |-{10})\]",  # dotnet, googletest
+    r"[ \t]*+(?:[0-9]++/[0-9]++ Test ++#[^\n*]*+(?<=sec)|Start ++[0-9]++: \S)",  # ctest
     rf"[\w./-]*+ ?[.sxX]{{3,}}+ *+(?:\[ *[0-9]++%\])?{END}",
     ends_with(r"\.\.\. ok", "ignored", " PASSED", " SKIPPED", r"[0-9]%\]"),
 )
@@ -109,6 +124,11 @@ _MARKS: Final = line_rules(
     (PASSED, _PASSES),
     (NOISE, _SETUP),
 )
+_TELLS_OF_FAILURE: Final = re.compile(
+    r"FAIL|(?<![0-9])[1-9][0-9]*+ (?:tests )?(?:failed|failing|failures?|errors?)\b"
+)
+_LAST_COUNTS: Final = 2
+"""How many summaries at the end are a must: a run is told in two lines at most."""
 _IS_RUN: Final = line_pattern(
     r"(?=[=0-9RTtFPo>\[ -])"  # most lines are passed over by their first letter
     + any_of(
@@ -116,7 +136,10 @@ _IS_RUN: Final = line_pattern(
         r"Ran [0-9]++ tests? in |test result: |--- (?:FAIL|PASS|SKIP): |=== RUN |ok  \t|FAIL\t",
         r"(?:\[\w++\] )?Tests run: [0-9]| *+(?:Tests|Test Suites|Test Files):? ++[0-9]",
         r"(?:PASSED|FAILED) [^\s:]++::|(?:PASS|FAIL) ++(?:[^\s.]++\.)++[jt]sx?\b",
-        r"TAP version|> Task :\S*[tT]est",
+        r"TAP version|> Task :\S*[tT]est|[0-9]++ (?:tests completed|examples?), [0-9]",
+        r" *+[0-9]++ (?:passing|failing)\b| {2,}+[✓✔✕✗✖×] \S",
+        r"[0-9]++% tests passed, |(?:Passed|Failed)! ++- Failed: |Tests: [0-9]++, Assertions: ",
+        r"\[(?: RUN      |       OK |  FAILED  |={10})\]",
     )
 )
 _VERDICTS: Final = ("... ok", "... FAILED", "... ERROR", "... FAIL", " PASSED", " FAILED")
@@ -141,6 +164,7 @@ def _settle_failures(text: str, marks: Marks) -> None:
     seen: set[str] = set()
     is_bad = True  # until a section says that what follows is not about failures
     blocks = lines = 0
+    counts: list[int] = []
     for start, grade in list(marks.items()):
         if grade is _SECTION or grade is _BAD_SECTION:
             is_bad = grade is _BAD_SECTION
@@ -158,16 +182,26 @@ def _settle_failures(text: str, marks: Marks) -> None:
             marks[start] = REPEAT if not is_new else EVIDENCE if is_bad and tells else DETAIL
         elif grade in (_NAMED, FAILURE, SUMMARY) and not _is_new(text, start, seen):
             marks[start] = REPEAT
+        elif grade is SUMMARY:
+            counts.append(start)
+            if _TELLS_OF_FAILURE.search(_line_at(start, text)):
+                marks[start] = BAD_SUMMARY
+    for start in counts[-_LAST_COUNTS:]:
+        marks[start] = BAD_SUMMARY
 
 
 def _is_new(text: str, start: int, seen: set[str]) -> bool:
     """Tell whether the line at *start* did not come before, and remember it."""
-    end = text.find("\n", start)
-    line = text[start : end if end >= 0 else len(text)].strip()
+    line = _line_at(start, text).strip()
     if line in seen:
         return False
     seen.add(line)
     return True
+
+
+def _line_at(start: int, text: str) -> str:
+    end = text.find("\n", start)
+    return text[start : end if end >= 0 else len(text)]
 
 
 def _mark_block(text: str, start: int, marks: Marks) -> None:
@@ -176,10 +210,18 @@ def _mark_block(text: str, start: int, marks: Marks) -> None:
     for _ in range(_BLOCK_LINES):
         if not 0 < pos < len(text):
             return
-        grade = marks.setdefault(pos, DETAIL)
+        grade = marks.setdefault(pos, _grade_detail(text, pos))
         if grade is _BLOCK or grade is _SECTION or grade is _BAD_SECTION:
             return
         pos = text.find("\n", pos) + 1
+
+
+def _grade_detail(text: str, start: int) -> Grade:
+    """Tell a place in the user's own code from what else is said of a failure."""
+    line = _line_at(start, text)[:LONG]
+    if not FRAME.match(line):
+        return DETAIL
+    return OTHER_FRAME if LIBRARY.search(line) else EVIDENCE
 
 
 KIND: Final = Kind(name="test_run", claims=_claims, split=split_tests)

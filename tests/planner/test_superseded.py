@@ -41,10 +41,53 @@ def test_a_read_alone_is_not_out_of_date() -> None:
         "No replacement was performed, old_str did not appear verbatim in the file.",
         "could not apply the patch",
         "Invalid arguments",
+        "<tool_use_error>File has not been read yet.</tool_use_error>",
+        "The tool use was rejected: the file was NOT written",
+        '{"success": false, "message": "disk full"}',
+        '{"path": "src/queue.py", "error": "disk full"}',
+        "Found 3 matches of the string to replace, but replace_all is false.",
+        "Multiple occurrences of the text in lines [1, 2].",
+        "Timed out after 30 s",
+        "Cancelled by the user",
+        "Done with exit code 1",
+        "Trying to write\nError: the disk is full",
     ],
 )
 def test_a_failed_write_supersedes_nothing(answer: str) -> None:
     assert outdated(call(1, "read_file", PATH, "x"), call(2, "write_file", PATH, answer)) == set()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "The file has been edited:\n 1\traise ValueError('not found')  # error: cannot fail",
+        "Wrote src/queue.py\n  - try: put()\n  + except Invalid: the queue failed",
+        '{"success": true, "error": null, "errors": []}',
+        "Exit code 0",
+    ],
+)
+def test_what_was_written_does_not_tell_that_the_write_failed(answer: str) -> None:
+    steps = call(1, "read_file", PATH, "x"), call(2, "write_file", PATH, answer)
+    assert outdated(*steps) == {(2, 0)}
+
+
+def test_a_file_named_after_an_error_can_be_written() -> None:
+    path = {"path": "src/error.py"}
+    steps = call(1, "read_file", path, "x"), call(2, "write_file", path, "src/error.py: 4 lines")
+    assert outdated(*steps) == {(2, 0)}
+
+
+def test_the_file_is_found_behind_what_is_written_into_it() -> None:
+    arguments = {"content": "put(job)\n" * 200, **PATH}
+    steps = call(1, "read_file", PATH, "x"), call(2, "write_file", arguments, "wrote 200 lines")
+    assert outdated(*steps) == {(2, 0)}
+
+
+def test_a_file_that_is_only_copied_from_is_not_written() -> None:
+    arguments = {"from": "src/queue.py", "path": "src/other.py"}
+    steps = call(1, "read_file", PATH, "x"), call(2, "write_file", arguments, "ok")
+    assert outdated(*steps) == set()
 
 
 def test_a_write_that_is_flagged_as_failed_supersedes_nothing() -> None:

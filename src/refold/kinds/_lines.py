@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from refold.kinds._cut import cut_ends
@@ -99,3 +100,19 @@ def _cut_long(
 
 def _place(spot: Spot) -> int:
     return spot[0]
+
+
+def set_apart(pieces: Pieces, found: Iterable[re.Match[str]], grade: Grade) -> Pieces:
+    """Make what was *found*, in order, pieces of their own with this *grade*."""
+    apart = Pieces([], [])
+    places = iter(found)
+    here = next(places, None)
+    for end, old in zip(*pieces, strict=True):
+        while here is not None and here.start() < end:
+            if here.start() > (apart.ends[-1] if apart.ends else 0):
+                apart.add(here.start(), old)
+            apart.add(here.end(), grade)
+            here = next(places, None)
+        if end > (apart.ends[-1] if apart.ends else 0):
+            apart.add(end, old)
+    return apart

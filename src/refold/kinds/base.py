@@ -25,6 +25,8 @@ class Grade:
     """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
     room: int = 80
     """Neighbouring lines of this grade share a piece up to this many characters."""
+    leads: bool = False
+    """What stands below, up to the next one that leads, is shown only together with it."""
 
 
 class Pieces(NamedTuple):
@@ -57,8 +59,10 @@ REPEAT: Final = Grade("repeat", 0.5, room=120)
 """An error line that stands in the text already."""
 SUMMARY: Final = Grade("summary", 3.0)
 BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
-"""A summary that tells of trouble, or how it all ended."""
+"""A summary that tells of trouble."""
 HEADING: Final = Grade("heading", 1.5)
+TABLE_HEAD: Final = Grade("heading", 3.0, leads=True)
+"""What the cells of the rows below are called."""
 SIGNATURE: Final = Grade("signature", 2.0)
 USER_FRAME: Final = Grade("frame", 2.0, must=True, room=200)
 OTHER_FRAME: Final = Grade("frame", 0.3, room=200)

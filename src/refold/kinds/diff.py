@@ -9,6 +9,8 @@ from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
 from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
 
+_NAMED: Final = Grade("heading", 1.5, leads=True)
+"""Which file is changed."""
 _CHANGED: Final = Grade("changed", 1.5)
 _HUNK: Final = Grade("hunk", 1.2)
 _CONTEXT: Final = Grade("context", 0.5, room=120)
@@ -19,7 +21,8 @@ _FILE: Final = any_of(
 _HEADER: Final = line_pattern(_FILE, r"@@ -[0-9,]++ \+[0-9,]++ @@")
 _MARKS: Final = line_rules(
     "",
-    (HEADING, any_of(_FILE, "rename ", "commit ")),
+    (_NAMED, _FILE),
+    (HEADING, any_of("rename ", "commit ")),
     (_HUNK, "@@"),
     (
         NOISE,

@@ -11,7 +11,7 @@ from refold.kinds._trouble import split_source
 from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _ENTRY: Final = Grade("entry", 0.6)
-_FOLDER: Final = Grade("heading", 0.5)
+_FOLDER: Final = Grade("heading", 0.5, leads=True)
 _LONG_FORM: Final = r"[-dlcbps][rwxsStT-]{9}[.+@]?[ \t]"
 _NAME: Final = r"[\w.@+~\[\](),=-]++"
 _PATH: Final = rf"(?:[A-Za-z]:[/\\]|[/\\])?(?:{_NAME}[/\\])*+(?:{_NAME})?"

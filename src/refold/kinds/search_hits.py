@@ -9,28 +9,36 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _HIT: Final = Grade("hit", 1.6, room=0)
+_FIRST_HIT: Final = Grade("hit", 1.6, room=0, leads=True)
+_FILE: Final = Grade("heading", 1.5, leads=True)
 _AROUND: Final = Grade("context", 1.3, room=120)
 
 _PATH: Final = r"[^\s:\"'{}<>=,;*\\][^\s:\"'{}<>=,;*]{0,200}+"
 _NAME: Final = r"[\w.@()\[\]+-]++"
 _CONTEXT: Final = any_of(r"[0-9]++-", r"/?(?:[\w.@+-]++/)*+[\w.@+-]+-[0-9]++-")
 
-_IS_HIT: Final = line_pattern(rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", "Binary file ")
+_IS_HIT: Final = line_pattern(
+    rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", r":[0-9]++:", "Binary file "
+)
 _ONE_HIT: Final = re.compile(r"(?=[\w@+-]*+[/.])[\w./@+-]{3,200}+:[0-9]++:")
 """Alone, a hit must have more of a path than a time has."""
 _IS_PATH_HIT: Final = line_pattern(rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
 _IS_AROUND: Final = line_pattern(_CONTEXT, r"--$")
 _LINE_NUMBER: Final = re.compile(r"([0-9]{1,9}+):")
-_MARKS: Final = line_rules(
-    "",
-    (_HIT, any_of(rf"{_PATH}:[0-9]++:", r"[0-9]++:", rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")),
+_NAMED: Final = any_of(rf"{_PATH}:[0-9]++:", rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
+_RULES: Final = (
+    (_HIT, r":?[0-9]++:"),
     (NOISE, any_of(rf"--{END}", r"Found [0-9]")),
     (_AROUND, _CONTEXT),
-    (HEADING, rf"(?:\./|/)?(?:{_NAME}/)*+[\w@()\[\]+.-]+\.\w{{1,8}}:?{END}"),
+    (_FILE, rf"(?:\./|/)?(?:{_NAME}/)*+[\w@()\[\]+.-]+\.\w{{1,8}}:?{END}"),
 )
+_MARKS: Final = line_rules("", (_HIT, _NAMED), *_RULES)
+_GROUPED_MARKS: Final = line_rules("", (_FIRST_HIT, _NAMED), *_RULES)
+_IS_GROUPED: Final = re.compile(r"\n:[0-9]++:")
+"""The path stands at the first hit in a file only."""
 
 
 def _claims(sample: Sample) -> bool:
@@ -54,7 +62,8 @@ def _counts_up(lines: list[str]) -> bool:
 
 def split_hits(text: str) -> Pieces:
     """Cut search hits into one piece a hit."""
-    return split_source(text, _MARKS(text))
+    marks_of = _GROUPED_MARKS if _IS_GROUPED.search(text) else _MARKS
+    return split_source(text, marks_of(text))
 
 
 KIND: Final = Kind(name="search_hits", claims=_claims, on_one_line=True, split=split_hits)

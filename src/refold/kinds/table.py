@@ -8,9 +8,8 @@ from typing import Final
 from refold.kinds._rules import END, any_of, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
-from refold.kinds.base import NOISE, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces
 
-_HEADER: Final = Grade("heading", 3.0)
 _ROW: Final = Grade("record", 1.0)
 
 _RULE: Final = any_of(rf"[ \t|+:=-]{{3,}}+{END}", r"\([0-9]++ rows?\)")
@@ -44,7 +43,7 @@ def split_table(text: str) -> Pieces:
     marks = _MARKS(text)
     first = next((start for start, grade in marks.items() if grade is _ROW), None)
     if first is not None:
-        marks[first] = _HEADER
+        marks[first] = TABLE_HEAD
     return split_source(text, marks)
 
 

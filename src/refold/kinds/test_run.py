@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from operator import methodcaller
 from typing import Final
 
@@ -11,7 +10,6 @@ from refold.kinds._rules import END, Marks, any_of, ends_with, line_pattern, lin
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_output
 from refold.kinds.base import (
-    BAD_SUMMARY,
     DETAIL,
     EVIDENCE,
     FAILURE,
@@ -124,11 +122,6 @@ _MARKS: Final = line_rules(
     (PASSED, _PASSES),
     (NOISE, _SETUP),
 )
-_TELLS_OF_FAILURE: Final = re.compile(
-    r"FAIL|(?<![0-9])[1-9][0-9]*+ (?:tests )?(?:failed|failing|failures?|errors?)\b"
-)
-_LAST_COUNTS: Final = 2
-"""How many summaries at the end are a must: a run is told in two lines at most."""
 _IS_RUN: Final = line_pattern(
     r"(?=[=0-9RTtFPo>\[ -])"  # most lines are passed over by their first letter
     + any_of(
@@ -164,7 +157,6 @@ def _settle_failures(text: str, marks: Marks) -> None:
     seen: set[str] = set()
     is_bad = True  # until a section says that what follows is not about failures
     blocks = lines = 0
-    counts: list[int] = []
     for start, grade in list(marks.items()):
         if grade is _SECTION or grade is _BAD_SECTION:
             is_bad = grade is _BAD_SECTION
@@ -182,12 +174,6 @@ def _settle_failures(text: str, marks: Marks) -> None:
             marks[start] = REPEAT if not is_new else EVIDENCE if is_bad and tells else DETAIL
         elif grade in (_NAMED, FAILURE, SUMMARY) and not _is_new(text, start, seen):
             marks[start] = REPEAT
-        elif grade is SUMMARY:
-            counts.append(start)
-            if _TELLS_OF_FAILURE.search(_line_at(start, text)):
-                marks[start] = BAD_SUMMARY
-    for start in counts[-_LAST_COUNTS:]:
-        marks[start] = BAD_SUMMARY
 
 
 def _is_new(text: str, start: int, seen: set[str]) -> bool:

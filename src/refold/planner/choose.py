@@ -37,6 +37,8 @@ class Candidates:
     """How much of their worth it keeps."""
     factor: list[float] = field(default_factory=list)
     must: list[bool] = field(default_factory=list)
+    lead: list[int] = field(default_factory=list)
+    """The candidate that is shown with it: itself, where it needs none."""
 
     def __len__(self) -> int:
         """Count the candidates."""

@@ -166,6 +166,15 @@ def _competes(text: Text, layout: Layout) -> bool:
             return text.part != CALLS and text.tokens > STUB_TOKENS
 
 
+def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
+    """Yield which candidate leads each one, where *first* is the first of its text."""
+    lead: int | None = None
+    for number, grade in enumerate(grades, first):
+        if grade.leads:
+            lead = number
+        yield number if lead is None else lead
+
+
 def find_candidates(texts: Sequence[Text], cuts: Iterable[Cuts]) -> Candidates:
     """Make the pieces of the open texts candidates."""
     found = Candidates()
@@ -174,6 +183,7 @@ def find_candidates(texts: Sequence[Text], cuts: Iterable[Cuts]) -> Candidates:
             continue
         rate, worth = text.tokens / len(text.text), text.factor
         starts = [0, *ends][: len(ends)]
+        found.lead.extend(_leads(len(found), grades))
         found.text.extend([number] * len(ends))
         found.start.extend(starts)
         found.end.extend(ends)

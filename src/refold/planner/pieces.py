@@ -48,7 +48,10 @@ def _glue(pieces: Pieces) -> Pieces:
         if held is None:
             held = grade
         elif end - start > _GLUE or (
-            grade is not held and (grade.weight != held.weight or grade.must != held.must)
+            grade is not held
+            and (
+                grade.weight != held.weight or grade.must != held.must or grade.leads != held.leads
+            )
         ):
             glued.add(last, held)
             start, held = last, grade

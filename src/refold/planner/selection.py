@@ -140,10 +140,11 @@ class Selection:
         return plan_to(end)[0] if end > start else bare
 
     def _spans(self) -> dict[Key, list[Span]]:
-        """Return what is chosen so far of each text."""
+        """Return what is chosen so far of each text, and what leads it."""
         spans: dict[Key, list[Span]] = {}
         candidates, keys = self._candidates, self._keys
-        for number in sorted(self._choice.chosen):
+        chosen = self._choice.chosen
+        for number in sorted({*chosen, *map(candidates.lead.__getitem__, chosen)}):
             key = keys[candidates.text[number]]
             spans.setdefault(key, []).append((candidates.start[number], candidates.end[number]))
         return spans

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,8 +18,20 @@ _READS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
 _COMMAND: Final = re.compile(r'"command":\s?"(\w++)"')
 """One tool may do both: then it is told which."""
 _FAILED: Final = re.compile(
-    r"(?i)\b(?:error|failed|failure|exception|traceback|denied|not found|no such|no match|invalid|"
-    r"unable|could not|cannot|did not|no replacement)\b"
+    r"(?i)(?<![a-z])(?:error(?!\"?: ?(?:null|none|false|0|\"\"))"
+    r"|fail(?:ed|ure)|exception|traceback|denied|rejected|declined|refused|cancell?ed|aborted"
+    r"|timed out|not (?:found|applied|written|saved|unique|been read)|no (?:such|match|replacement)"
+    r"|invalid|unable|could not|cannot|did not|doesn't|multiple (?:matches|occurrences)|matches of"
+    r"|(?:code|status):? ?[1-9])(?![a-z])|\"(?:success|ok)\": ?false"
+)
+_DONE: Final = re.compile(
+    r"(?i)(?<![a-z])"
+    r"(?:success(?:fully)?|ha(?:s|ve) been|wrote|written|created|updated|applied|saved)(?![a-z])"
+)
+_FIRST_WORDS: Final = re.compile(r"[^a-zA-Z]*+[^\n]*+")
+"""What a tool says first; often the lines that it wrote follow, which may say anything."""
+_TARGET: Final = re.compile(
+    r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"'
 )
 _VALUE: Final = re.compile(r'"([^"\\\s]++)"')
 _PATHS: Final = (Shape.PATH, Shape.DOTTED)
@@ -47,7 +59,7 @@ def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
             if call is None:
                 continue
             if _WRITES.search(call.verb):
-                if not any(_has_failed(message, message.parts[number]) for number in numbers):
+                if not any(_has_failed(message, message.parts[n], call.paths) for n in numbers):
                     for path in call.paths:
                         outdated.update(shown.pop(path, ()))
             elif _READS.search(call.verb):
@@ -59,15 +71,20 @@ def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
 def _calls(message: Message) -> Iterator[tuple[str, _Call]]:
     for id_, text in calls_of(message):
         name, _, rest = text.partition(" ")
-        arguments = rest[:_SEEN]
+        arguments = rest if len(rest) <= 2 * _SEEN else rest[:_SEEN] + rest[-_SEEN:]
         command = _COMMAND.search(arguments) if _WRITES.search(name) else None
         yield id_, _Call(command[1] if command else name, _paths(arguments))
 
 
 def _paths(arguments: str) -> frozenset[str]:
-    """Return what looks like a file: a whole value of JSON, or any word of other arguments."""
-    is_json = arguments.startswith("{")
-    found = _VALUE.findall(arguments) if is_json else find_items(arguments)
+    """Return what looks like a file: a whole value of JSON, or any word of other arguments.
+
+    Where a name tells which value is meant, no other is.
+    """
+    found = _TARGET.findall(arguments)
+    if not found:
+        is_json = arguments.startswith("{")
+        found = _VALUE.findall(arguments) if is_json else find_items(arguments)
     return frozenset(item for item in found if shape_of(item) in _PATHS)
 
 
@@ -80,11 +97,20 @@ def _answers(message: Message) -> dict[str, list[int]]:
     return answers
 
 
-def _has_failed(message: Message, part: Part) -> bool:
-    """Tell whether a result says that it failed, by a flag or in its first words."""
+def _has_failed(message: Message, part: Part, paths: Iterable[str]) -> bool:
+    """Tell whether a result says that it failed, by a flag or in its first words.
+
+    The names of files say nothing about that.
+    """
     value: Any = message.wire
     for step in part.path:
         value = value[step]
         if isinstance(value, Mapping) and value.get("is_error") is True:
             return True
-    return _FAILED.search(part.text[:_SEEN]) is not None
+    said = part.text[:_SEEN]
+    for path in paths:
+        said = said.replace(path, "")
+    first = _FIRST_WORDS.match(said)
+    if first is not None and not _FAILED.search(first[0]) and _DONE.search(first[0]):
+        return False
+    return _FAILED.search(said) is not None

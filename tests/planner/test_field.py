@@ -47,6 +47,13 @@ def test_every_text_that_a_model_sees_is_listed_once(messages: Conversation) -> 
     assert [(text.key, text.text) for text in texts] == wanted
 
 
+def test_the_call_of_a_result_tells_what_kind_it_is() -> None:
+    hits = "".join(f"src/a.c:{n}:5: open(till_{n})\n" for n in range(1, 60, 7))
+    for command, kind in (("rg --column open", "search_hits"), ("make", "build_output")):
+        messages = [*RUN, *call(2, "bash", {"command": command}, hits)]
+        assert read_texts(read(messages), counted(), {})[-1].kind == kind
+
+
 def test_what_was_said_shorter_takes_the_place_of_the_text() -> None:
     texts = read_texts(read(RUN), counted(), {(3, 0): "short", (2, CALLS): "read a"})
     shown = {text.key: text.text for text in texts}

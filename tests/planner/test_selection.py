@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -290,3 +291,40 @@ def test_what_was_said_last_leaves_room_for_the_mark_of_the_rest(budget: int) ->
     ]
     result = compress(messages, profile="agent", token_budget=budget, model="gpt-4o")
     assert result.tokens_after <= budget
+
+
+HITS = "".join(
+    f"src/shop/till_{file}.py:{number}:    def open_{file}_{number}(drawer_{number}, coin_{file}):\n"
+    for file in range(8)
+    for number in range(11, 80, 9)
+)
+PEOPLE = json.dumps(
+    [{"id": n * 7919, "name": f"Person {n}", "town": f"Town {n * 31}"} for n in range(80)], indent=2
+)
+
+
+@pytest.mark.parametrize("target", [200, 400, 800])
+def test_a_hit_stands_below_the_file_it_is_in(target: int) -> None:
+    messages = [
+        {"role": "user", "content": "Find the tills."},
+        *call(1, "bash", {"command": "grep -rn open src"}, HITS),
+        *call(2, "read_file", {"path": "src/a.py"}, source_code(2)),
+    ]
+    path = ""
+    hits = re.findall(r"(src\S+?)?:\d+: .*open_(\d)_", shown(select(messages, target)))
+    assert hits
+    for named, file in hits:
+        path = named or path
+        assert path == f"src/shop/till_{file}.py"
+
+
+@pytest.mark.parametrize("target", [200, 400, 800])
+def test_a_row_stands_below_the_names_of_its_cells(target: int) -> None:
+    messages = [
+        {"role": "user", "content": "Find the people."},
+        *call(1, "list_people", {}, PEOPLE),
+        *call(2, "read_file", {"path": "src/a.py"}, source_code(2)),
+    ]
+    text = shown(select(messages, target))
+    assert re.search(r"\d\|Person \d", text)
+    assert text.index("rows of id|name|town:") < text.index("|Person ")

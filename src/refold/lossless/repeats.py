@@ -1,9 +1,11 @@
 """Lines that repeat the line above, at other times or at once: counted, with the times.
 
 2031-05-02 10:00:01 worker-3 waits for a free slot
-[again ×2 at 2031-05-02 10:00:02, 2031-05-02 10:00:04]
+[again ×2 at 10:00:02, 10:00:04]
 .
 [again ×40]
+
+A date that is the same as above is left out.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ _TIME: Final = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
     r"(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 )
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d ")
 _MAX_TIME: Final = 36
 """So many characters may stand at the beginning of a line up to the end of the time."""
 _TIMED: Final = re.compile(rf"\n\[?{_TIME.pattern}")
@@ -84,13 +87,13 @@ def _repeats(lines: list[str], place: int) -> tuple[list[str], int]:
     time = _time_of(line)
     if time is None:
         return [], end
-    before, after = line[: time.start()], line[time.end() :]
+    before, after, date = line[: time.start()], line[time.end() :], _date_of(time[0])
     times: list[str] = []
     while end < len(lines) and lines[end].startswith(before) and lines[end].endswith(after):
         other = _time_of(lines[end])
         if other is None or lines[end] != before + other[0] + after:
             break
-        times.append(other[0])
+        times.append(other[0].removeprefix(date))
         end += 1
     return times, end
 
@@ -100,6 +103,12 @@ def _time_of(line: str) -> re.Match[str] | None:
     if line[:1] not in _TIME_STARTS:
         return None
     return _TIME.match(line, 1 if line[0] == "[" else 0)
+
+
+def _date_of(time: str) -> str:
+    """Return the date with which *time* starts, if it has one, and what parts them."""
+    date = _DATE.match(time)
+    return date[0] if date else ""
 
 
 def _decode(text: str) -> str:
@@ -117,8 +126,10 @@ def _decode(text: str) -> str:
             continue
         time = _time_of(last)
         times = again[2].split(", ")
+        date = _date_of(time[0]) if time else ""
         if time is None or len(times) != count:
             raise unreadable(CODEC.name, line)
+        times = [other if _DATE.match(other) else date + other for other in times]
         out += [last[: time.start()] + other + last[time.end() :] for other in times]
     return "\n".join(out)
 

@@ -93,16 +93,21 @@ def read_texts(
 ) -> list[Text]:
     """List all texts that a model sees, in reading order; *recoded* are those said shorter."""
     texts: list[Text] = []
+    calls: dict[str, str] = {}
     for message in messages:
         if not message.is_turn:
             continue
+        calls.update(calls_of(message))
         said = [(number, part.text) for number, part in enumerate(message.parts)]
         if message.opaque:
             said.append((CALLS, calls_text(message)))
         for number, original in said:
             text = recoded.get((message.index, number), original)
             if text:
-                texts.append(Text(message, number, text, tokens(text), kind_of(text)))
+                call_id = None if number == CALLS else message.parts[number].call_id
+                tool, _, arguments = calls.get(call_id or "", "").partition(" ")
+                kind = kind_of(text, tool, arguments)
+                texts.append(Text(message, number, text, tokens(text), kind))
     return texts
 
 

@@ -30,7 +30,7 @@ _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
 """Tokens, and the share of the budget, that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
-_NEED_THE_REST: Final = frozenset({"blocks", "log_templates", "paths"})
+_NEED_THE_REST: Final = frozenset({"blocks", "dates", "log_templates", "paths"})
 """Codecs whose lines mean nothing without others far above them."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""

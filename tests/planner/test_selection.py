@@ -294,7 +294,7 @@ def test_what_was_said_last_leaves_room_for_the_mark_of_the_rest(budget: int) ->
 
 
 HITS = "".join(
-    f"src/shop/till_{file}.py:{number}:    def open_{file}_{number}(drawer_{number}, coin_{file}):\n"
+    f"src/shop/till_{file}.py:{number}:    def open_{file}_{number}(drawer, coin_{number}):\n"
     for file in range(8)
     for number in range(11, 80, 9)
 )

@@ -21,7 +21,7 @@ NEEDLES: Final = (
         "couldn't",
     ),
     *("refused", "timed out", "reset by peer", "broken pipe", "no space left", "already in use"),
-    *("out of memory", "killed", "terminated", "aborted", "segfault", "merge conflict"),
+    *("out of memory", "killed", "core dumped", "merge conflict"),
     *("undefined reference", "alert]", "emerg]"),
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
@@ -43,9 +43,7 @@ _REASON: Final = any_of(
 _COULD_NOT: Final = any_of(
     r"(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w", r"[Ff]ailed with \w"
 )
-_SIGNAL: Final = (
-    r"(?:Killed|Terminated|Aborted|Bus error|Segmentation fault)(?=\r?$| {4}| \(core dumped\))"
-)
+_SIGNAL: Final = r"(?:Killed|Aborted|Bus error|Segmentation fault)(?=\r?$| {4}| \(core dumped\))"
 """How a shell says that a program was ended from outside."""
 _NOT_ZERO: Final = r"-?[1-9][0-9]*+(?![0-9.])"
 
@@ -102,7 +100,7 @@ _OUTPUT: Final = re.compile(
         r"(?:level|severity)[=:]\"?(?:error|fatal|crit)",
         r"(?:ERROR|FAILURE)!|FAILED(?=\r?$|[ \t]++\[)|BUILD FAIL",
         rf"{_RAISED}: \S",
-        r"(?:npm|yarn|pnpm) ERR!|undefined reference to |segfault at [0-9a-f]",
+        r"(?:npm|yarn|pnpm) ERR!|undefined reference to ",
         rf"{_REASON}|{_SIGNAL}|(?<=: ){_COULD_NOT}",
         r"(?:Fehler|Erreur|Ошибка|错误|錯誤|エラー|오류) ?[:：]",
     )

@@ -145,9 +145,12 @@ def is_cut(text: str) -> bool:
     return _HEAD.match(text) is not None
 
 
+_PASSED = re.compile(r"(?m)^…[\d+]+ passed$")
+
+
 def shown_lines(text: str) -> list[str]:
     """Return the lines of an excerpt or digest without its head and its gap marks."""
-    body = _HEAD.sub("", text, count=1)
+    body = _PASSED.sub("", _HEAD.sub("", text, count=1))
     lines = [line.removeprefix("…").removesuffix("…") for line in body.split("\n")]
     return [line for line in lines if line.strip()]
 

@@ -99,6 +99,20 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     assert not fold.is_rolled
 
 
+@pytest.mark.parametrize(
+    ("end", "note"), [("", "\n…30+99 passed"), ("test result: FAILED. 130 passed; 1 failed\n", "")]
+)
+def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: str) -> None:
+    passed = "".join(f"test shop::till_{n} ... ok\n" for n in range(130))
+    failed = "test shop::drawer ... FAILED\n"
+    output = f"{passed}{failed}{end}"
+    run = call(1, "bash", {"command": "cargo test"}, output)
+    text = texts_of_run(run)[1, 0]._replace(kind="test_run")
+    shown = [(0, len("test shop::till_0 ... ok\n")), (len(passed), len(passed + failed))]
+    fold = write_excerpt(read(run)[1], {(1, 0): text}, {(1, 0): shown})
+    assert fold.texts[0].endswith(f"till_0 ... ok\n…{failed.strip()}{note}")
+
+
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
     run = call(1, "read_file", {"path": "a.py"}, "a b c d e")
     fold = write_excerpt(read(run)[1], texts_of_run(run), {(1, 0): [(0, 9)]})

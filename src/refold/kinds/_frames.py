@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.kinds._rules import Marks
-from refold.kinds.base import ERROR, FAILURE, LONG, OTHER_FRAME, REPEAT, USER_FRAME, Grade
+from refold.kinds.base import DETAIL, ERROR, FAILURE, LONG, OTHER_FRAME, REPEAT, USER_FRAME, Grade
 
 MOST_LINES: Final = 40
 """A trace is followed for this many lines."""
@@ -18,12 +18,15 @@ FRAME: Final = re.compile(
 )
 """A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""
 
+TRACEBACK: Final = "Traceback (most recent call last)"
+"""How the trace of a Python program starts."""
+
 LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python[0-9]|<frozen |node_modules|node:internal"
     r"|\(internal/|/rustc/|/\.cargo/registry|/usr/local/go/src|/go/pkg/mod/|/libexec/|/gems/"
     r"|at (?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.junit|org\.springframework|org\.gradle"
     r"|org\.apache|org\.mockito|reactor|io\.netty)\.|\bstd::|\bcore::|\bruntime\.|testing\.tRunner"
-    r"|\.\.\. [0-9]++ (?:more|common)"
+    r"|\.\.\. [0-9]++ (?:more|common)|rust_begin_unwind|at (?:System|Microsoft)\."
 )
 """A frame in code that is not the user's."""
 
@@ -34,7 +37,8 @@ def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) 
     *seen* holds the lines that are a must already; what repeats one is not a must again.
     """
     head = text[start:end]
-    is_python = "Traceback (most recent call last)" in head
+    is_python = TRACEBACK in head
+    is_rust = "' panicked at " in head and head.rstrip().endswith(":")
     is_go = head.startswith("goroutine ")
     indent = head[: len(head) - len(head.lstrip(" \t|+>"))]
     frame: Grade | None = None
@@ -51,6 +55,10 @@ def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) 
             _mark(line, pos, frame, marks, seen)
         elif is_python and deeper and frame is not None:
             _mark(line, pos, frame, marks, seen)
+        elif is_rust and pos == end + 1:  # what was wrong
+            _mark(line, pos, ERROR, marks, seen)
+        elif is_rust and line.startswith("stack backtrace"):
+            _mark(line, pos, DETAIL, marks, seen)
         elif is_go and line:  # the name of a function, above the place
             _mark(line, pos, OTHER_FRAME if LIBRARY.search(line) else USER_FRAME, marks, seen)
         elif is_python:

@@ -11,17 +11,9 @@ from refold.kinds.base import ERROR, EXIT, WARNING, Grade
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
     *("exit", "returncode", "denied", "no such ", "not found", "err!", "caused by", "unable to"),
-    *(
-        "segmentation",
-        "goroutine",
-        "uncaught",
-        "cannot ",
-        "not permitted",
-        "could not ",
-        "couldn't",
-    ),
-    *("refused", "timed out", "reset by peer", "broken pipe", "no space left", "already in use"),
-    *("out of memory", "killed", "core dumped", "merge conflict"),
+    *("segmentation", "goroutine", "uncaught", "cannot ", "not permitted", "could not "),
+    *("couldn't", "refused", "timed out", "reset by peer", "broken pipe", "no space left"),
+    *("already in use", "out of memory", "killed", "core dumped", "merge conflict"),
     *("undefined reference", "alert]", "emerg]"),
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )

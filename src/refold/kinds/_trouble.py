@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
-from refold.kinds._frames import follow_trace
+from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
 from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, judge_output
@@ -78,7 +78,9 @@ def settle(
             spots.append((place, verdict))
         else:
             marks[start] = verdict
-        if verdict is ERROR and end > followed:
+        # All tracebacks start with the same words; what tells them apart stands below.
+        is_new = verdict is ERROR or (left[grade.label] >= 0 and TRACEBACK in text[start:end])
+        if is_new and end > followed:
             followed = end
             follow_trace(text, start, end, marks, seen)
     return spots

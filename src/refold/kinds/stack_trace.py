@@ -15,7 +15,8 @@ _FRAME: Final = Grade("frame", 1.5)
 
 _IS_FRAME: Final = line_pattern(FRAME.pattern)
 _HEAD: Final = line_pattern(
-    r"Traceback \(most recent|Stack \(most recent|Exception in thread |Caused by: |Uncaught ",
+    r"Traceback \(most recent|Stack \(most recent|Exception in thread ",
+    r"Caused by: |Uncaught |Unhandled ",
     r"panic: |goroutine [0-9]++ \[|thread '[^'\n]*+' panicked|stack backtrace:",
     r"[A-Za-z_][\w.$]{0,120}+(?:(?<=Error)|(?<=Exception)): ",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from operator import methodcaller
 from typing import Final
 
@@ -66,7 +67,6 @@ _FAILED: Final = any_of(
     r"not ok [0-9]",
     r"[ \t]++Failed \S++ \[[0-9<]|\[  FAILED  \] \S",  # dotnet, googletest
     r"[ \t]*+[0-9]++/[0-9]++ Test ++#[^\n*]++\*\*\*\w|rspec \./",  # ctest, rspec
-    r"thread '[^'\n]*+' panicked",
     ends_with(" FAILED", r"\.\.\. ERROR", r"\.\.\. FAIL", r"\(Failed\)"),
 )
 _BLOCK_HEAD: Final = any_of(
@@ -101,6 +101,15 @@ _PASSES: Final = any_of(
     r"[ \t]*+(?:[0-9]++/[0-9]++ Test ++#[^\n*]*+(?<=sec)|Start ++[0-9]++: \S)",  # ctest
     rf"[\w./-]*+ ?[.sxX]{{3,}}+ *+(?:\[ *[0-9]++%\])?{END}",
     ends_with(r"\.\.\. ok", "ignored", " PASSED", " SKIPPED", r"[0-9]%\]"),
+)
+_PASSED_TEST: Final = line_pattern(
+    r"[ \t]*+(?:--- PASS: |[✓✔√] )|ok [0-9]|PASSED \S|\[       OK \]|[ \t]++Passed \S++ \[[0-9<]",
+    r"[^\s:]++::\S++ PASSED\b",  # pytest
+    ends_with(r"\.\.\. ok"),
+)
+"""A line that tells of one test that it passed."""
+_COUNTED: Final = re.compile(
+    r"(?<![0-9])[0-9]++ (?:passed|passing|tests?|examples?)\b|# pass [0-9]|Tests run: |tests passed"
 )
 _SETUP: Final = any_of(
     r"platform \w|rootdir: |plugins: |cachedir: |configfile: |asyncio: |-- Docs: |>>>>> |> Task ",
@@ -150,6 +159,16 @@ def split_tests(text: str) -> Pieces:
     marks = _MARKS(text)
     _settle_failures(text, marks)
     return split_output(text, marks)
+
+
+def count_passed(text: str) -> int:
+    """Count the tests of which *text* tells one by one that they passed."""
+    return len(_PASSED_TEST.findall("\n" + text))
+
+
+def counts_itself(text: str) -> bool:
+    """Tell whether a run says how many tests passed."""
+    return _COUNTED.search(text) is not None
 
 
 def _settle_failures(text: str, marks: Marks) -> None:

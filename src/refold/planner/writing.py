@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from refold.kinds import test_run
+from refold.lossless.line_index import spell_count
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text
@@ -32,6 +34,16 @@ def join_spans(text: str, spans: Iterable[Span]) -> str:
     return "".join(shown).rstrip()
 
 
+def _show(text: Text, spans: Sequence[Span]) -> str:
+    """Show the *spans* of *text*; the passed tests among the rest are counted if it does not."""
+    shown = join_spans(text.text, spans)
+    if not shown or text.kind != test_run.KIND.name or test_run.counts_itself(text.text):
+        return shown
+    known = sum(test_run.count_passed(text.text[start:stop]) for start, stop in spans)
+    passed = test_run.count_passed(text.text) - known
+    return f"{shown}\n{_GAP}{spell_count(passed)} passed" if passed > 0 else shown
+
+
 def _goes_on(text: str, end: int) -> bool:
     """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
     before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
@@ -57,7 +69,7 @@ def write_excerpt(
             continue
         chosen = spans.get((message.index, number), ())
         percent = share_shown(chosen, len(text.text))
-        tag = part_tag(join_spans(text.text, chosen), percent, handle)
+        tag = part_tag(_show(text, chosen), percent, handle)
         if len(tag) < len(part.text):
             shown[number] = tag
             rows.append(
@@ -98,7 +110,7 @@ def write_digest(
                 whole += len(text.text)
                 shown += sum(stop - start for start, stop in chosen)
             if text is not None and chosen:
-                said.append(join_spans(text.text, chosen))
+                said.append(_show(text, chosen))
         body = "\n".join(said)
         if said:
             lines.append((message.role, body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.kinds._rules import END, any_of, line_pattern, line_rules
+from refold.kinds._rules import END, Marks, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import split_source
 from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces
@@ -41,6 +41,12 @@ _SIGNATURE: Final = any_of(
     r"#define \w",
     r"typedef\b",
     r"template ?<",
+)
+_BODY: Final = re.compile(r"\)(?:[^\n;(){}=]{0,80}+\{(?=\r?\n)|[ \t]*+\r?\n\{)")
+"""The end of a line with a body below: a bracket, perhaps a type, and a brace."""
+_HEAD: Final = re.compile(
+    rf"(?:{_NUMBER})?+[ \t]*+(?!(?:if|for|while|switch|catch|return|with|else|do|synchronized)\b)"
+    r"[A-Za-z_$#~*][^\n(=.]*+\("
 )
 _IMPORTS: Final = any_of(
     r"import\b",
@@ -114,7 +120,17 @@ def _claims(sample: Sample) -> bool:
 
 def split_file(text: str) -> Pieces:
     """Cut a source file into lines; signatures, imports and first lines of docs are known."""
-    return split_source(text, _MARKS(text))
+    marks = _MARKS(text)
+    _mark_bodies(text, marks)
+    return split_source(text, marks)
+
+
+def _mark_bodies(text: str, marks: Marks) -> None:
+    """Mark the heads of bodies that no word tells: methods of JavaScript, functions of C."""
+    for found in _BODY.finditer(text):
+        start = text.rfind("\n", 0, found.start()) + 1
+        if start not in marks and _HEAD.match(text, start, found.end()):
+            marks[start] = SIGNATURE
 
 
 KIND: Final = Kind(name="file_read", claims=_claims, is_sure=_is_numbered, split=split_file)

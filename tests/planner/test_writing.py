@@ -176,3 +176,16 @@ def test_a_label_and_a_script_without_blanks_share_no_blank() -> None:
     spans = {(0, 0): [(0, 5)], (1, 0): [(0, 8)]}
     (text,) = write_digest(read(wires), texts_of_run(wires), spans).texts.values()
     assert text.splitlines()[1:] == ["user:船九点开。", "user: At nine."]
+
+
+def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> None:
+    wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
+    texts = texts_of_run(wires)
+    texts[1, 0] = texts[1, 0]._replace(kind="file_read", is_outdated=True)
+    digest = write_digest(read(wires), texts, {(1, 0): [(0, 40)]})
+    assert [row[0].reason for row in digest.outcomes] == [
+        "oldest_stretch",
+        "digest:file_read,out_of_date",
+    ]
+    excerpt = write_excerpt(read(wires)[1], texts, {(1, 0): [(0, 40)]})
+    assert excerpt.outcomes[0][0].reason.startswith("excerpt:file_read,out_of_date,")

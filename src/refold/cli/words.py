@@ -62,8 +62,9 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "llm_preserved": "a model says: {}",
     "recoded": "the same data, shorter ({})",
     "excerpt": "its most telling parts are kept ({})",
+    "digest": "what tells most is in one digest of the oldest stretch ({})",
 }
-_LISTS: Final = frozenset({"recoded", "excerpt"})
+_LISTS: Final = frozenset({"recoded", "excerpt", "digest"})
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

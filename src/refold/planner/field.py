@@ -38,8 +38,8 @@ class Text(NamedTuple):
     kind: str = ""
     is_open: bool = False
     """Whether its pieces compete."""
-    factor: float = 1.0
-    """What its pieces are worth beside others."""
+    is_outdated: bool = False
+    """Whether the file that it shows was written since."""
 
     @property
     def key(self) -> Key:
@@ -155,8 +155,7 @@ def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]
 
 
 def _open(text: Text, superseded: Container[Key]) -> Text:
-    factor = _OUTDATED if text.key in superseded else 1.0
-    return text._replace(is_open=True, factor=factor)
+    return text._replace(is_open=True, is_outdated=text.key in superseded)
 
 
 def _competes(text: Text, layout: Layout) -> bool:
@@ -186,7 +185,8 @@ def find_candidates(texts: Sequence[Text], cuts: Iterable[Cuts]) -> Candidates:
     for number, (text, (ends, rows, credits_, grades)) in enumerate(zip(texts, cuts, strict=True)):
         if not text.is_open:
             continue
-        rate, worth = text.tokens / len(text.text), text.factor
+        rate = text.tokens / len(text.text)
+        worth = _OUTDATED if text.is_outdated else 1.0
         starts = [0, *ends][: len(ends)]
         found.lead.extend(_leads(len(found), grades))
         found.text.extend([number] * len(ends))

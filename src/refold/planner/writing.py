@@ -73,13 +73,23 @@ def write_excerpt(
         if len(tag) < len(part.text):
             shown[number] = tag
             rows.append(
-                Outcome("excerpted", f"excerpt:{text.kind},{percent}%", len(part.text), len(tag))
+                Outcome(
+                    "excerpted",
+                    f"excerpt:{_kind_words(text)},{percent}%",
+                    len(part.text),
+                    len(tag),
+                )
             )
         else:
             rows.append(Outcome("preserved", "within_budget", len(part.text), len(part.text)))
     if not rows:
         rows.append(Outcome("preserved", "short_content", 0, 0))
     return Fold(sources=(message,), texts=shown, outcomes=(tuple(rows),))
+
+
+def _kind_words(text: Text) -> str:
+    """Say of which kind *text* is, and whether its file was written since."""
+    return f"{text.kind},out_of_date" if text.is_outdated else text.kind
 
 
 def _dialogue(lines: Sequence[tuple[str, str]]) -> str:
@@ -103,18 +113,23 @@ def write_digest(
     shown = whole = 0
     for message in sources:
         said: list[str] = []
+        kinds: list[str] = []
         for number in (*range(len(message.parts)), CALLS):
             text = texts.get((message.index, number))
             chosen = spans.get((message.index, number), ())
-            if text is not None:
-                whole += len(text.text)
-                shown += sum(stop - start for start, stop in chosen)
-            if text is not None and chosen:
+            if text is None:
+                continue
+            whole += len(text.text)
+            shown += sum(stop - start for start, stop in chosen)
+            if number != CALLS:
+                kinds.append(_kind_words(text))
+            if chosen:
                 said.append(_show(text, chosen))
         body = "\n".join(said)
         if said:
             lines.append((message.role, body))
-        rows.append((Outcome("digested", "oldest_stretch", message.chars, len(body), body),))
+        why = f"digest:{','.join(dict.fromkeys(kinds))}" if kinds else "oldest_stretch"
+        rows.append((Outcome("digested", why, message.chars, len(body), body),))
     percent = min(99, 100 * shown // max(1, whole))
     tag = part_tag(_dialogue(lines), percent, handle_of(sources))
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=tuple(rows), is_rolled=True)

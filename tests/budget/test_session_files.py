@@ -99,6 +99,59 @@ def test_a_roll_up_links_what_came_before_to_what_comes_after(profile: Any) -> N
     assert _dangling(result.messages) == set()
 
 
+NOTES: list[tuple[Any, dict[str, Any]]] = [
+    ("Caveat: what follows was made by local commands.", {"isMeta": True}),
+    ([text("Continued from a conversation that ran out of room.")], {"isCompactSummary": True}),
+    ("Search for the tides.", {"isSidechain": True}),
+    ("<command-name>/clear</command-name>\n<command-args></command-args>", {}),
+    ("<local-command-stdout>Cleared.</local-command-stdout>\n", {}),
+]
+
+
+@PROFILES
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Fix the tide table.",
+        "<b>Fix</b> the tide table.",
+        "<command-name>/fix</command-name>\n<command-args>the tide table</command-args>",
+    ],
+)
+def test_the_first_task_is_what_the_user_typed_in_claude_code(task: str, profile: Any) -> None:
+    writer = Writer()
+    for content, marks in NOTES:
+        writer.link(type="user", message={"role": "user", "content": content}, **marks)
+    writer.turn("user", task)
+    records = writer.records + claude_code(40)[1:]
+    result = compress(records, token_budget=300, profile=profile)
+    assert result.fits
+    assert records[len(NOTES)] in result.messages
+
+
+@PROFILES
+def test_the_first_task_is_what_the_user_typed_in_codex(profile: Any) -> None:
+    def noted(*texts: str) -> dict[str, Any]:
+        content = [{"type": "input_text", "text": words} for words in texts]
+        return item({"type": "message", "role": "user", "content": content})
+
+    rules = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
+    machine = "<environment_context>\n  <cwd>/srv</cwd>\n</environment_context>"
+    task, *rest = codex(40)
+    records = [noted(rules, machine), noted(machine), noted(rules), task, *rest]
+    result = compress(records, token_budget=300, profile=profile)
+    assert result.fits
+    assert task in result.messages
+
+
+def test_without_a_word_of_the_users_the_first_note_is_the_task() -> None:
+    writer = Writer()
+    writer.turn("user", "<task>\nFix the tide table.\n</task>")
+    records = [*writer.records, *claude_code(40)[1:-1]]
+    result = compress(records, token_budget=300)
+    assert result.fits
+    assert result.messages[0] == records[0]
+
+
 def test_records_that_no_model_sees_are_not_counted_in_a_roll_up() -> None:
     records = claude_code(40)
     result = compress(records, token_budget=150)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from refold.budget.blocks import open_calls
+from refold.formats import find_task
 from refold.model.message import Message
 from refold.options import Options
 
@@ -15,7 +16,7 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
     asked = [
-        m.index
+        m
         for m in turns
         if m.role == "user" and not m.is_tool_result and (m.chars or m.images or m.opaque)
     ]
@@ -29,8 +30,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     for index in open_calls(messages):
         found.setdefault(index, "open_tool_call")
     if asked:
-        found.setdefault(asked[0], "first_task")
-        found.setdefault(asked[-1], "last_user_message")
+        found.setdefault(find_task(asked).index, "first_task")
+        found.setdefault(asked[-1].index, "last_user_message")
     if options.min_recency_window:
         for message in turns[-options.min_recency_window :]:
             found.setdefault(message.index, "min_recency_window")

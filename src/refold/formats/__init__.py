@@ -77,6 +77,14 @@ def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
     return ties([message.wire for message in messages]) if ties else {}
 
 
+def find_task(said: Sequence[Message]) -> Message:
+    """Return the first of these turns of the user's that the user wrote; if none, the first."""
+    is_injected = find_format(said[0].format).is_injected
+    if is_injected is None:
+        return said[0]
+    return next((message for message in said if not is_injected(message)), said[0])
+
+
 def load(
     messages: object, *, format_name: str = "auto", strict_roles: bool = False
 ) -> tuple[Message, ...]:
@@ -177,6 +185,7 @@ __all__ = [
     "Loader",
     "check_list",
     "find_format",
+    "find_task",
     "find_ties",
     "format_names",
     "load",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from refold.errors import MessageError
-from refold.model.message import Part
+from refold.model.message import Message, Part
 from refold.model.wire import Path
 
 
@@ -45,6 +45,8 @@ class Format:
     """Maps the place of a message to that of the last one that must not be parted from it."""
     turn_path: Callable[[Mapping[str, Any]], Path] | None = None
     """Says where the turn stands in a record, if this is the record shape of a session file."""
+    is_injected: Callable[[Message], bool] | None = None
+    """Tells whether a program wrote a turn of the user's, such as the output of a command."""
 
     @property
     def is_file(self) -> bool:
@@ -87,6 +89,14 @@ def kind_of(value: object) -> str:
     """Name the type of what is no plain data; of an SDK's object also say how it becomes some."""
     name = type(value).__name__
     return f"{name}; convert it with its model_dump()" if hasattr(value, "model_dump") else name
+
+
+def is_tagged(message: Message) -> bool:
+    """Tell whether all that *message* says stands in tags, as programs write it."""
+    if not message.parts:
+        return False
+    first, last = message.parts[0].text, message.parts[-1].text
+    return first.lstrip().startswith("<") and last.rstrip().endswith(">")
 
 
 def spot(place: str, path: Sequence[str | int]) -> str:

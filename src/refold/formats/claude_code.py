@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, has_type, read_role
+from refold.formats.base import Format, Reading, has_type, is_tagged, read_role
 from refold.formats.content import read_content
+from refold.model.message import Message
 from refold.model.wire import Path
 
 _TURNS: Final = frozenset({"user", "assistant"})
@@ -14,6 +15,9 @@ _NOTES: Final = frozenset({"summary", "file-history-snapshot"})
 """Records with which a file may begin before anybody has said anything."""
 _KEPT: Final = tuple("isSidechain userType cwd sessionId version gitBranch uuid timestamp".split())
 """What a summary takes over from the last record that it stands for."""
+_INJECTED: Final = ("isMeta", "isCompactSummary", "isSidechain")
+"""Set on turns of the user's that nobody typed: caveats, summaries, tasks for sub-agents."""
+_ARGUMENTS: Final = "<command-args>"
 
 
 def _marks(record: Mapping[str, Any]) -> bool:
@@ -76,6 +80,18 @@ def _ties(records: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return ties
 
 
+def _is_injected(message: Message) -> bool:
+    """Tell whether nobody typed it; a command that was typed with arguments may be the task."""
+    if any(message.wire.get(name) for name in _INJECTED):
+        return True
+    return is_tagged(message) and not _has_arguments(message.parts[0].text)
+
+
+def _has_arguments(text: str) -> bool:
+    _, found, rest = text.partition(_ARGUMENTS)
+    return bool(found) and not rest.lstrip().startswith("<")
+
+
 FORMAT: Final[Format] = Format(
     name="claude-code",
     marks=_marks,
@@ -83,4 +99,5 @@ FORMAT: Final[Format] = Format(
     write=_write,
     ties=_ties,
     turn_path=_turn_path,
+    is_injected=_is_injected,
 )

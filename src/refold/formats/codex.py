@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, add_text, has_type, read_role
+from refold.formats.base import Format, Reading, add_text, has_type, is_tagged, read_role
 from refold.formats.content import add_answer, dump, read_content
+from refold.model.message import Message
 from refold.model.wire import Path
 
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
@@ -14,6 +15,8 @@ _RESULTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
 _SAID: Final = ("action", "name", "arguments", "code", "queries", "output", "outputs", "results")
 """What a call of the provider's own may say, and what came of it: both are read by the model."""
 _ITEMS: Final = _CALLS | _RESULTS | {"message", "reasoning"}
+_INSTRUCTIONS: Final = "# AGENTS.md instructions"
+"""With these words the instructions of a project begin, which are told as if by the user."""
 
 
 def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
@@ -107,6 +110,16 @@ def _turn_path(record: Mapping[str, Any]) -> Path:
     return () if found is None else found[1]
 
 
+def _is_injected(message: Message) -> bool:
+    """Tell whether it is a note of Codex on the project, the machine or the course of events."""
+    return is_tagged(message) or any(p.text.startswith(_INSTRUCTIONS) for p in message.parts[:1])
+
+
 FORMAT: Final[Format] = Format(
-    name="codex", marks=_marks, read=_read, write=_write, turn_path=_turn_path
+    name="codex",
+    marks=_marks,
+    read=_read,
+    write=_write,
+    turn_path=_turn_path,
+    is_injected=_is_injected,
 )

@@ -215,8 +215,8 @@ class ModelReport:
 class Result(_Readable):
     """The shorter conversation, and the originals it stands for."""
 
-    messages: list[dict[str, Any]]
-    """The conversation in the caller's own shape, ready to send."""
+    messages: list[Any]
+    """The conversation in the caller's own shape, ready to send: every SDK's types take it."""
     verbatim: dict[str, Any]
     """Originals by id; for messages that cannot carry provenance also the links to find them."""
     compression: Compression = field(default_factory=Compression)
@@ -273,7 +273,7 @@ class Result(_Readable):
 class UncompressResult(_Readable):
     """The restored conversation, and what could not be restored."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     messages_expanded: int = 0
     """Stand-ins that were replaced by their originals."""
     messages_passthrough: int = 0

@@ -72,8 +72,8 @@ class RetrieveTool:
         check_whole("max_chars", self.max_chars, least=1)
 
     @property
-    def schema(self) -> dict[str, Any]:
-        """The tool as the provider wants it in a request."""
+    def schema(self) -> Any:
+        """The tool as the provider wants it in a request: a dict, which every SDK's types take."""
         said = {"name": self.name, "description": _DESCRIPTION}
         parameters = _parameters(self.max_chars)
         match self.style:

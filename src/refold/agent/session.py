@@ -113,11 +113,11 @@ class Session:
             self.append(message)
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
         return [clone(message.wire) for message in self._messages]
 
-    def view(self, token_budget: int | None = None) -> list[dict[str, Any]]:
+    def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
@@ -141,7 +141,7 @@ class Session:
         self._sent = len(self._shown)
         return list(self._shown)
 
-    async def aview(self, token_budget: int | None = None) -> list[dict[str, Any]]:
+    async def aview(self, token_budget: int | None = None) -> list[Any]:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
 

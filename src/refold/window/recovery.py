@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def send_fitting(
-    manager: ContextWindowManager, messages: Wires, send: Callable[[list[dict[str, Any]]], T]
+    manager: ContextWindowManager, messages: Wires, send: Callable[[list[Any]], T]
 ) -> T:
     """Return what *send* returns for the fitted messages.
 
@@ -40,7 +40,7 @@ def send_fitting(
 async def asend_fitting(
     manager: ContextWindowManager,
     messages: Wires,
-    send: Callable[[list[dict[str, Any]]], Awaitable[T]],
+    send: Callable[[list[Any]], Awaitable[T]],
 ) -> T:
     """Do what `send_fitting` does with an async *send*."""
     fitted = await manager.afit(messages)

@@ -12,7 +12,7 @@ from refold.result import ModelReport, Obstacle
 class FitResult:
     """A list to send, whether it fits, and what was done to make it."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     fits: bool
     tokens_before: int
     tokens_after: int

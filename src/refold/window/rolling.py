@@ -45,7 +45,7 @@ class RollingSummary:
         self._messages.extend(clone(dict(message)) for message in messages)
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """Everything that was added, copied."""
         return [clone(message) for message in self._messages]
 

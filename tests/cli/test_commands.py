@@ -149,6 +149,43 @@ def test_stats_shows_the_figures(refold: Refold, file: Path) -> None:
     assert data["tokens_after"] < data["tokens_before"]
 
 
+def test_notes_in_a_session_file_are_no_messages(refold: Refold) -> None:
+    note = {"type": "progress", "data": {}}
+    turns = [{"type": m["role"], "sessionId": "s", "message": m} for m in chat(40)]
+    Path("s.jsonl").write_bytes(jsonl([note, *(r for t in turns for r in (t, note))]))
+    assert refold("compress", "s.jsonl", "-o", "b.jsonl").err.startswith("40 messages · ")
+    assert "in 40 messages" in refold("count", "s.jsonl").out.decode()
+    assert "\n  40 messages, " in refold("explain", "s.jsonl").out.decode()
+    figures = json.loads(refold("stats", "s.jsonl", "--json", "--budget", "1000").out)
+    done = refold("compress", "s.jsonl", "-o", "b.jsonl", "--budget", "1000")
+    assert done.err.startswith(f"40 → {figures['messages_after']} messages · ")
+    assert f"in {figures['messages_after']} messages" in refold("count", "b.jsonl").out.decode()
+
+
+@pytest.mark.parametrize("columns", [1, 30, 59, 60, 72])
+@pytest.mark.parametrize("command", ["count", "stats", "explain"])
+def test_a_narrow_terminal_cuts_no_number(
+    refold: Refold, file: Path, monkeypatch: pytest.MonkeyPatch, command: str, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    wide = refold(command, file).out.decode()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    narrow = refold(command, file).out.decode()
+    assert _figures(narrow) == _figures(wide)
+    assert max(map(len, narrow.splitlines())) <= max(60, columns)
+
+
+def _figures(shown: str) -> list[str]:
+    """Find the numbers with a thousands separator or a percent sign."""
+    return re.findall(r"\d[\d.,]*(?:,\d{3}| %)", shown)
+
+
+def test_the_list_of_commands_cuts_no_sentence(refold: Refold) -> None:
+    commands = refold("--help").out.decode().partition("Commands:")[2].partition("\n\n")[0]
+    assert len(commands.strip().splitlines()) == len(COMMANDS)
+    assert all(line.endswith(".") and "..." not in line for line in commands.strip().splitlines())
+
+
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_demo_shows_the_proof(
     refold: Refold, monkeypatch: pytest.MonkeyPatch, columns: int

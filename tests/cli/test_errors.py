@@ -63,6 +63,10 @@ def test_files_that_cannot_be_read(refold: Refold) -> None:
     done = refold("uncompress", "dir")
     assert done.code == 1
     assert "directory" in done.err
+    refold("compress", "-", "-o", "b", "--store", "s.db", stdin=jsonl(chat()))
+    done = refold("uncompress", "s.db")
+    assert done.code == 1
+    assert "s.db: it is a store of originals" in done.err
 
 
 def test_originals_need_a_place(refold: Refold) -> None:
@@ -152,12 +156,23 @@ def test_a_result_never_replaces_its_originals(refold: Refold) -> None:
     Path("a.jsonl").write_bytes(jsonl(chat()))
     done = refold("compress", "a.jsonl", "-o", "s.db", "--store", "./s.db")
     assert done.code == 2
-    assert "-o and --store both name 's.db'" in done.err
+    assert "-o 's.db' names a store" in done.err
     assert not Path("s.db").exists()
     refold("compress", "a.jsonl", "-o", "b.jsonl", "--store", "s.db")
     kept = Path("s.db").read_bytes()
     assert refold("uncompress", "b.jsonl", "--store", "s.db", "-o", "s.db").code == 2
+    assert refold("compress", "a.jsonl", "-o", "s.db").code == 2
+    assert refold("compress", "a.jsonl", "--json", "-o", "s.db").code == 2
     assert Path("s.db").read_bytes() == kept
+
+
+def test_a_directory_as_output_leaves_nothing_behind(refold: Refold) -> None:
+    Path("dir").mkdir()
+    for command in ("compress", "uncompress"):
+        done = refold(command, "-", "-o", "dir", stdin=jsonl(chat()))
+        assert done.code == 1
+        assert "cannot write 'dir': it is a directory; name a file in it" in done.err
+    assert list(Path().iterdir()) == [Path("dir")]
 
 
 def test_originals_that_cannot_be_passed_on(refold: Refold) -> None:

@@ -22,7 +22,7 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
-from refold.cli.originals import Sidecar, check_apart, inherit, open_embedded, sidecar_of
+from refold.cli.originals import Sidecar, check_out, inherit, open_embedded, sidecar_of
 from refold.cli.progress import working
 from refold.cli.words import count_of, percent_saved
 from refold.errors import StoreError
@@ -64,10 +64,10 @@ def command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Fold a conversation file; the originals are kept so that it can be unfolded."""
+    """Fold a conversation file, and keep its originals."""
     options = make_options(**choices)
     out = None if out == STDIO else out
-    check_apart(out, store)
+    check_out(out, store)
     document = read_document(file)
     as_json = as_json or document.verbatim is not None
     if out is None and store is None and not as_json:
@@ -84,7 +84,7 @@ def command(
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out)
-    say(_summary(document, folded, place), quiet=quiet)
+    say(_summary(folded, place), quiet=quiet)
     check_budget(folded.result)
 
 
@@ -123,9 +123,8 @@ def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return {**old, **new}
 
 
-def _summary(document: Document, folded: FoldedFile, place: str) -> str:
-    before, after = len(document.items), len(folded.document.items)
+def _summary(folded: FoldedFile, place: str) -> str:
     figures = folded.result.compression
     tokens = f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens"
     kept = f"originals in {place}" if folded.is_changed else "nothing to fold"
-    return " · ".join((count_of(before, after), f"{tokens} ({percent_saved(figures)})", kept))
+    return " · ".join((count_of(*folded.turns), f"{tokens} ({percent_saved(figures)})", kept))

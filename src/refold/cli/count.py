@@ -34,7 +34,7 @@ Counts are exact for models whose tokenizer is public, and estimated otherwise.
 @model_option
 @json_option
 def command(*, file: str, format_name: str | None, model: str | None, as_json: bool) -> None:
-    """Count tokens by role and by kind of content; changes nothing."""
+    """Count tokens by role and by kind of content. Changes nothing."""
     document = read_document(file)
     counted = CountedTexts(counter_for(model), estimate_tokens)
     with naming_lines(document), working("counting", chars=len(document.text())):
@@ -61,4 +61,4 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
     console = make_console()
     console.print(f"{total:,} tokens ({how}) in {turns:,} message{'' if turns == 1 else 's'}")
     if total:
-        console.print(draw_shares(shares))
+        console.print(draw_shares(shares, console.width))

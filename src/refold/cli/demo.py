@@ -34,7 +34,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 def command() -> int:
-    """Fold a bundled session, show what happened to it, and unfold it again."""
+    """Fold a session that comes with refold, and unfold it again."""
     from refold.cli.render import draw_decisions, draw_pair, draw_title, draw_totals, make_console
 
     text = files("refold.cli").joinpath(SESSION).read_text(encoding="utf-8")
@@ -47,8 +47,7 @@ def command() -> int:
     console = make_console()
     console.print()
     console.print(draw_title("A coding agent repairs a payment webhook"))
-    totals = draw_totals(folded.result.compression, len(document.items), len(folded.sources))
-    console.print(totals)
+    console.print(draw_totals(folded.result.compression, folded.turns, console.width))
     console.print()
     console.print(draw_title("What happened to each message, and why"))
     console.print(draw_decisions(rows, console.width))

@@ -37,7 +37,7 @@ Examples:
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 def command(*, file: str, as_json: bool, full: bool, **choices: Any) -> None:
-    """Say what a fold does to every message, and why; changes nothing."""
+    """Say what a fold does to every message, and why. Changes nothing."""
     options = make_options(**choices, trace=True)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
@@ -51,6 +51,5 @@ def command(*, file: str, as_json: bool, full: bool, **choices: Any) -> None:
 
         console = make_console()
         console.print(draw_explanation(rows, console.width, full=full))
-        figures = folded.result.compression
-        console.print(draw_totals(figures, len(document.items), len(folded.document.items)))
+        console.print(draw_totals(folded.result.compression, folded.turns, console.width))
     check_budget(folded.result)

@@ -43,6 +43,8 @@ class FoldedFile:
     sources: tuple[tuple[Item, ...], ...]
     spellings: Mapping[str, Any]
     """What `uncompress` needs to write the folded records as they were; already in the store."""
+    turns: tuple[int, int]
+    """How many messages the file had and has; the notes in a session file are none."""
 
     @property
     def is_changed(self) -> bool:
@@ -69,10 +71,12 @@ def fold_file(
 ) -> FoldedFile:
     """Fold the records of *document*; originals and exact spellings are in *store* on return."""
     with naming_lines(document):
-        result = _fold(document.messages, Engine(options, store=store), progress or Progress())
+        engine = Engine(options, store=store)
+        result, is_turn = _fold(document.messages, engine, progress or Progress())
     items: list[Item] = []
     rows: list[tuple[Item, ...]] = []
     folded: dict[str, tuple[Item, ...]] = {}
+    turns_after = place = 0
     chain = _Chain()
     for sources, wire in _align(document.items, result):
         is_kept = wire is sources[0].wire
@@ -80,6 +84,8 @@ def fold_file(
         key = chain.add(raw)
         items.append(Item(raw=raw, wire=wire, gap=sources[-1].gap))
         rows.append(sources)
+        turns_after += any(is_turn[place : place + len(sources)])
+        place += len(sources)
         if not is_kept:
             folded[key] = sources
     return FoldedFile(
@@ -87,14 +93,19 @@ def fold_file(
         result=result,
         sources=tuple(rows),
         spellings=_keep_spellings(folded, document, store),
+        turns=(sum(is_turn), turns_after),
     )
 
 
-def _fold(messages: Sequence[Mapping[str, Any]], engine: Engine, progress: Progress) -> Result:
+def _fold(
+    messages: Sequence[Mapping[str, Any]], engine: Engine, progress: Progress
+) -> tuple[Result, list[bool]]:
+    """Return the result, and of every record whether it is a message or only a note."""
     job = engine.begin(messages)
     looks = 2 * len({part.text for message in job.messages for part in message.parts})
     progress.share = lambda: min(1, job.analyses.looks / max(1, looks))
-    return engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
+    result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
+    return result, [message.is_turn for message in job.messages]
 
 
 def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:

@@ -16,6 +16,8 @@ from refold.cli.envelope import is_envelope, open_envelope
 from refold.errors import FormatError, RefoldError
 
 STDIO: Final = "-"
+SQLITE: Final = b"SQLite format 3\0"
+"""How every file of SQLite begins."""
 
 
 class OutputError(RefoldError):
@@ -26,6 +28,8 @@ def read_document(path: str) -> Document:
     """Read a conversation in any of the shapes we know; `-` is standard input."""
     name = "standard input" if path == STDIO else path
     data = _read_bytes(path, name)
+    if data.startswith(SQLITE):
+        raise FormatError("it is a store of originals; name the file that was folded", name)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

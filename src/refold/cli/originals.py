@@ -12,6 +12,7 @@ import click
 
 from refold.cli.document import Document
 from refold.cli.folding import Originals, may_be_folded
+from refold.cli.io import SQLITE, OutputError
 from refold.errors import StoreError
 from refold.stores import MemoryStore, SqliteStore
 
@@ -66,15 +67,27 @@ def inherit(source: str, target: Path) -> None:
         raise
 
 
-def check_apart(out: str | None, store: str | None) -> None:
-    """Refuse to write a result over the store that has its originals."""
-    if out is None or store is None:
+def check_out(out: str | None, store: str | None) -> None:
+    """Refuse to write a result over a directory or a store, before anything is read or kept."""
+    if out is None:
         return
-    if Path(out).resolve() == Path(store).resolve():
+    path = Path(out)
+    if path.is_dir():
+        raise OutputError(f"cannot write {out!r}: it is a directory; name a file in it")
+    if (store is not None and path.resolve() == Path(store).resolve()) or is_store(path):
         raise click.UsageError(
-            f"-o and --store both name {out!r}: the result would take the place of the originals; "
+            f"-o {out!r} names a store: the result would take the place of the originals; "
             "choose another OUT"
         )
+
+
+def is_store(path: Path) -> bool:
+    """Tell whether there is an SQLite file; what cannot be read is none."""
+    with suppress(OSError):
+        if path.is_file():  # a pipe would wait for somebody to write into it
+            with path.open("rb") as file:
+                return file.read(len(SQLITE)) == SQLITE
+    return False
 
 
 def open_embedded(document: Document) -> MemoryStore:

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from refold.cli.story import Row
     from refold.tokens.breakdown import Share
 
+MIN_WIDTH: Final = 60
+"""On a narrower terminal lines go on below: a number that is cut short says something else."""
 MAX_WIDTH: Final = 118
 _NARROW: Final = 100
 _BAR_CHARS: Final = 40
 _SHARE_CHARS: Final = 28
 _LEFT_CHARS: Final = 46
 """What the columns left of the reason take."""
+_TOTALS_CHARS: Final = 38
+_SHARES_CHARS: Final = 50
+"""What stands around the bars of the totals and of the shares."""
 _MIN_EXCERPT: Final = 16
 _ROLE_COLOURS: Final = {
     "system": "magenta",
@@ -34,11 +39,11 @@ _ROLE_COLOURS: Final = {
 
 
 def make_console() -> Console:
-    """Return the console for standard output, no wider than is good to read."""
+    """Return the console for standard output, no wider or narrower than is good to read."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False)
-    console.width = min(console.width, MAX_WIDTH)
+    console.width = max(MIN_WIDTH, min(console.width, MAX_WIDTH))
     return console
 
 
@@ -50,23 +55,24 @@ def draw_title(text: str) -> RenderableType:
     return Rule(Text(f" {text} ", style="bold"), align="left", style="dim")
 
 
-def draw_totals(figures: Compression, before: int, after: int) -> Text:
+def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Text:
     """Draw tokens before and after as two bars."""
     from rich.text import Text
 
     share = figures.tokens_after / figures.tokens_before if figures.tokens_before else 1.0
-    filled = max(1, round(_BAR_CHARS * share))
-    width = len(f"{figures.tokens_before:,}")
+    chars = min(_BAR_CHARS, width - _TOTALS_CHARS)
+    filled = max(1, round(chars * share))
+    digits = len(f"{figures.tokens_before:,}")
     return Text.assemble(
         ("  before  ", "dim"),
-        (f"{figures.tokens_before:>{width},} tokens  ", "bold"),
-        ("█" * _BAR_CHARS, "red"),
+        (f"{figures.tokens_before:>{digits},} tokens  ", "bold"),
+        ("█" * chars, "red"),
         ("\n  after   ", "dim"),
-        (f"{figures.tokens_after:>{width},} tokens  ", "bold"),
+        (f"{figures.tokens_after:>{digits},} tokens  ", "bold"),
         ("█" * filled, "green"),
-        ("░" * (_BAR_CHARS - filled), "dim"),
+        ("░" * (chars - filled), "dim"),
         (f"  {percent_saved(figures)}", "bold green"),
-        (f"\n  {count_of(before, after)}", "dim"),
+        (f"\n  {count_of(*turns)}", "dim"),
         (", nothing lost: every original can be brought back", "dim"),
     )
 
@@ -211,13 +217,14 @@ def _chars(row: Row) -> Text:
     return Text.assemble((f"{row.chars_before:,} → ", "dim"), f"{row.chars_after:,}")
 
 
-def draw_shares(shares: Sequence[Share]) -> Table:
+def draw_shares(shares: Sequence[Share], width: int) -> Table:
     """Draw where tokens go as a bar chart."""
     from rich.table import Table
     from rich.text import Text
 
     total = sum(share.tokens for share in shares)
     most = max(share.tokens for share in shares)
+    chars = min(_SHARE_CHARS, width - _SHARES_CHARS)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("role", "kind", "items", "tokens", "", ""):
         table.add_column(name, justify="right" if name in ("items", "tokens") else "left")
@@ -229,6 +236,6 @@ def draw_shares(shares: Sequence[Share]) -> Table:
             f"{share.items:,}",
             f"{share.tokens:,}",
             f"{100 * share.tokens / total:.1f} %",
-            Text("█" * max(1, round(_SHARE_CHARS * share.tokens / most)), style=colour),
+            Text("█" * max(1, round(chars * share.tokens / most)), style=colour),
         )
     return table

@@ -35,12 +35,12 @@ Examples:
 @fold_options
 @json_option
 def command(*, file: str, as_json: bool, **choices: Any) -> None:
-    """Show the figures of a fold: tokens, counters, quality; changes nothing."""
+    """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
     options = make_options(**choices)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         folded = fold_file(document, options, open_for_looking(document, file, stack), progress)
-    before, after = len(document.items), len(folded.document.items)
+    before, after = folded.turns
     figures = folded.result.compression
     if as_json:
         data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
@@ -49,6 +49,6 @@ def command(*, file: str, as_json: bool, **choices: Any) -> None:
         from refold.cli.render import draw_figures, draw_totals, make_console
 
         console = make_console()
-        console.print(draw_totals(figures, before, after))
+        console.print(draw_totals(figures, folded.turns, console.width))
         console.print(draw_figures(figures))
     check_budget(folded.result)

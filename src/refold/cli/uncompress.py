@@ -10,7 +10,7 @@ import click
 from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, write_text
 from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
-from refold.cli.originals import check_apart, find_originals
+from refold.cli.originals import check_out, find_originals
 from refold.cli.progress import working
 from refold.cli.style import Style
 from refold.cli.words import clean, count_of
@@ -43,7 +43,7 @@ def command(
     *, file: str, out: str | None, store: str | None, one_layer: bool, as_json: bool, quiet: bool
 ) -> int:
     """Unfold a file: the bytes it had before it was folded."""
-    check_apart(out, store)
+    check_out(out, store)
     document = read_document(file)
     with ExitStack() as stack:
         originals = find_originals(document, file, store, stack)

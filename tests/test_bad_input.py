@@ -296,16 +296,17 @@ def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_stores_refuse_what_is_no_key(kind: str, tmp_path: Path) -> None:
-    store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "s.db")
     bad_puts: list[Any] = [{1: "x"}, {None: "x"}, {b"k": "x"}, [("k", "x")], None]
-    for entries in bad_puts:
-        with pytest.raises(StoreError):
-            store.put({"good": 1, **entries} if isinstance(entries, dict) else entries)
     bad_gets: list[Any] = ["k", b"k", 3, None, [1]]
-    for keys in bad_gets:
-        with pytest.raises(StoreError):
-            store.get(keys)
-    assert len(store) == 0
+    with SqliteStore(tmp_path / "s.db") as file:
+        store = MemoryStore() if kind == "memory" else file
+        for entries in bad_puts:
+            with pytest.raises(StoreError):
+                store.put({"good": 1, **entries} if isinstance(entries, dict) else entries)
+        for keys in bad_gets:
+            with pytest.raises(StoreError):
+                store.get(keys)
+        assert len(store) == 0
 
 
 class BrokenStore:
@@ -331,14 +332,14 @@ def test_a_store_that_cannot_write_means_no_result() -> None:
 def test_a_value_that_a_file_cannot_hold_is_refused_before_anything_is_written(
     tmp_path: Path,
 ) -> None:
-    store = SqliteStore(tmp_path / "s.db")
     messages: list[dict[str, Any]] = [
         {"id": "a", "role": "user", "content": LONG},
         {"id": "b", "role": "assistant", "content": LONG + "!", "when": {1, 2}},
     ]
-    with pytest.raises(StoreError, match="set"):
-        compress(messages, store=store, recency_window=0)
-    assert len(store) == 0
+    with SqliteStore(tmp_path / "s.db") as store:
+        with pytest.raises(StoreError, match="set"):
+            compress(messages, store=store, recency_window=0)
+        assert len(store) == 0
 
 
 # What nobody has a table for: values that JSON does not know, in keys that we do not know.

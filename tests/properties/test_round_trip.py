@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +144,10 @@ def test_originals_are_in_the_store_before_the_result_is_returned(
 # What generated conversations hardly ever hit: texts made to be confused with each other.
 
 
-def store_kinds(path: Path) -> list[Store | None]:
-    return [None, MemoryStore(), SqliteStore(path / "s.db")]
-
-
 @pytest.fixture(params=["verbatim", "memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store | None:
-    return store_kinds(tmp_path)[["verbatim", "memory", "sqlite"].index(request.param)]
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store | None]:
+    with SqliteStore(tmp_path / "s.db") as file:
+        yield {"verbatim": None, "memory": MemoryStore(), "sqlite": file}[request.param]
 
 
 def assert_round_trip(messages: Conversation, store: Store | None, **chosen: Any) -> None:
@@ -199,17 +197,17 @@ def test_two_stand_ins_that_read_the_same(store: Store | None) -> None:
     assert_round_trip(messages, store, recency_window=0)
 
 
-def test_conversations_with_the_same_ids_share_a_store(tmp_path: Path) -> None:
-    for store in (MemoryStore(), SqliteStore(tmp_path / "s.db")):
-        folded = []
-        for text in (LONG, LONG.upper()):
-            messages = [
-                {"role": "user", "content": text},
-                {"id": "a", "role": "user", "content": text},
-            ]
-            folded.append((messages, compress(messages, store=store, recency_window=0)))
-        for messages, result in folded:
-            assert_same(uncompress(result.messages, store).messages, messages)
+def test_conversations_with_the_same_ids_share_a_store(store: Store | None) -> None:
+    shared = MemoryStore() if store is None else store
+    folded = []
+    for text in (LONG, LONG.upper()):
+        messages = [
+            {"role": "user", "content": text},
+            {"id": "a", "role": "user", "content": text},
+        ]
+        folded.append((messages, compress(messages, store=shared, recency_window=0)))
+    for messages, result in folded:
+        assert_same(uncompress(result.messages, shared).messages, messages)
 
 
 def test_a_surrogate_pair_is_not_the_character_it_would_be(store: Store | None) -> None:

@@ -16,7 +16,7 @@ TEXTS = st.one_of(
     st.text(max_size=12),
     st.text(st.sampled_from('a1 "{}[],=:|<>\\\n\t-.ENDé\u2028\x00'), max_size=12),
     st.sampled_from(
-        ["", "1", "-0", "true", "null", "<<END", "END", "a\nEND\nb", "x://y", "rows of"]
+        ["", "1", "-0", "true", "null", "NaN", "<<END", "END", "a\nEND\nb", "x://y", "rows of"]
     ),
 )
 SCALARS = st.one_of(
@@ -108,3 +108,8 @@ def test_a_text_may_hold_many_brackets_without_a_document() -> None:
     log = "[INFO] {started}\n[2031-05-02 10:00:00] {x\n" * 20_000
     assert CODEC.encode(log) is None
     assert CODEC.decode(log) == log
+
+
+def test_a_text_that_others_take_for_a_number_keeps_its_quotes_in_a_list() -> None:
+    assert write_plain(["NaN", "-Infinity", "Nancy"]) == '["NaN", "-Infinity", Nancy]'
+    assert write_plain({"name": "NaN"}) == "{name=NaN}"

@@ -197,7 +197,7 @@ class _Originals:
 
     def _unknown(self, handle: str) -> str:
         tags = [f"#{id_.removeprefix(ID_PREFIX)[:HANDLE_CHARS]}" for id_ in self._folds]
-        names = [*tags, *(str(key).replace(TOOL_PREFIX, "#") for key in self._known)]
+        names = [*(str(key).replace(TOOL_PREFIX, "#") for key in self._known), *tags]  # as seen
         known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
         near = get_close_matches(handle[:100], known, n=5, cutoff=0.5)
         hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(known[-5:])}"

@@ -26,6 +26,8 @@ from refold.lossless.json_tree import (
 
 _BARE_TEXT: Final = re.compile(r"[^\s\"{}\[\],\x00-\x1f\x7f-\x9f]+")
 _LITERAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_LIKE_LITERAL: Final = re.compile(rf"{_LITERAL.pattern}|NaN|-?Infinity")
+"""What stands for a number or a word of its own, here or in what others take for JSON."""
 _FIELD: Final = re.compile(
     rf"[ \n]*+({BARE_KEY.pattern}+)"
     rf"(?:=(?!<<)({_BARE_TEXT.pattern}+)|=\"([^\"\\\x00-\x1f]*+)\"|: ?({_LITERAL.pattern}))"
@@ -84,7 +86,7 @@ def _text(text: str, *, is_item: bool = False) -> str:
     """Write a text bare if it can stand so, as a block if it has several lines, else quoted."""
     # An address would swallow the bracket after it.
     if _BARE_TEXT.fullmatch(text) and "://" not in text and not text.startswith("<<"):
-        return quote(text) if is_item and _LITERAL.fullmatch(text) else text
+        return quote(text) if is_item and _LIKE_LITERAL.fullmatch(text) else text
     if text.count("\n") + 1 >= _MIN_BLOCK_LINES and not _CONTROL.search(text):
         for tag in _TAGS:
             if f"\n{tag}" not in text and not text.startswith(tag):

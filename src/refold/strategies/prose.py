@@ -107,7 +107,7 @@ def make_units(text: str, scorer: SentenceScorer | None = None) -> Units:
     texts = [text[start:end] for start, end, _ in sentences]
     paragraphs = [paragraph for _, _, paragraph in sentences]
     if len(set(texts)) < len(texts):
-        first = {said: place for place, said in reversed(list(enumerate(texts)))}
+        first = dict(zip(reversed(texts), reversed(range(len(texts))), strict=True))
         places = sorted(first.values())
         texts = [texts[place] for place in places]
         scores = [scores[place] for place in places]

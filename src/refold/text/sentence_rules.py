@@ -69,10 +69,10 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
         tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
         if _ABBREVIATION.search(tail):
             return True
-        if _FIRST_LETTER.search(tail) and _SECOND_LETTER.match(text, stop, end):
+        if _SECOND_LETTER.match(text, stop, end) and _FIRST_LETTER.search(tail):
             return True
-        if _NUMBER_ABBREVIATION.search(tail) and text[stop : stop + 2].strip().isdigit():
-            return stop < end
+        if last == "o" and _NUMBER_ABBREVIATION.search(tail):
+            return stop < end and text[stop : stop + 2].strip().isdigit()
     if "0" <= last <= "9" and _MONTH.match(text, stop, end):
         return _DAY.search(text[max(first, stop - _LONGEST_ABBREVIATION) : stop]) is not None
     if stop - first > LONGEST_LABEL or not last.isalnum():

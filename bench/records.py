@@ -149,8 +149,17 @@ def _promised(messages: Messages, *, has_words: bool) -> Iterator[tuple[str, dic
         if turn.get("role") in _SYSTEM:
             yield "the system prompt", message
     if asked and has_words:
-        yield "the task", asked[0]
+        yield "the task", next(filter(_is_typed, asked), asked[0])
         yield "the last user message", asked[-1]
+
+
+def _is_typed(message: dict[str, Any]) -> bool:
+    """Tell what somebody typed from notes that Codex adds in the user's name."""
+    if "type" not in message:  # no record of a session file: all of it is the user's
+        return True
+    spelled = json.dumps(message.get("payload", message)["content"])
+    words = spelled.partition('"text": "')[2] or spelled[1:]
+    return not words.startswith(("<", "# AGENTS.md"))
 
 
 def blame(obstacles: Iterable[Obstacle]) -> str:

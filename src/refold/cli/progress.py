@@ -49,6 +49,8 @@ def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        while not is_over.wait(_FRAME_SECONDS):
+        is_last = False
+        while not is_last:
+            is_last = is_over.wait(_FRAME_SECONDS)
             if progress.share is not None:
-                bar.update(task, total=1, completed=progress.share())
+                bar.update(task, total=1, completed=progress.share(), refresh=is_last)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from refold.classifiers.base import Classifier, expect_verdict
 from refold.errors import ConfigError, describe
-from refold.events import Event, Listener
+from refold.events import Event, EventKind, Listener
 from refold.flow import Flow
 from refold.model.ask import Answers, Judgement, Questions
 from refold.result import ModelReport, RefusedAnswer
@@ -160,7 +160,7 @@ class Asker:
             self._tell("failed", done, len(tasks), tally.failures[-1])
         self._tell("done", done, len(tasks))
 
-    def _tell(self, kind: Any, done: int, total: int, detail: str = "") -> None:
+    def _tell(self, kind: EventKind, done: int, total: int, detail: str = "") -> None:
         if self._listener is not None:
             self._listener(Event(kind=kind, done=done, total=total, detail=detail))
 

@@ -147,7 +147,7 @@ class Engine:
         analyses: Analyses,
         options: Options,
         target: int | None = None,
-    ) -> tuple[Plan, BudgetReport | None]:
+    ) -> Planned:
         """Decide what happens to *messages*; a budget aims at *target*, if given."""
         aim = None if options.token_budget is None else target
         if options.compression_threshold is not None or options.token_budget is not None:

@@ -109,8 +109,9 @@ def retrieve_tool(
     if isinstance(source, Result):
         messages = messages or source.messages
         source = source.verbatim
-    tool = RetrieveTool(source=source, messages=messages, name=name, style=style)
-    return replace(tool, max_chars=max_chars)
+    return RetrieveTool(
+        source=source, messages=messages, name=name, style=style, max_chars=max_chars
+    )
 
 
 def _parameters(max_chars: int) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class ScopedStore:
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys* in this scope."""
-        wanted = list(dict.fromkeys(check_keys(keys)))
+        wanted = check_keys(keys)
         found: dict[str, Any] = {}
         for place in self._places():
             missing = [key for key in wanted if key not in found]

@@ -113,7 +113,6 @@ def _is_lines(text: str, start: int) -> bool:
 def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
     others: dict[str, Any] = {}
     found: tuple[list[_Span], int] | None = None
-    end = start
     for key, place in (members := _Members(text, start)):
         if key == "messages" and text[place] == "[":
             found = _scan_list(text, place)

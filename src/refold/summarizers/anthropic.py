@@ -21,11 +21,11 @@ _DOMAIN: Final = "anthropic.com"
 class AnthropicSummarizer(ModelSummarizer):
     """Asks *model* at Anthropic, or at a *base_url* that speaks its Messages API.
 
-    *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`), but
-    only for Anthropic itself. *client* is an `AsyncAnthropic`
-    of your own, which you close and use on one event loop only, or a function that makes one, which
-    is called and closed for you on each. *thinking_tokens* is room on top of the answer for models
-    that think without being asked to. Nothing is retried here: wrap it in `Retrying`.
+    *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`), but only for Anthropic itself.
+    *client* is an `AsyncAnthropic` of your own, which you close and use on one event loop only, or
+    a function that makes one, which is called and closed for you on each. *thinking_tokens* is room
+    on top of the answer for models that think without being asked to. Nothing is retried here: wrap
+    it in `Retrying`.
     """
 
     provider: ClassVar[str] = "anthropic"

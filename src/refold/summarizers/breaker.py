@@ -106,7 +106,7 @@ class CircuitBreaker:
         until = f"it is tried again in {wait:.3g} s" if wait else "it is being tried again now"
         return (
             f"the summarizer is not asked: it failed {self._failed} times in a row; {until}; "
-            + (f"the last error was {self._why}")
+            f"the last error was {self._why}"
         )
 
     def _count_failure(self, ticket: _Ticket, error: Exception) -> None:

@@ -20,11 +20,10 @@ class GeminiSummarizer(ModelSummarizer):
     """Asks *model* at Google, or at a *base_url* that speaks its API.
 
     *api_key* defaults to what the SDK finds (`GOOGLE_API_KEY`, `GEMINI_API_KEY`), but only for
-    Google itself. *client* is a
-    `google.genai.Client` of your own, which you close and use on one event loop only, or a function
-    that makes one, which is called and closed for you on each; it keeps its own timeout and
-    retries. *thinking_tokens* is the room a model gets to think before it answers. Nothing is
-    retried here: wrap it in `Retrying`.
+    Google itself. *client* is a `google.genai.Client` of your own, which you close and use on one
+    event loop only, or a function that makes one, which is called and closed for you on each; it
+    keeps its own timeout and retries. *thinking_tokens* is the room a model gets to think before it
+    answers. Nothing is retried here: wrap it in `Retrying`.
     """
 
     provider: ClassVar[str] = "gemini"

@@ -115,7 +115,7 @@ def test_repair_adds_the_lost_no() -> None:
     )
     refusals = check(source, answer)
     assert {refusal.gate for refusal in refusals} == {"negations_kept"}
-    repaired = repair(source, answer, refusals[0])
+    repaired = repair(source, answer, refusals)
     assert repaired is not None
     assert "Please do not restart the gateway by hand" in repaired
 

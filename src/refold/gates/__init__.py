@@ -36,8 +36,6 @@ GATES: Final[tuple[Gate, ...]] = (
 
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
-
-
 _SHORT: Final = 2
 """A fact of more words than these is a sentence, which may hold other facts."""
 
@@ -48,22 +46,20 @@ def check(source: Source, answer: str) -> tuple[Refusal, ...]:
     return tuple(refusal for refusal in refusals if refusal is not None)
 
 
-def repair(source: Source, answer: str, refusals: Refusal | tuple[Refusal, ...]) -> str | None:
+def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
     """Append the facts that *answer* lacks, word for word, as a last line `[kept: a; b]`.
 
     Return None if that does not help: it is no longer shorter than the source, or a gate still
     refuses, or refused for something else than missing facts.
     """
-    open_: tuple[Refusal, ...] = (refusals,) if isinstance(refusals, Refusal) else refusals
     missing: list[str] = []
-    completed = answer
     for _ in range(_ROUNDS):
-        if not open_ or not all(refusal.missing for refusal in open_):
+        if not refusals or not all(refusal.missing for refusal in refusals):
             return None
-        missing += (fact for refusal in open_ for fact in refusal.missing)
+        missing += (fact for refusal in refusals for fact in refusal.missing)
         completed = f"{answer.rstrip()}\n[kept: {'; '.join(_widest(missing))}]"
-        open_ = check(source, completed)
-        if not open_:
+        refusals = check(source, completed)
+        if not refusals:
             return completed
     return None
 

@@ -18,7 +18,15 @@ from refold import (
     SqliteStore,
     ToolCompressor,
 )
-from refold.checks import check_number, check_positive, check_share, check_whole
+from refold.checks import (
+    check_choice,
+    check_names,
+    check_number,
+    check_positive,
+    check_share,
+    check_switch,
+    check_whole,
+)
 from refold.summarizers import (
     Accounting,
     Chunking,
@@ -57,6 +65,31 @@ def test_a_least_number_may_be_given() -> None:
         check_whole("depth", 1, least=2)
     with pytest.raises(ConfigError, match=r"depth must be a number, 1\.5 or more; got 1"):
         check_number("depth", 1, least=1.5)
+
+
+def test_switches_are_true_or_false() -> None:
+    check_switch("loud", True)
+    for value in (1, 0, None, "yes"):
+        with pytest.raises(ConfigError, match="loud must be True or False, got "):
+            check_switch("loud", value)
+
+
+def test_a_choice_is_one_of_the_known_words() -> None:
+    known = ("gentle", "moderate")
+    check_choice("depth", "gentle", known)
+    with pytest.raises(ConfigError, match="one of gentle, moderate; got 'gentel'; did you mean"):
+        check_choice("depth", "gentel", known)
+    for value in (None, ["gentle"], 3, "gentle, moderate"):
+        with pytest.raises(ConfigError, match="depth must be one of gentle, moderate; got "):
+            check_choice("depth", value, known)
+
+
+def test_an_unknown_name_is_told_the_nearest_or_all() -> None:
+    check_names(["depth"], {"depth", "width"})
+    with pytest.raises(ConfigError, match=r"unknown option 'dept'; did you mean 'depth'\?$"):
+        check_names(["width", "dept"], {"depth", "width"})
+    with pytest.raises(ConfigError, match=r"unknown option 'colour'; known: depth, width$"):
+        check_names(["colour"], {"depth", "width"})
 
 
 def window(**choices: Any) -> ContextWindowManager:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from typing import TypeGuard
 
 from refold.errors import ConfigError
@@ -30,6 +31,34 @@ def check_share(name: str, value: object) -> None:
     """Refuse what is not a number from 0 to 1."""
     if not _is_number(value) or not 0 <= value <= 1:
         raise ConfigError(f"{name} must be a number from 0 to 1, got {value!r}")
+
+
+def check_switch(name: str, value: object) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be True or False, got {value!r}")
+
+
+def check_choice(name: str, value: object, known: Collection[str]) -> None:
+    """Refuse what is none of the *known* words."""
+    if not isinstance(value, str) or value not in known:
+        hint = _nearest(str(value), known)
+        raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}{hint}")
+
+
+def check_names(names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse the name of an option that there is not."""
+    for name in names:
+        if name not in known:
+            hint = _nearest(name, known) or f"; known: {', '.join(sorted(known))}"
+            raise ConfigError(f"unknown option {name!r}{hint}")
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # only on the way to an error
+
+    near = get_close_matches(word, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from refold.calling import is_async
-from refold.checks import check_share, check_whole
+from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
 from refold.errors import ConfigError
 from refold.model.depth import Depth
 
@@ -123,10 +123,7 @@ class Options:
 
     def __new__(cls, **choices: Any) -> Self:
         """Refuse a name that no option has; what the others are worth is checked below."""
-        known = {field.name for field in fields(cls)}
-        for name in choices:
-            if name not in known:
-                raise ConfigError(f"unknown option {name!r}{_suggest(name, known)}")
+        check_names(choices, {field.name for field in fields(cls)})
         return object.__new__(cls)
 
     def __post_init__(self) -> None:
@@ -138,9 +135,9 @@ class Options:
         for name in ("fuzzy_threshold", "importance_threshold", "contradiction_topic_threshold"):
             check_share(name, getattr(self, name))
         for name in _SWITCHES:
-            _check_switch(name, getattr(self, name))
-        for name, known in _CHOICES.items():
-            _check_choice(name, getattr(self, name), known)
+            check_switch(name, getattr(self, name))
+        for name, choice in _CHOICES.items():
+            check_choice(name, getattr(self, name), get_args(choice))
         if not isinstance(self.format, str):
             raise ConfigError(f"format must be a name, got {self.format!r}")
         if self.model is not None and not isinstance(self.model, str):
@@ -157,12 +154,12 @@ class Options:
 
 
 _CHOICES = {
-    "profile": ("balanced", "agent", "lossless"),
-    "keep_duplicate": ("latest", "first"),
-    "compression_depth": ("gentle", "moderate", "aggressive", "auto"),
-    "budget_strategy": ("binary-search", "tiered"),
-    "classifier_mode": ("hybrid", "full"),
-    "entropy_scorer_mode": ("augment", "replace"),
+    "profile": Profile,
+    "keep_duplicate": KeepDuplicate,
+    "compression_depth": CompressionDepth,
+    "budget_strategy": BudgetStrategy,
+    "classifier_mode": ClassifierMode,
+    "entropy_scorer_mode": ScorerMode,
 }
 _SWITCHES = (
     "force_converge",
@@ -175,23 +172,6 @@ _SWITCHES = (
     "trace",
     "strict_roles",
 )
-
-
-def _suggest(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches  # only on the way to an error
-
-    near = get_close_matches(str(name), sorted(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(known))}"
-
-
-def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-
-
-def _check_switch(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise ConfigError(f"{name} must be True or False, got {value!r}")
 
 
 def _check_function(name: str, value: object) -> None:

@@ -334,7 +334,7 @@ def test_tools_can_be_wrapped() -> None:
     [
         ({"max_bytes": 10}, "max_bytes must be a whole number, 256 or more; got 10"),
         ({"max_bytes": "8000"}, "max_bytes"),
-        ({"strategy": "cut"}, "strategy must be truncate or summarize"),
+        ({"strategy": "cut"}, "strategy must be one of truncate, summarize"),
         ({"strategy": "summarize"}, "belong together"),
         ({"summarize": refuse}, "belong together"),
         ({"strategy": "summarize", "summarize": 3}, "summarizer must be"),

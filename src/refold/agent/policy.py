@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 from refold.agent.found import ToolText
+from refold.checks import check_choice
 from refold.errors import ConfigError
 
 ToolPolicy = Literal["verbatim", "lossless", "never_send", "extractive", "model"]
@@ -45,9 +45,9 @@ class Policies:
         for name, policy in self.rules.items():
             if not isinstance(name, str) or not name:
                 raise ConfigError(f"a rule needs the name of a tool or a glob, got {name!r}")
-            _check(f"rules[{name!r}]", policy)
-        _check("default", self.default)
-        _check("errors", self.errors)
+            check_choice(f"rules[{name!r}]", policy, _POLICIES)
+        check_choice("default", self.default, _POLICIES)
+        check_choice("errors", self.errors, _POLICIES)
         object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
 
     def policy_for(self, result: ToolText) -> ToolPolicy:
@@ -72,11 +72,3 @@ class Policies:
             if _GLOB.search(name) and fnmatchcase(tool, name):
                 return policy
         return self.default
-
-
-def _check(name: str, policy: object) -> None:
-    if isinstance(policy, str) and policy in _POLICIES:
-        return
-    near = get_close_matches(str(policy), _POLICIES, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ConfigError(f"{name} must be one of {', '.join(_POLICIES)}; got {policy!r}{hint}")

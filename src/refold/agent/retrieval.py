@@ -20,7 +20,7 @@ from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
 from refold.agent.found import ToolText
 from refold.agent.handles import TOOL_PREFIX, tool_key
 from refold.agent.shapes import find_calls, find_texts
-from refold.checks import check_whole
+from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.model.provenance import (
     ID_PREFIX,
@@ -67,8 +67,7 @@ class RetrieveTool:
             raise ConfigError(f"source must be a Result, mapping or store, got {kind}")
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {self.name!r}")
-        if self.style not in get_args(Style):
-            raise ConfigError(f"style must be one of {get_args(Style)}, got {self.style!r}")
+        check_choice("style", self.style, get_args(Style))
         check_whole("max_chars", self.max_chars, least=1)
 
     @property

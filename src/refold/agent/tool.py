@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Final, Literal, ParamSpec, TypeVar
+from typing import Final, Literal, ParamSpec, TypeVar, get_args
 
 from refold.agent.clipping import size
 from refold.agent.failure import is_failure, is_failure_text
@@ -21,7 +21,7 @@ from refold.agent.json_cut import annotate_summary, shorten
 from refold.agent.spelling import spell_result
 from refold.asking import Asker, Tally, run_apart
 from refold.calling import is_async
-from refold.checks import check_whole
+from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
 from refold.stores.base import Store
@@ -70,8 +70,7 @@ class ToolCompressor:
         store: Store | None = None,
     ) -> None:
         check_whole("max_bytes", max_bytes, least=MIN_BYTES)
-        if strategy not in ("truncate", "summarize"):
-            raise ConfigError(f"strategy must be truncate or summarize, got {strategy!r}")
+        check_choice("strategy", strategy, get_args(Strategy))
         if (strategy == "summarize") != (summarize is not None):
             raise ConfigError('strategy="summarize" and summarize=… belong together; give both')
         if store is not None and not isinstance(store, Store):

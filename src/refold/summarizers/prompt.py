@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, get_args
 
-from refold.checks import check_whole
+from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
 from refold.summarizers.base import SummaryRequest
 
@@ -121,8 +121,7 @@ class PromptWriter:
         system_prompt: str = "",
         preserve_terms: Iterable[str] = (),
     ) -> None:
-        if mode not in get_args(Mode):
-            raise ConfigError(f"mode must be one of {', '.join(get_args(Mode))}; got {mode!r}")
+        check_choice("mode", mode, get_args(Mode))
         if max_response_tokens is not None:
             check_whole("max_response_tokens", max_response_tokens, least=1)
         if isinstance(preserve_terms, str):

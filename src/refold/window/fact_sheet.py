@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from refold.checks import check_whole
-from refold.errors import ConfigError
+from refold.checks import check_choice, check_whole
 from refold.formats import load
 from refold.text.facts import extract_facts
 from refold.tokens.counter import TokenCounter
@@ -47,8 +46,7 @@ class FactSheet:
 
     def facts(self, kind: str) -> tuple[str, ...]:
         """Return the facts of one kind, most recently mentioned first."""
-        if kind not in self._seen:
-            raise ConfigError(f"kind must be one of {', '.join(_KINDS)}; got {kind!r}")
+        check_choice("kind", kind, _KINDS)
         return tuple(reversed(self._seen[kind]))
 
     def write(self, max_tokens: int, counter: TokenCounter = estimate_tokens) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from refold.asking import arun, run
-from refold.checks import check_whole
+from refold.checks import check_choice, check_whole
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.options import Options
@@ -25,7 +25,7 @@ from refold.window.pressure import Pressure
 from refold.window.reading import Wires, as_sent
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
-from refold.window.strategies import STRATEGIES, Strategy
+from refold.window.strategies import Strategy
 
 SummaryFormat = Literal["plain", "handover"]
 
@@ -243,8 +243,7 @@ def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
 
 
 def _check(strategy: object, max_messages: object, llm: object, summarizer: object) -> None:
-    if strategy not in get_args(Strategy):
-        raise ConfigError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}")
+    check_choice("strategy", strategy, get_args(Strategy))
     check_whole("max_messages", max_messages)
     if llm is not None and summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
@@ -265,9 +264,7 @@ def _check_list(name: str, items: object) -> None:
 def _check_choices(keep_results: object, summary_format: object) -> None:
     if keep_results is not None:
         check_whole("keep_results", keep_results)
-    if summary_format not in get_args(SummaryFormat):
-        names = ", ".join(get_args(SummaryFormat))
-        raise ConfigError(f"summary_format must be one of {names}; got {summary_format!r}")
+    check_choice("summary_format", summary_format, get_args(SummaryFormat))
 
 
 def _window(

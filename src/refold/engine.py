@@ -22,7 +22,7 @@ from refold.render import Rendering, render
 from refold.restore import looks_folded
 from refold.result import BudgetReport, Result
 from refold.stages import Analyses
-from refold.stores.base import Store
+from refold.stores.base import Store, check_store
 from refold.summarizers import guard
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
@@ -77,8 +77,8 @@ class Engine:
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
     ) -> None:
-        if store is not None and not isinstance(store, Store):
-            raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        if store is not None:
+            check_store(store)
         self.options = options
         self._store = store
         self._counter = options.counter or counter_for(options.model)

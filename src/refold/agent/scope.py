@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from refold.checks import check_positive
 from refold.errors import ConfigError
-from refold.stores.base import Store
+from refold.stores.base import Store, check_store
 from refold.stores.key import check_entries, check_keys
 
 _PERIODS: Final = 8
@@ -36,8 +36,7 @@ class ScopedStore:
         ttl_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not isinstance(store, Store):
-            raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        check_store(store)
         if not isinstance(scope, str) or not scope:
             raise ConfigError(f"scope must be a text that is not empty, got {scope!r}")
         if ttl_seconds is not None:

@@ -24,7 +24,7 @@ from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
-from refold.stores.base import Store
+from refold.stores.base import Store, check_store
 from refold.summarizers import guard
 from refold.tokens.estimate import estimate_tokens
 
@@ -73,8 +73,8 @@ class ToolCompressor:
         check_choice("strategy", strategy, get_args(Strategy))
         if (strategy == "summarize") != (summarize is not None):
             raise ConfigError('strategy="summarize" and summarize=… belong together; give both')
-        if store is not None and not isinstance(store, Store):
-            raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        if store is not None:
+            check_store(store)
         self.max_bytes = max_bytes
         self._store = store
         summarizer = None if summarize is None else guard(summarize)

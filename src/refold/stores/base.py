@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
+from refold.errors import ConfigError
+
 
 @runtime_checkable
 class Store(Protocol):
@@ -24,3 +26,9 @@ class Store(Protocol):
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*; a key that is not there is simply absent."""
         ...
+
+
+def check_store(store: object) -> None:
+    """Refuse what was given as a store and is none."""
+    if not isinstance(store, Store):
+        raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")

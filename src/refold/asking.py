@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from refold.checks import check_number
 from refold.classifiers.base import Classifier, expect_verdict
-from refold.errors import ConfigError, describe
+from refold.errors import describe
 from refold.events import Event, EventKind, Listener
 from refold.flow import Flow
 from refold.model.ask import Answers, Judgement, Questions
@@ -101,8 +102,8 @@ class Asker:
         self.summarizer = summarizer
         self.classifier = classifier
         self._count_tokens = ForgivingCounter(count_tokens, estimate_tokens)
-        if pass_seconds is not None and not _is_duration(pass_seconds):
-            raise ConfigError(f"pass_seconds must be a number, 0 or more; got {pass_seconds!r}")
+        if pass_seconds is not None:
+            check_number("pass_seconds", pass_seconds)
         self._pass_seconds = pass_seconds
         self._listener = listener
         self._judging = Limiter(_MAX_JUDGING)
@@ -213,10 +214,6 @@ def _failure(error: BaseException, tally: Tally) -> str:
     tally.failures.append(problem)
     tally.usage += usage_of(error)
     return problem
-
-
-def _is_duration(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _dialogue(

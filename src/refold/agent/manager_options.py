@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final, Self
 
 from refold.agent.policy import Policies, ToolPolicy
+from refold.checks import (
+    check_names,
+    check_number,
+    check_positive,
+    check_share,
+    check_switch,
+    check_whole,
+)
 from refold.errors import ConfigError
 from refold.events import Listener
-from refold.stores.base import Store
+from refold.stores.base import Store, check_store
 from refold.summarizers.cached import Cache
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.summarizers.limited import Limiter
@@ -79,31 +86,10 @@ class ManagerOptions:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        for name in ("compress_tool_results", "debug"):
-            self._check(name, isinstance(getattr(self, name), bool), "True or False")
-        for name, least in _WHOLE.items():
+        for name, check in _CHECKS.items():
             value = getattr(self, name)
-            is_off = value is None and name in _MAY_BE_NONE
-            self._check(name, is_off or _is_whole(value, least), f"a whole number from {least} on")
-        for name, (low, high) in _NUMBERS.items():
-            value = getattr(self, name)
-            is_off = value is None and name in _MAY_BE_NONE
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            is_good = is_off or (is_number and low <= value < high)
-            self._check(name, is_good, f"a number from {low} to below {high}")
-        is_limit = isinstance(self.max_concurrent, Limiter) or _is_whole(self.max_concurrent, 1)
-        self._check("max_concurrent", is_limit, "a whole number from 1 on, or a Limiter")
-        is_text = isinstance(self.prompt, str) and bool(self.prompt.strip())
-        self._check("prompt", is_text, "a text that is not empty")
-        self._check("cache_version", isinstance(self.cache_version, str), "a text")
-        for name, kind in (("store", Store), ("cache", Cache)):
-            value = getattr(self, name)
-            is_good = value is None or isinstance(value, kind)
-            self._check(name, is_good, "something with put and get")
-        for name in ("counter", "clock", "on_event", "find_secrets"):
-            value = getattr(self, name)
-            is_off = value is None and name in _MAY_BE_NONE
-            self._check(name, is_off or callable(value), "callable")
+            if value is not None or name not in _MAY_BE_NONE:
+                check(name, value)
         if not isinstance(self.policies, Policies):
             object.__setattr__(self, "policies", Policies(self.policies))
 
@@ -113,50 +99,75 @@ class ManagerOptions:
         assert isinstance(self.policies, Policies), "made so when the options were checked"
         return self.policies
 
-    def _check(self, name: str, is_good: bool, wanted: str) -> None:
-        if not is_good:
-            raise ConfigError(f"{name} must be {wanted}, got {getattr(self, name)!r}")
-
     @classmethod
     def of(cls, choices: Mapping[str, Any]) -> Self:
         """Make options from keywords, naming the nearest option when one is unknown."""
-        known = [option.name for option in fields(cls)]
-        for name in choices:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise ConfigError(f"unknown option {name!r}{hint}")
+        check_names(choices, [option.name for option in fields(cls)])
         return cls(**choices)
 
 
-_WHOLE: Final = {
-    "compress_tool_results_limit": 1,
-    "compress_token_limit": 0,
-    "compress_context_limit": 1,
-    "keep_recent": 0,
-    "min_tokens": 0,
-    "summarizer_window_tokens": 1,
-}
-"""Whole numbers, and the least that each may be."""
+def _check_saving(name: str, value: object) -> None:
+    check_share(name, value)
+    if value == 1:
+        raise ConfigError(f"{name} must be below 1: nothing saves everything")
 
-_NUMBERS: Final = {
-    "min_saving": (0, 1),
-    "expected_uses": (0, math.inf),
-    "price_factor": (0, math.inf),
-    "cool_down_seconds": (0, math.inf),
-    "pass_seconds": (0, math.inf),
-    "call_seconds": (1e-9, math.inf),
-    "price_per_million_input": (0, math.inf),
-    "price_per_million_output": (0, math.inf),
-    "price_per_million": (0, math.inf),
+
+def _check_limit(name: str, value: object) -> None:
+    if not isinstance(value, Limiter):
+        check_whole(name, value, least=1)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be a text, got {value!r}")
+
+
+def _check_prompt(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
+
+
+def _check_cache(name: str, value: object) -> None:
+    if not isinstance(value, Cache):
+        raise ConfigError(f"{name} must have put() and get(), got {type(value).__name__}")
+
+
+def _check_function(name: str, value: object) -> None:
+    if not callable(value):
+        raise ConfigError(f"{name} must be callable, got {value!r}")
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
+    "compress_tool_results": check_switch,
+    "compress_tool_results_limit": partial(check_whole, least=1),
+    "compress_token_limit": check_whole,
+    "compress_context_limit": partial(check_whole, least=1),
+    "prompt": _check_prompt,
+    "debug": check_switch,
+    "keep_recent": check_whole,
+    "min_tokens": check_whole,
+    "min_saving": _check_saving,
+    "expected_uses": check_number,
+    "price_factor": check_number,
+    "cool_down_seconds": check_number,
+    "pass_seconds": check_number,
+    "call_seconds": check_positive,
+    "max_concurrent": _check_limit,
+    "summarizer_window_tokens": partial(check_whole, least=1),
+    "price_per_million_input": check_number,
+    "price_per_million_output": check_number,
+    "price_per_million": check_number,
+    "cache": _check_cache,
+    "cache_version": _check_text,
+    "find_secrets": _check_function,
+    "counter": _check_function,
+    "store": lambda _, value: check_store(value),
+    "on_event": _check_function,
+    "clock": _check_function,
 }
-"""Numbers, and what each may be from and has to be below."""
+"""How each choice is checked; the policies check themselves."""
 
 _MAY_BE_NONE: Final = frozenset(
-    "compress_context_limit summarizer_window_tokens pass_seconds price_per_million on_event "
-    "find_secrets".split()
+    "compress_context_limit pass_seconds summarizer_window_tokens price_per_million cache "
+    "find_secrets store on_event".split()
 )
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from refold.asking import arun, run
 from refold.classifiers import Classifier, EscalatingClassifier, create_classifier
+from refold.classifiers.base import confidence_of
 from refold.classifiers.llm import AnswerFunction
 from refold.detectors import detect, detect_hard
 from refold.engine import Engine, combine
@@ -39,11 +40,8 @@ def classify(text: str) -> Classification:
     if not isinstance(text, str):
         raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
     reasons = detect(TextView(text)).reasons
-    if reasons:
-        confidence = min(0.95, 0.70 + 0.05 * len(reasons))
-        return Classification(tier="T0", confidence=round(confidence, 2), reasons=reasons)
-    tier: Tier = "T2" if len(text.split()) < _T3_WORDS else "T3"
-    return Classification(tier=tier, confidence=0.65, reasons=())
+    tier: Tier = "T0" if reasons else "T2" if len(text.split()) < _T3_WORDS else "T3"
+    return Classification(tier=tier, confidence=confidence_of(reasons), reasons=reasons)
 
 
 def create_escalating_classifier(

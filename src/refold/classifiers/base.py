@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -50,6 +50,14 @@ class Classifier(Protocol):
     async def classify(self, text: str) -> Verdict:
         """Return a verdict."""
         ...
+
+
+def confidence_of(reasons: Sequence[str]) -> float:
+    """Return how sure the detectors are: the more *reasons* they see, the surer; prose is a guess.
+
+    No number of reasons makes certain.
+    """
+    return round(min(0.95, 0.70 + 0.05 * len(reasons)), 2) if reasons else 0.65
 
 
 AnyVerdict = Verdict | Mapping[str, Any]

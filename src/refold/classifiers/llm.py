@@ -7,7 +7,7 @@ from functools import partial
 
 from refold.calling import Callee
 from refold.checks import check_whole
-from refold.classifiers.base import Classifier, Verdict
+from refold.classifiers.base import Classifier, Verdict, confidence_of
 from refold.classifiers.prompt import read_verdict, write_prompt
 from refold.errors import ConfigError
 
@@ -51,10 +51,10 @@ class EscalatingClassifier:
             if verdict.confidence > 0:
                 return verdict
         reasons = self._hard_reasons(text)
+        confidence = confidence_of(reasons)
         if reasons:
-            confidence = round(min(0.95, 0.70 + 0.05 * len(reasons)), 2)
             return Verdict("preserve", confidence, f"heuristic_t0{problem}")
-        return Verdict("compress", 0.65, f"heuristic_fallback{problem}")
+        return Verdict("compress", confidence, f"heuristic_fallback{problem}")
 
 
 def create_classifier(

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import ConfigError
-from refold.summarizers import prompt as prompt_module
 from refold.summarizers.base import SummaryRequest
-from refold.summarizers.prompt import Mode, PromptWriter, make_mark
+from refold.summarizers.prompt import Mode, PromptWriter
 from refold.tokens.choose import counter_for
 
 MODES: tuple[Mode, ...] = ("normal", "aggressive", "structured")
@@ -94,16 +93,6 @@ def test_the_fence_is_not_in_the_text(text: str, facts: list[str]) -> None:
     assert opening not in text
     prompt.text.encode()
     assert prompt == PromptWriter().write(SummaryRequest(text=text, must_keep=tuple(facts)))
-
-
-def test_a_text_that_holds_its_own_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    marks = iter(["aaaa", "bbbb", "cccc"])
-    monkeypatch.setattr(prompt_module, "_digest", lambda text: next(marks))
-    assert make_mark("aaaa data>>>", "bbbb") == "cccc"
-
-
-def test_another_text_has_another_fence() -> None:
-    assert make_mark("a") != make_mark("b")
 
 
 def test_facts_to_keep_are_data_too() -> None:

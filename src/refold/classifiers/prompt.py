@@ -5,16 +5,15 @@ As with summaries, the text is data between fences made of its own digest.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from refold.classifiers.base import Verdict, as_verdict
+from refold.fenced import encodable, fences, make_mark
 
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
 
-_DIGEST_CHARS: Final = 12
 _MAX_OBJECTS: Final = 20
 _MAX_CHARS: Final = 20_000
 
@@ -53,11 +52,11 @@ def write_prompt(
     always_compress: Iterable[str],
 ) -> str:
     """Return the prompt about *text*; the same for the same text."""
-    text = text.encode("utf-8", "replace").decode()  # no JSON can carry lone surrogates
-    mark = _mark(text)
+    text = encodable(text)
+    opening, closing = fences("data", make_mark(text))
     rules = _RULES.format(
-        opening=f"<<<data {mark}",
-        closing=f"{mark} data>>>",
+        opening=opening,
+        closing=closing,
         preserve=_bullets((*_PRESERVE, *always_preserve)),
         compress=_bullets((*_COMPRESS, *always_compress)),
         text=text,
@@ -74,13 +73,6 @@ def read_verdict(answer: str) -> Verdict:
     answer = answer[:_MAX_CHARS].strip()
     verdicts = (as_verdict(value) for value in _objects(answer))
     return next((verdict for verdict in verdicts if verdict is not None), UNPARSEABLE)
-
-
-def _mark(text: str) -> str:
-    mark = ""
-    while not mark or mark in text:  # a text that holds its own digest took somebody great pains
-        mark = hashlib.sha256((mark + text).encode()).hexdigest()[:_DIGEST_CHARS]
-    return mark
 
 
 def _bullets(items: Iterable[str]) -> str:

@@ -1,12 +1,7 @@
-"""The words that ask a model for a summary; the text to summarize is data, fenced off.
-
-The fence is made of a digest of the text, so nobody who writes a text can write its fence, and the
-same text is always asked about in the same words, so that caches hit.
-"""
+"""The words that ask a model for a summary; the text to summarize is data, fenced off."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +9,10 @@ from typing import Final, Literal, TypedDict, get_args
 
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
+from refold.fenced import encodable, fences, make_mark, short_digest, strip_fences
 from refold.summarizers.base import SummaryRequest
 
 Mode = Literal["normal", "aggressive", "structured"]
-
-_DIGEST_CHARS: Final = 12
 
 _KEPT: Final = (
     "numbers",
@@ -98,12 +92,7 @@ class Prompt:
 
     def clean(self, answer: str) -> str:
         """Return *answer* without what a model may copy of ours: fences and the last words."""
-        answer = _OUR_LAST_WORDS.sub("", answer)
-        if self.mark not in answer:
-            return answer.strip()
-        return re.sub(
-            rf"(?:<{{1,3}}\w{{1,5}} )?{self.mark}(?: \w{{1,5}}>{{1,3}})?", "", answer
-        ).strip()
+        return strip_fences(_OUR_LAST_WORDS.sub("", answer), self.mark)
 
 
 class PromptWriter:
@@ -135,20 +124,20 @@ class PromptWriter:
     def version(self) -> str:
         """A name for these words: another one as soon as any of them changes."""
         prompt = self.write(SummaryRequest(text="", must_keep=("",)))
-        return f"{self._mode}-{_digest(f'{self._cap} {prompt.text}')}"
+        return f"{self._mode}-{short_digest(f'{self._cap} {prompt.text}')}"
 
     def write(self, request: SummaryRequest) -> Prompt:
         """Return the prompt for *request*; the same for the same request."""
-        text = _encodable(request.text)
-        facts = tuple(" ".join(_encodable(fact).split()) for fact in request.must_keep)
+        text = encodable(request.text)
+        facts = tuple(" ".join(encodable(fact).split()) for fact in request.must_keep)
         tokens = request.max_tokens if self._cap is None else min(self._cap, request.max_tokens)
         if self._mode == "aggressive":
             tokens //= 2
         tokens = max(1, tokens)
-        context = _encodable(request.context)
+        context = encodable(request.context)
         mark = make_mark(text, context, *facts)
-        around_data = _fences("data", mark)
-        around_facts = _fences("facts", mark)
+        around_data = fences("data", mark)
+        around_facts = fences("facts", mark)
         rules = [
             self._system and self._system + "\n",
             _TASKS[self._mode].format(tokens=tokens),
@@ -165,27 +154,6 @@ class PromptWriter:
             max_tokens=tokens,
             mark=mark,
         )
-
-
-def make_mark(*texts: str) -> str:
-    """Return a word that follows from *texts* and occurs in none of them."""
-    mark = _digest("\0".join(texts))
-    while any(mark in text for text in texts):  # somebody took great pains
-        mark = _digest(mark + "\0".join(texts))
-    return mark
-
-
-def _fences(label: str, mark: str) -> tuple[str, str]:
-    return f"<<<{label} {mark}", f"{mark} {label}>>>"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARS]
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates: no provider's JSON can carry them."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _join(terms: tuple[str, ...]) -> str:

@@ -8,6 +8,8 @@ from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
+from refold.fenced import encodable
+
 if TYPE_CHECKING:
     import tiktoken
 
@@ -46,14 +48,10 @@ class ExactCounter:
         try:
             return len(self._encoding.encode_ordinary(text))
         except UnicodeEncodeError:  # a lone surrogate: providers see a replacement character
-            return len(self._encoding.encode_ordinary(_replace_surrogates(text)))
+            return len(self._encoding.encode_ordinary(encodable(text)))
 
     def __repr__(self) -> str:
         return f"ExactCounter({self.encoding!r})"
-
-
-def _replace_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @lru_cache(maxsize=len(ENCODINGS))

@@ -29,12 +29,15 @@ class Rendering:
     entries: dict[str, Any] = field(default_factory=dict)
     """Originals by content, and links; what a store gets."""
 
-    def keep(self, source: Message) -> str:
-        """Keep an original; return the key under which the caller finds it."""
+    def keep(self, source: Message) -> None:
+        """Keep an original."""
         original = clone_message(source.wire)
-        key = original_key(source)
-        self.verbatim[key] = self.entries[source.digest] = original
-        return key
+        self.verbatim[original_key(source)] = self.entries[source.digest] = original
+
+    def link(self, stand_in_digest: str, provenance: Provenance) -> None:
+        """Keep the provenance of a stand-in that cannot carry it."""
+        key = link_key(stand_in_digest)
+        self.verbatim[key] = self.entries[key] = provenance.to_wire()
 
 
 def render(plan: Sequence[Fold], *, version: int) -> Rendering:
@@ -49,24 +52,24 @@ def render(plan: Sequence[Fold], *, version: int) -> Rendering:
 
 
 def _render_fold(fold: Fold, rendering: Rendering, version: int) -> dict[str, Any]:
-    provenance = _keep_originals(fold.sources, rendering, version)
+    for source in fold.sources:
+        rendering.keep(source)
+    provenance = provenance_of(fold.sources, version)
     message = _write(fold)
     if fold.sources[0].has_envelope:
-        _attach(message, provenance)
+        attach(message, provenance)
     else:
-        key = link_key(digest(message))
-        rendering.entries[key] = rendering.verbatim[key] = provenance.to_wire()
+        rendering.link(digest(message), provenance)
     return message
 
 
-def _keep_originals(sources: tuple[Message, ...], rendering: Rendering, version: int) -> Provenance:
-    keys = [rendering.keep(source) for source in sources]
-    digests = [source.digest for source in sources]
+def provenance_of(sources: Sequence[Message], version: int) -> Provenance:
+    """Say what a stand-in for *sources* stands for."""
     parents = [source.provenance.summary_id for source in sources if source.provenance]
     return Provenance(
-        ids=tuple(keys),
+        ids=tuple([original_key(source) for source in sources]),
         summary_id=summary_id_of(sources),
-        digests=tuple(digests),
+        digests=tuple([source.digest for source in sources]),
         parent_ids=tuple(parents),
         version=version,
     )
@@ -82,7 +85,7 @@ def _write(fold: Fold) -> dict[str, Any]:
     )
 
 
-def _attach(message: dict[str, Any], provenance: Provenance) -> None:
+def attach(message: dict[str, Any], provenance: Provenance) -> None:
     """Let the message carry its provenance, beside whatever metadata it has."""
     metadata = message.get(METADATA_KEY)
     message[METADATA_KEY] = {

@@ -38,12 +38,12 @@ def open_calls(messages: Sequence[Message]) -> set[int]:
     waiting: dict[str, int] = {}
     for message in messages:
         waiting.update(dict.fromkeys(message.calls, message.index))
-        for call in _answered_by(message):
+        for call in answered_by(message):
             waiting.pop(call, None)
     return set(waiting.values())
 
 
-def _answered_by(message: Message) -> set[str]:
+def answered_by(message: Message) -> set[str]:
     """Return the calls that *message* answers, with text or without."""
     answered = {part.call_id for part in message.parts if part.call_id}
     call = message.wire.get("tool_call_id")
@@ -57,7 +57,7 @@ def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
     for message in messages:
         for call in message.calls:
             caller[call] = message.index
-        for call in _answered_by(message):
+        for call in answered_by(message):
             if call in caller:
                 last[caller[call]] = message.index
     return last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refold.budget.blocks import open_calls
+from refold.budget.blocks import answered_by, open_calls
 from refold.model.message import Message
 
 
@@ -29,8 +29,5 @@ def _orphan_results(messages: Sequence[Message]) -> Iterator[str]:
     called: set[str] = set()
     for message in messages:
         called.update(message.calls)
-        answers = {part.call_id for part in message.parts if part.call_id}
-        if isinstance(call := message.wire.get("tool_call_id"), str):
-            answers.add(call)
-        for call_id in sorted(answers - called):
+        for call_id in sorted(answered_by(message) - called):
             yield f"messages[{message.index}] answers {call_id!r}, which nobody called before it"

@@ -33,8 +33,7 @@ def break_down(messages: Iterable[Message], tokens: CountedTexts) -> list[Share]
 
 def _pieces(message: Message, tokens: CountedTexts) -> Iterable[tuple[str, int]]:
     for part in message.parts:
-        is_result = part.call_id or message.role in ("tool", "function")
-        yield ("tool result" if is_result else "text"), tokens(part.text)
+        yield ("tool result" if message.is_result(part) else "text"), tokens(part.text)
     for text in message.opaque:
         yield ("tool call" if message.calls else "other"), tokens(text)
     for _ in range(message.images):

@@ -106,8 +106,7 @@ class _Notes:
 
     def add(self, message: Message, analyses: Analyses) -> None:
         for part in message.parts:
-            is_result = part.call_id is not None or message.role in ("tool", "function")
-            if not is_result:
+            if not message.is_result(part):
                 self._add_sentences(message.role, analyses.units(part.text).texts)
             self._add_facts(part.text)
 

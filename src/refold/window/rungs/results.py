@@ -22,8 +22,8 @@ def clear_results(message: Message, handle: str) -> dict[str, Any] | None:
 
 
 def _goes(message: Message, part: Part) -> bool:
-    is_result = part.call_id is not None or message.role in ("tool", "function")
-    return is_result and len(part.text) >= _MIN_CHARS and not is_failure_text(part.text)
+    is_long = len(part.text) >= _MIN_CHARS
+    return is_long and message.is_result(part) and not is_failure_text(part.text)
 
 
 def _line(text: str, handle: str) -> str:

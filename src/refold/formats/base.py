@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from refold.errors import MessageError
 from refold.model.message import Message, Part
-from refold.model.wire import Path
+from refold.model.wire import Path, spot
 
 
 class Reading:
@@ -97,11 +97,6 @@ def is_tagged(message: Message) -> bool:
         return False
     first, last = message.parts[0].text, message.parts[-1].text
     return first.lstrip().startswith("<") and last.rstrip().endswith(">")
-
-
-def spot(place: str, path: Sequence[str | int]) -> str:
-    """Extend a place by a path: `messages[3]` + `("content", 1)` → `messages[3].content[1]`."""
-    return place + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def add_text(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, add_text, is_mapping, kind_of, spot
+from refold.formats.base import Reading, add_text, is_mapping, kind_of
 from refold.model.message import Part
-from refold.model.wire import Path, spell
+from refold.model.wire import Path, spell, spot
 
 Block = Mapping[str, Any]
 BlockReader = Callable[[Reading, Block, Path, str], None]

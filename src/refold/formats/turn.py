@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, is_mapping, kind_of, read_id, read_role, spot
+from refold.formats.base import Reading, is_mapping, kind_of, read_id, read_role
 from refold.formats.content import dump, read_content
-from refold.model.wire import Path
+from refold.model.wire import Path, spot
 
 _CONTENT: Final[Path] = ("content",)
 """One for all messages: where the texts of most of them stand."""

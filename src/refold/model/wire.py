@@ -214,6 +214,11 @@ def text_digest(text: str) -> str:
 
 
 def place_of(index: int, path: Path = ()) -> str:
-    """Spell a spot for people: `messages[3].content[1].text`."""
+    """Spell a spot in a conversation for people: `messages[3].content[1].text`."""
+    return spot(f"messages[{index}]", path)
+
+
+def spot(place: str, path: Path) -> str:
+    """Extend a place by a path: `messages[3]` + `("content", 1)` → `messages[3].content[1]`."""
     steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in path]
-    return f"messages[{index}]" + "".join(steps)
+    return place + "".join(steps)

@@ -20,7 +20,7 @@ from refold.agent.tool import ToolCompressor
 from refold.errors import StoreError
 from refold.events import Event
 from refold.stores import MemoryStore
-from refold.summarizers.cached import SqliteCache
+from refold.summarizers.caches import SqliteCache
 from refold.summarizers.openai import OpenAISummarizer
 from refold.tokens.estimate import estimate_tokens
 from refold.window import ContextWindowManager

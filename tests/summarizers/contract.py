@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+import refold
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage
 
 T = TypeVar("T")
@@ -51,6 +56,19 @@ def run_in_threads(count: int, work: Callable[[int], T]) -> list[T]:
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(start, range(count)))
+
+
+def run_script(script: str, *args: str) -> str:
+    """Run *script* in a process of its own; return what it printed."""
+    source = Path(refold.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *args],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
+        check=True,
+    )
+    return done.stdout.strip()
 
 
 class Scripted:

@@ -20,7 +20,7 @@ from refold.checks import (
 from refold.errors import ConfigError
 from refold.events import Listener
 from refold.stores.base import Store, check_store
-from refold.summarizers.cached import Cache
+from refold.summarizers.caches import Cache
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.summarizers.limited import Limiter
 from refold.summarizers.redacting import SecretFinder

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from refold.summarizers.accounting import Accounting
     from refold.summarizers.anthropic import AnthropicSummarizer
     from refold.summarizers.breaker import CircuitBreaker
-    from refold.summarizers.cached import Cached, MemoryCache, SqliteCache
+    from refold.summarizers.cached import Cached
+    from refold.summarizers.caches import MemoryCache, SqliteCache
     from refold.summarizers.chunking import Chunking
     from refold.summarizers.deadline import WithTimeout
     from refold.summarizers.escalating import Escalating
@@ -43,11 +44,11 @@ _HOMES: Final = {
     "GeminiSummarizer": "gemini",
     "Limited": "limited",
     "Limiter": "limited",
-    "MemoryCache": "cached",
+    "MemoryCache": "caches",
     "OpenAISummarizer": "openai",
     "Redacting": "redacting",
     "Retrying": "retrying",
-    "SqliteCache": "cached",
+    "SqliteCache": "caches",
     "WithTimeout": "deadline",
     "create_escalating_summarizer": "llm",
     "create_summarizer": "llm",

@@ -7,6 +7,9 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from refold.agent.found import ToolText
+from refold.agent.shapes import find_texts
+
 FACTS = (
     "The harbour ledger was closed for nine hours on 14 March because pump P-77 failed twice. "
     "Nobody must restart pump P-77 before Maria Lopez signs form 2231. "
@@ -35,6 +38,11 @@ def talk(turns: int = 4, *, name: str = "look", end: bool = True) -> list[dict[s
     for number in range(turns):
         messages += turn(number, name=name)
     return [*messages, {"role": "assistant", "content": "Done."}] if end else messages
+
+
+def find_results(messages: Sequence[object]) -> list[ToolText]:
+    """What is found in *messages* that tools returned."""
+    return [found for found in find_texts(messages) if isinstance(found, ToolText)]
 
 
 def data_of(messages: Sequence[Mapping[str, str]]) -> str:

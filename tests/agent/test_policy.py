@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from refold import ConfigError
+from refold.agent.found import ToolText
 from refold.agent.policy import Policies, ToolPolicy
-from refold.agent.shapes import ToolText
 
 
 def result(tool: str, *, is_error: bool = False) -> ToolText:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from refold import CompressionManager, ContextWindowManager, MemoryStore, retrieve_tool, uncompress
-from refold.agent.shapes import find_calls, find_results
-from tests.agent.managing import FACTS, FILLER, result_text
+from refold.agent.shapes import find_calls
+from tests.agent.managing import FACTS, FILLER, find_results, result_text
 
 Records = list[dict[str, Any]]
 

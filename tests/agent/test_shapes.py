@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict
 
 from refold import MessageError
 from refold.agent.fields import get, set_field, with_value
-from refold.agent.shapes import ToolText, find_calls, find_results, find_texts
+from refold.agent.found import ToolText
+from refold.agent.shapes import find_calls, find_texts
+from tests.agent.managing import find_results
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 
 ARGS = '{"path": "a.py"}'

@@ -17,19 +17,9 @@ from refold.agent.fields import ATOMS, get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
 from refold.formats import turn_of
+from refold.formats.content import TEXT_TYPES
 from refold.model.wire import Path, place_of, spell
 
-__all__ = [
-    "FoundText",
-    "ToolCall",
-    "ToolText",
-    "find_calls",
-    "find_results",
-    "find_texts",
-    "find_texts_and_calls",
-]
-
-_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
 _RESULT_TYPES: Final = frozenset(
     "tool_result mcp_tool_result function_call_output custom_tool_call_output "
     "local_shell_call_output shell_call_output apply_patch_call_output".split()
@@ -45,11 +35,6 @@ _NAMES: Final = ("name", "tool_name", "toolName")
 _ARGUMENTS: Final = ("arguments", "args", "input", "action")
 _BODIES: Final = ("content", "output", "response", "result")
 _ROLES: Final = {"model": "assistant", "ai": "assistant", "human": "user"}
-
-
-def find_results(messages: Sequence[object]) -> list[ToolText]:
-    """Return the texts that tools returned, in order."""
-    return [found for found in find_texts(messages) if isinstance(found, ToolText)]
 
 
 def find_texts(messages: Sequence[object]) -> list[FoundText]:
@@ -225,7 +210,7 @@ def _block_texts(block: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the text of a text block; thoughts, media and what is unknown have none."""
     if isinstance(block, str):
         yield path, block
-    elif (not (kind := _kind(block)) or kind in _TEXT_TYPES) and get(block, "thought") is not True:
+    elif (not (kind := _kind(block)) or kind in TEXT_TYPES) and get(block, "thought") is not True:
         text = get(block, "text")
         if isinstance(text, str):
             yield (*path, "text"), text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from refold.engine import Engine, Job
@@ -66,6 +66,7 @@ class Fitter:
     """Makes passes over conversations and remembers the last ones."""
 
     engine: Engine
+    store: Store | None
     strategy: Strategy
     pressure: Pressure
     pins: tuple[Pin, ...]
@@ -73,16 +74,14 @@ class Fitter:
     keep_results: int | None
     is_handover: bool
     strict: bool
-    passes: Passes
-    lookup: Lookup
+    passes: Passes = field(default_factory=Passes)
 
-    @classmethod
-    def of(cls, engine: Engine, store: Store | None, **choices: Any) -> Fitter:
-        """Make one that finds originals in the store, or in its own last passes without one."""
-        passes = Passes()
-        kept = MappingLookup(passes.original)
-        lookup: Lookup = kept if store is None else StoreLookup(store.get)
-        return cls(engine=engine, passes=passes, lookup=lookup, **choices)
+    @property
+    def _lookup(self) -> Lookup:
+        """Finds originals in the store, or in the last passes without one."""
+        if self.store is None:
+            return MappingLookup(self.passes.original)
+        return StoreLookup(self.store.get)
 
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
@@ -93,7 +92,7 @@ class Fitter:
         earlier = self.passes.find(digests)
         current, is_due = self._look_back(job, total, available, earlier, soft=soft)
         if is_due and self.strategy in ("fold", "summarize"):
-            unrolled = unroll(job.messages, self.lookup)
+            unrolled = unroll(job.messages, self._lookup)
             job = job if unrolled is None else self.engine.begin(unrolled)
         task = Task(
             messages=job.messages,

@@ -37,6 +37,12 @@ class ContextWindowManager:
     without a result yet, and *pins*. Nothing is done up to *trigger* of what is available; then the
     conversation is brought down to *landing* of it. What was made of the beginning of a
     conversation is used again as long as it does, so that providers find it in their cache.
+
+    *context_limit* is the window where no table need be asked, *default_context_limit* the one for
+    a *model* that no table knows, with a warning. *keep_results* are the newest results that are
+    never cleared (`None`: none ever is). With `summary_format="handover"` summaries have the
+    sections of `refold.window.handover`. After *pass_seconds* no model is waited for. *max_passes*
+    such as `(1, 5)` allows one change in five turns, unless it would not fit.
     """
 
     def __init__(
@@ -66,17 +72,7 @@ class ContextWindowManager:
         store: Store | None = None,
         options: Options | None = None,
     ) -> None:
-        """Take choices by name.
-
-        *context_limit* is the window where no table need be asked, *default_context_limit* the one
-        for a *model* that no table knows, with a warning. *keep_results* are the newest results
-        that are never cleared (`None`: none ever is). With `summary_format="handover"` summaries
-        have the sections of `refold.window.handover`. After *pass_seconds* no model is waited for.
-        *max_passes* such as `(1, 5)` allows one change in five turns, unless it would not fit.
-        """
-        _check(strategy, max_messages, llm, summarizer)
-        _check_choices(keep_results, summary_format)
-        _check_pins(pins)
+        _check(strategy, max_messages, keep_results, pins)
         _check_list("tools", tools)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = _window(
@@ -85,20 +81,22 @@ class ContextWindowManager:
         self._reserve = reserve_output_tokens
         self._tools = tuple(tools)
         self._counter = remembering(counter or counter_for(model))
-        chosen = combine(options, {"counter": self._counter})
-        is_handover = summary_format == "handover"
-        prompt = HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT
-        asked = GenerateSummarizer(llm, prompt) if llm is not None else summarizer
-        self._engine = Engine(chosen, store=store, summarizer=asked, pass_seconds=pass_seconds)
-        self._fitter = Fitter.of(
-            self._engine,
-            store,
+        self._engine = Engine(
+            combine(options, {"counter": self._counter}),
+            store=store,
+            summarizer=_choose_summarizer(llm, summarizer, summary_format),
+            pass_seconds=pass_seconds,
+        )
+        self._fitter = Fitter(
+            engine=self._engine,
+            store=store,
             strategy=strategy,
             pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least, max_passes),
             pins=tuple(pins),
             max_messages=max_messages,
             keep_results=keep_results,
-            is_handover=is_handover and summarizer is None,  # a summarizer has its own words
+            # A summarizer has its own words.
+            is_handover=summary_format == "handover" and summarizer is None,
             strict=strict,
         )
         self.available()  # says at once if nothing is left for messages
@@ -242,14 +240,26 @@ def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
     raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
-def _check(strategy: object, max_messages: object, llm: object, summarizer: object) -> None:
+def _choose_summarizer(
+    llm: Generate | None, summarizer: object, summary_format: SummaryFormat
+) -> object:
+    """Return the one that is given, told how to write; `None` if none is."""
+    check_choice("summary_format", summary_format, get_args(SummaryFormat))
+    if llm is None:
+        return summarizer
+    if summarizer is not None:
+        raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
+    is_handover = summary_format == "handover"
+    return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
+
+
+def _check(
+    strategy: object, max_messages: object, keep_results: object, pins: Sequence[object]
+) -> None:
     check_choice("strategy", strategy, get_args(Strategy))
     check_whole("max_messages", max_messages)
-    if llm is not None and summarizer is not None:
-        raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
-
-
-def _check_pins(pins: Sequence[object]) -> None:
+    if keep_results is not None:
+        check_whole("keep_results", keep_results)
     _check_list("pins", pins)
     for pin in pins:
         if not isinstance(pin, str) and not callable(pin):
@@ -259,12 +269,6 @@ def _check_pins(pins: Sequence[object]) -> None:
 def _check_list(name: str, items: object) -> None:
     if isinstance(items, str) or not isinstance(items, Sequence):
         raise ConfigError(f"{name} must be a list, got {items!r}")
-
-
-def _check_choices(keep_results: object, summary_format: object) -> None:
-    if keep_results is not None:
-        check_whole("keep_results", keep_results)
-    check_choice("summary_format", summary_format, get_args(SummaryFormat))
 
 
 def _window(

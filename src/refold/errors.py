@@ -1,4 +1,4 @@
-"""Every exception refold raises, and how to name one on a line.
+"""Every exception refold raises, and how to read those of others.
 
 RefoldError
 ├── ConfigError      an option that can never work
@@ -10,7 +10,7 @@ RefoldError
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 _LONGEST_LINE: Final = 200
 
@@ -50,3 +50,11 @@ def describe(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - not even its own words can be trusted
         line = ""
     return f"{type(error).__name__}: {line[:_LONGEST_LINE]}" if line else type(error).__name__
+
+
+def attribute_of(error: object, name: str) -> Any:
+    """Return what somebody's error, or a part of it, has under *name*; `None` if that fails."""
+    try:
+        return getattr(error, name, None)
+    except Exception:  # noqa: BLE001 - a property of a foreign class; it must not hide the error
+        return None

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from refold.checks import check_number, check_whole
+from refold.errors import attribute_of
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, TextFunction, as_summarizer
 
 _STATUSES: Final = frozenset({408, 409, 425, 429})
@@ -123,9 +124,9 @@ def retry_after_seconds(error: Exception, *, now: float) -> float | None:
 
 def status_of(error: Exception) -> int | None:
     """Return the HTTP status that an error stands for, if it says so."""
-    for holder in (error, _attribute(error, "response")):
+    for holder in (error, attribute_of(error, "response")):
         for name in ("status_code", "status", "code"):
-            value = _attribute(holder, name)
+            value = attribute_of(holder, name)
             if isinstance(value, int) and 400 <= value <= 599:
                 return value
     return None
@@ -134,18 +135,11 @@ def status_of(error: Exception) -> int | None:
 def _headers(error: Exception) -> Iterator[tuple[str, str]]:
     """Yield what headers the error or its response carries; names in small letters."""
     holder: Any
-    for holder in (error, _attribute(error, "response")):
+    for holder in (error, attribute_of(error, "response")):
         try:
             yield from ((str(name).lower(), str(value)) for name, value in holder.headers.items())
         except Exception:  # noqa: BLE001 - a foreign object: it may have none, or anything else
             continue
-
-
-def _attribute(holder: Any, name: str) -> Any:
-    try:
-        return getattr(holder, name, None)
-    except Exception:  # noqa: BLE001 - a property of a foreign error; it must not hide that error
-        return None
 
 
 def _number(value: str | None) -> float | None:

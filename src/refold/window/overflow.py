@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from refold.errors import attribute_of
 from refold.window.overflow_signs import DETAILS, SIGNS
 
 MAX_CHARS: Final = 20_000
@@ -111,7 +112,7 @@ def _layer(error: object) -> _Layer:
         elif isinstance(value, BaseException):
             codes.add(type(value).__name__.lower())
             waiting.append(("", _said(value)))
-            waiting += [(part, _attribute(value, part)) for part in _PARTS]
+            waiting += [(part, attribute_of(value, part)) for part in _PARTS]
     return _Layer(texts=tuple(texts), codes=frozenset(codes), numbers=numbers)
 
 
@@ -120,13 +121,6 @@ def _said(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - the exception may be anybody's
         return ""
-
-
-def _attribute(error: BaseException, name: str) -> object:
-    try:
-        return getattr(error, name, None)
-    except Exception:  # noqa: BLE001 - it may be a property of anybody's class
-        return None
 
 
 # --- rate limits ------------------------------------------------------------------------------

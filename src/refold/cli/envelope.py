@@ -31,11 +31,10 @@ def is_envelope(others: Mapping[str, Any]) -> bool:
 def open_envelope(document: Document, others: Mapping[str, Any]) -> Document:
     """Return the folded file that *document* carries, with its originals at hand."""
     verbatim = dict(others["verbatim"])
-    layout = verbatim.pop(FILE_KEY, None)
-    shell = _read_shell(layout) if isinstance(layout, Mapping) else _LIST
-    shell = replace(shell, name=document.name, verbatim=verbatim)
-    exceptions = layout.get("items") if isinstance(layout, Mapping) else None
-    return shell.with_items(_items(document, shell, exceptions, layout))
+    noted = verbatim.pop(FILE_KEY, None)
+    layout: Mapping[str, Any] = noted if isinstance(noted, Mapping) else {}
+    shell = replace(_read_shell(layout), name=document.name, verbatim=verbatim)
+    return shell.with_items(_items(document, shell, layout))
 
 
 def dump_envelope(document: Document, verbatim: Mapping[str, Any], compression: Compression) -> str:
@@ -72,10 +71,10 @@ def _read_shell(layout: Mapping[str, Any]) -> Document:
     return Document(name="", style=Style.from_wire(layout.get("style")), **texts)  # type: ignore[arg-type]
 
 
-def _items(document: Document, shell: Document, exceptions: object, layout: object) -> list[Item]:
+def _items(document: Document, shell: Document, layout: Mapping[str, Any]) -> list[Item]:
     """Spell every message as it stood in its file, or in that file's style if it was changed."""
+    exceptions, count = layout.get("items"), layout.get("count")
     known = exceptions if isinstance(exceptions, Mapping) else {}
-    count = layout.get("count") if isinstance(layout, Mapping) else None
     is_whole = count == len(document.items)
     items = []
     for index, item in enumerate(document.items):

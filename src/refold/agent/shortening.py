@@ -72,7 +72,7 @@ class Shortener:
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
-        text = candidate.found.text
+        text, store = candidate.found.text, self._store
         try:
             packed = await asyncio.to_thread(self._pack, candidate)
             if packed is not None and self._is_enough(candidate, packed):
@@ -83,8 +83,8 @@ class Shortener:
                 outcome = await self._ask(candidate, deadline)
             if outcome.short is None and outcome.status not in ("failed", "rejected"):
                 outcome = await self._fall_back(candidate, packed, outcome)
-            if outcome.short is not None and self._store is not None:
-                await asyncio.to_thread(self._keep, text)
+            if outcome.short is not None and store is not None:
+                await asyncio.to_thread(lambda: store.put(entry_of(text)))
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
             return Outcome(status="failed", reason=describe_error(error))
         return outcome
@@ -185,7 +185,3 @@ class Shortener:
         if is_json(short):
             return note_in_json(short, said)
         return f"{short}{chr(10) if chr(10) in short else ' '}[{said}]"
-
-    def _keep(self, text: str) -> None:
-        if self._store is not None:
-            self._store.put(entry_of(text))

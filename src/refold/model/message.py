@@ -138,11 +138,11 @@ class Message:
     @property
     def is_tool_result(self) -> bool:
         """Whether it answers a tool call, by role or by content."""
-        return self.role in _TOOL_ROLES or any(part.call_id for part in self.parts)
+        return self.role in ("tool", "function") or any(part.call_id for part in self.parts)
 
     def is_result(self, part: Part) -> bool:
         """Tell whether *part*, one of its texts, is what a tool returned."""
-        return bool(part.call_id) or self.role in _TOOL_ROLES
+        return bool(part.call_id) or self.role in ("tool", "function")
 
     @property
     def is_stand_in(self) -> bool:
@@ -168,6 +168,5 @@ class Message:
         return self.parts[0] if is_plain else None
 
 
-_TOOL_ROLES: Final = ("tool", "function")
 _MERGEABLE_KEYS = frozenset({"role", "content", "id", "index", "metadata", "name"})
 _TEXT_KEYS = {"type", "text"}

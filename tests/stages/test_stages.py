@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from refold import Result, compress, uncompress
+from refold import MemoryStore, Result, compress, uncompress
 from refold.text.entities import entity_cap
 from tests.conversations import SENTENCES, Conversation, Wire
 
@@ -428,3 +428,35 @@ def test_other_findings_are_listed_where_there_are_too_few_names() -> None:
     looks = [f"The night crew looked at lamp number {n} on the pier until dawn." for n in crews]
     text = " ".join([*looks, "Write to harbour@example.org then."])
     assert "harbour@example.org" in listed(text)
+
+
+# what an earlier round refers to
+
+
+_PLAN = "For the session cache we use Redis with three replicas and a ttl of one hour. "
+_CORRECTION = "Actually, use Memcached for the session cache, not Redis with three replicas. "
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize(
+    ("earlier", "target", "options"),
+    [
+        (PROSE, PROSE, {}),
+        (LINES, LINES + "\nTwice.", {"fuzzy_dedup": True}),
+        (_PLAN * 4, _CORRECTION * 3, {"contradiction_detection": True}),
+    ],
+)
+def test_what_an_earlier_round_refers_to_stays_readable(
+    earlier: str, target: str, options: dict[str, Any], has_ids: bool
+) -> None:
+    other = [SENTENCES[3] * 3, SENTENCES[4] * 3, "ok", earlier, "ok", target, "ok"]
+    messages: Conversation = [{"role": "user", "content": text} for text in other]
+    if has_ids:
+        messages = [{"id": f"m {n}", **message} for n, message in enumerate(messages)]
+    store = MemoryStore()
+    shown = messages
+    for window in (2, 0, 0):  # the target is one of the latest messages, and then it is not
+        shown = compress(shown, store=store, recency_window=window, **options).messages
+        assert any(message["content"].startswith("[cce:") for message in shown)
+        assert target in [message["content"] for message in shown]
+    assert uncompress(shown, store).messages == messages

@@ -11,6 +11,7 @@ from refold.stages.dedup import dedup
 from refold.stages.importance import keep_important
 from refold.stages.near_dedup import near_dedup
 from refold.stages.protect import protect
+from refold.stages.referred import keep_referred
 from refold.stages.structure import (
     keep_json,
     keep_judged,
@@ -25,6 +26,7 @@ STAGES: Final[tuple[Stage, ...]] = (
     keep_important,
     dedup,
     near_dedup,
+    keep_referred,
     supersede,
     split_code,
     keep_structure,

@@ -6,8 +6,12 @@ its provenance: ` | #kdbfqa]`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
+
+REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
+"""How a stand-in that refers to another message begins, with the id of that message."""
 
 _TENTH: Final = 10
 """Percent; a mark that tells no share shows less."""

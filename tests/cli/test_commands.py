@@ -132,6 +132,20 @@ def test_a_sidecar_begins_with_what_the_one_of_the_input_knows(refold: Refold, f
     assert refold("uncompress", "c.jsonl").out == file.read_bytes()
 
 
+def test_a_store_that_is_there_learns_what_the_sidecar_of_the_input_knows(
+    refold: Refold, file: Path
+) -> None:
+    folds = ((file, "b.jsonl"), ("b.jsonl", "c.jsonl", "--set", "recency_window=0"))
+    for source, out, *more in folds:
+        refold("compress", source, "-o", out, *more)
+    file.write_bytes(file.read_bytes().replace(b"harbour", b"station"))
+    for source, out, *more in folds:
+        refold("compress", source, "-o", out, *more)
+    assert refold("uncompress", "c.jsonl").out == file.read_bytes()
+    refold("compress", "b.jsonl", "-o", "d.jsonl", "--store", "d.db", "--set", "recency_window=0")
+    assert refold("uncompress", "d.jsonl", "--store", "d.db").out == file.read_bytes()
+
+
 def test_explain_never_steers_the_terminal(refold: Refold) -> None:
     evil = {"role": "user", "content": "\x1b]0;owned\x07\x1b[2J\u202e [bold]x[/bold] " + prose("a")}
     out = refold("explain", "-", "--full", stdin=jsonl([evil])).out.decode()

@@ -180,11 +180,11 @@ def test_originals_that_cannot_be_passed_on(refold: Refold) -> None:
     refold("compress", "a.jsonl", "-o", "b.jsonl")
     done = refold("compress", "b.jsonl", "-o", "nowhere/c.jsonl")
     assert done.code == 1
-    assert "cannot copy the originals" in done.err
+    assert "c.jsonl.refold.db': its directory does not exist" in done.err
     Path("b.jsonl.refold.db").write_bytes(b"not a database")
     done = refold("compress", "b.jsonl", "-o", "c.jsonl")
     assert done.code == 1
-    assert "'b.jsonl.refold.db'" in done.err
+    assert "b.jsonl.refold.db': it is not an SQLite database" in done.err
     assert not list(Path().glob("c.jsonl*"))
 
 

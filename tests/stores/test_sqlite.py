@@ -185,6 +185,21 @@ def test_a_clock_without_a_time_is_an_error_and_not_a_loss(tmp_path: Path, clock
         store.put({"a": 1})
 
 
+# --- only reading ---------------------------------------------------------------------------------
+
+
+def test_a_store_that_is_only_read_takes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no such file"):
+        SqliteStore(tmp_path / "s.db", read_only=True)
+    assert not (tmp_path / "s.db").exists()
+    with SqliteStore(tmp_path / "s.db") as store:
+        store.put({"a": 1})
+    with SqliteStore(tmp_path / "s.db", read_only=True) as store:
+        with pytest.raises(StoreError, match="it was opened with read_only=True"):
+            store.put({"b": 2})
+        assert store.get(["a", "b"]) == {"a": 1}
+
+
 # --- what cannot be opened ----------------------------------------------------------------------
 
 

@@ -187,3 +187,25 @@ def test_a_place_without_write_permission(open_room: Path, existing: bool, words
     said = run_script(OPEN, path)
     assert said.startswith(f"cannot open the store {str(path)!r}: ")
     assert words in said
+
+
+READ = """
+import os, sys
+from refold.stores import SqliteStore
+
+if os.geteuid() == 0:
+    os.setuid(65534)
+with SqliteStore(sys.argv[1], read_only=True) as store:
+    print(store.get(["a", "b"]), len(store))
+"""
+
+
+@posix_only
+def test_what_only_has_to_be_read_needs_no_write_permission(open_room: Path) -> None:
+    path = open_room / "100%?#.db"
+    with SqliteStore(path) as store:
+        store.put({"a": 1})
+    path.chmod(0o444)
+    open_room.chmod(0o555)
+    assert run_script(READ, path) == "{'a': 1} 1\n"
+    assert [entry.name for entry in open_room.iterdir()] == [path.name]

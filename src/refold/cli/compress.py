@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
@@ -76,7 +77,9 @@ def command(
             "or --json (they go into the output)"
         )
     with ExitStack() as stack:
-        if out is not None and store is None and not as_json:
+        if store is not None:
+            inherit(file, Path(store))
+        elif out is not None and not as_json:
             inherit(file, sidecar_of(out))
         chosen, place = _choose_store(document, out, store, as_json, stack)
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:

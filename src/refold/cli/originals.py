@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,10 @@ import click
 
 from refold.cli.document import Document
 from refold.cli.folding import Originals, may_be_folded
-from refold.cli.io import SQLITE, OutputError
+from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import StoreError
 from refold.stores import MemoryStore, SqliteStore
+from refold.stores.sqlite_file import copy_entries
 
 
 def sidecar_of(path: str) -> Path:
@@ -44,27 +44,16 @@ class Sidecar:
 
     def _open(self) -> SqliteStore:
         if self._store is None:
-            self._store = self._stack.enter_context(SqliteStore(self._path))
+            store = SqliteStore(self._path, read_only=self._read_only)
+            self._store = self._stack.enter_context(store)
         return self._store
 
 
 def inherit(source: str, target: Path) -> None:
-    """Let a new sidecar begin with what the one of *source* knows: its stand-ins travel along."""
+    """Let a store know what the sidecar of *source* knows: its stand-ins travel along."""
     known = sidecar_of(source)
-    if source == "-" or target.exists() or not known.exists():
-        return
-    try:
-        with closing(sqlite3.connect(known)) as old, closing(sqlite3.connect(target)) as new:
-            old.backup(new)
-    except BaseException as error:
-        with suppress(OSError):
-            target.unlink()  # half a copy would be taken for the whole
-        if isinstance(error, sqlite3.Error):
-            raise StoreError(
-                f"cannot copy the originals from {str(known)!r} to {str(target)!r}: {error}; "
-                "name another place with --store DB"
-            ) from error
-        raise
+    if source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
+        copy_entries(known.absolute(), target.absolute())
 
 
 def check_out(out: str | None, store: str | None) -> None:
@@ -100,7 +89,7 @@ def open_embedded(document: Document) -> MemoryStore:
 
 def open_for_looking(document: Document, path: str, stack: ExitStack) -> MemoryStore | Sidecar:
     """Return what is known of a file's originals, so that earlier stand-ins are recognised."""
-    if document.verbatim is not None or path == "-":
+    if document.verbatim is not None or path == STDIO:
         return open_embedded(document)
     return Sidecar(sidecar_of(path), stack, read_only=True)
 
@@ -112,15 +101,15 @@ def find_originals(
     if store_path is not None:
         if not Path(store_path).exists():
             raise StoreError(f"the store {store_path!r} does not exist; check the path of --store")
-        return stack.enter_context(SqliteStore(store_path))
+        return stack.enter_context(SqliteStore(store_path, read_only=True))
     if document.verbatim is not None:
         return document.verbatim
     sidecar = sidecar_of(path)
-    if path != "-" and sidecar.exists():
-        return stack.enter_context(SqliteStore(sidecar))
+    if path != STDIO and sidecar.exists():
+        return stack.enter_context(SqliteStore(sidecar, read_only=True))
     if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
         return {}  # nothing in it looks folded, so nothing is missing
-    looked = "standard input has none with it" if path == "-" else f"there is no {str(sidecar)!r}"
+    looked = "standard input has none with it" if path == STDIO else f"there is no {str(sidecar)!r}"
     raise StoreError(
         f"no originals for {document.name}: {looked}; name their store with --store DB, "
         "or unfold a document that was written with compress --json"

@@ -37,6 +37,9 @@ class SqliteStore:
     Originals never expire unless *ttl_seconds* is set: an entry whose last put is longer ago than
     that is no longer returned, and is deleted by the next put.
 
+    With *read_only* the file has to be there, and nothing is put into it: an archive, or a disk
+    that cannot be written to, will do.
+
     Values must be JSON and come back exactly; see `codec` for what is refused.
     """
 
@@ -45,20 +48,26 @@ class SqliteStore:
         path: str | os.PathLike[str],
         *,
         ttl_seconds: float | None = None,
+        read_only: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if ttl_seconds is not None:
             check_positive("ttl_seconds", ttl_seconds)
         self._path = _absolute(path)
         self._ttl_seconds = ttl_seconds
+        self._read_only = read_only
         self._clock = clock
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._connection: sqlite3.Connection | None = open_file(self._path)
+        self._connection: sqlite3.Connection | None = open_file(self._path, read_only=read_only)
         self._file = _identity(self._path)
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        if self._read_only:
+            raise StoreError(
+                f"cannot write to the store {str(self._path)!r}: it was opened with read_only=True"
+            )
         now = self._clock()
         rows = [
             (encode_key(key), now, encode_value(key, value))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -49,20 +50,33 @@ def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
     return StoreError(f"cannot {doing} the store {str(path)!r}: {detail}")
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """Return a connection to the store at *path*, created if missing; raise `StoreError` if not."""
+def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Return a connection to the store at *path*, or raise `StoreError`.
+
+    A missing file is created, unless it is only to be read.
+    """
     _check_path(path)
+    if read_only and not path.exists():
+        raise StoreError(f"cannot open the store {str(path)!r}: there is no such file")
+    is_fixed = read_only and _is_fixed(path)
     try:
         connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            f"{path.as_uri()}?immutable=1" if is_fixed else path,
+            uri=is_fixed,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
         )
     except (sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the path
         raise explain(error, doing="open", path=path) from error
     try:
-        # FULL: a put that returned is on the disk, even if the power fails the next moment.
-        connection.execute("PRAGMA synchronous = FULL")
-        _prepare_schema(connection, path)
-        _enter_wal_mode(connection)
+        if is_fixed:
+            _check_owner(connection, path)
+        else:
+            # FULL: a put that returned is on the disk, even if the power fails the next moment.
+            connection.execute("PRAGMA synchronous = FULL")
+            _prepare_schema(connection, path)
+            _enter_wal_mode(connection)
     except sqlite3.Error as error:
         connection.close()
         raise explain(error, doing="open", path=path) from error
@@ -70,6 +84,18 @@ def open_file(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def copy_entries(source: Path, target: Path) -> None:
+    """Let the store at *target* know what the one at *source* knows: all of it, or nothing."""
+    with closing(open_file(source, read_only=True)) as old, closing(open_file(target)) as new:
+        try:
+            rows = old.execute("SELECT key, written_at, value FROM original")
+            new.execute("BEGIN IMMEDIATE")
+            new.executemany("INSERT INTO original VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+            new.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise explain(error, doing=f"copy {str(source)!r} to", path=target) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -90,6 +116,15 @@ def _check_path(path: Path) -> None:
             raise StoreError(f"{where}: its directory does not exist; create that first")
     except OSError as error:
         raise StoreError(f"{where}: {error.strerror}; choose another path") from error
+
+
+def _is_fixed(path: Path) -> bool:
+    """Tell whether a file can only be read, and holds all that was ever written to it.
+
+    SQLite writes beside a file even to read it, unless it is told that nobody else will change it.
+    """
+    may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return not may_write and not path.with_name(f"{path.name}-wal").exists()
 
 
 def _prepare_schema(connection: sqlite3.Connection, path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from refold import compress
 from tests.formats.test_anthropic import THINKING, answer, use
 from tests.formats.test_openai_chat import OTHER, PROSE, fold, text
@@ -118,6 +120,44 @@ def test_codex_records_keep_their_keys() -> None:
     for before, after in zip(CODEX, fold(*CODEX).messages, strict=True):
         assert list(after) == list(before)
         assert list(after["payload"]) == list(before["payload"])
+
+
+SAID: dict[str, Any] = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": PROSE}],
+}
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        {"type": "reasoning", "id": "rs", "summary": []},
+        {"type": "item_reference", "id": "msg"},
+        {"type": "web_search_call", "id": "ws", "action": {"type": "search", "query": "q"}},
+        {"type": "mcp_list_tools", "id": "m", "server_label": "s", "tools": []},
+        {"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "x"}]},
+    ],
+)
+def test_one_item_of_the_responses_api_tells_what_the_others_are(alone: dict[str, Any]) -> None:
+    result = fold({"role": "user", "content": OTHER}, alone, SAID)
+    assert result.messages[1] == alone
+    assert result.messages[2]["content"][0]["text"].startswith("[summary: ")
+
+
+def test_calls_of_the_responses_api_stay_with_what_came_of_them() -> None:
+    screenshot = {"type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA"}
+    pair = [
+        {"type": "computer_call", "id": "cc", "call_id": "c1", "action": {"type": "click"}},
+        {"type": "computer_call_output", "call_id": "c1", "output": screenshot},
+    ]
+    said = {"role": "user", "content": OTHER}
+    for place in range(1, 8):
+        messages: list[dict[str, Any]] = [said, *[SAID] * 8, said]
+        messages[place:place] = pair
+        for budget in range(150, 500, 30):
+            shown = compress(messages, token_budget=budget, recency_window=0).messages
+            assert (pair[0] in shown) == (pair[1] in shown)
 
 
 def test_old_codex_files_without_payload() -> None:

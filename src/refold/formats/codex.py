@@ -12,9 +12,13 @@ from refold.model.wire import Path
 
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _RESULTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
-_SAID: Final = ("action", "name", "arguments", "code", "queries", "output", "outputs", "results")
+_SAID: Final = tuple("action operation name arguments code queries output outputs results".split())
 """What a call of the provider's own may say, and what came of it: both are read by the model."""
 _ITEMS: Final = _CALLS | _RESULTS | {"message", "reasoning"}
+_ENDINGS: Final = ("_call", "_call_output")
+"""How the types of all other calls end, and of what came of them where that is another item."""
+_MARKS: Final = frozenset({"reasoning", "item_reference", "compaction"})
+"""Items without a role that are not about calls."""
 _INSTRUCTIONS: Final = "# AGENTS.md instructions"
 """With these words the instructions of a project begin, which are told as if by the user."""
 
@@ -28,7 +32,7 @@ def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
     if record.get("type") == "response_item" and isinstance(payload, Mapping):
         return payload, ("payload",)
     if "type" in record:
-        is_item = has_type(record, _ITEMS) or str(record["type"]).endswith("_call")
+        is_item = has_type(record, _ITEMS) or str(record["type"]).endswith(_ENDINGS)
     else:
         is_item = "role" in record
     return (record, ()) if is_item and "payload" not in record else None
@@ -40,7 +44,12 @@ def _marks(record: Mapping[str, Any]) -> bool:
     return (
         has_type(record, ("response_item", "session_meta"))
         and isinstance(record.get("payload"), Mapping)
-    ) or (has_type(record, _CALLS | _RESULTS) and "call_id" in record)
+    ) or ("role" not in record and _is_alone(str(record["type"])))
+
+
+def _is_alone(kind: str) -> bool:
+    """Tell whether *kind* is that of an item which no other shape knows."""
+    return kind in _MARKS or kind.endswith(_ENDINGS) or kind.startswith("mcp_")
 
 
 def _read(record: Mapping[str, Any], place: str) -> Reading:
@@ -67,18 +76,29 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         reading.binds_next = True
         return reading
     if kind != "message" and "role" not in item:
-        return _read_unknown(item)
+        return _read_unknown(item, path)
     reading = Reading(role=read_role(item, place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
 
 
-def _read_unknown(item: Mapping[str, Any]) -> Reading:
-    """Read an item of a kind that we do not know: a call of the provider's own is counted."""
-    is_call = str(item.get("type")).endswith("_call")
-    reading = Reading(role="assistant" if is_call else str(item.get("type")), is_turn=is_call)
-    if is_call:
-        reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
+def _read_unknown(item: Mapping[str, Any], path: Path) -> Reading:
+    """Read an item of a kind that we do not know: a call of the provider's own is counted.
+
+    One with a `call_id` is answered by another item, and neither goes without the other.
+    """
+    kind = str(item.get("type"))
+    if not kind.endswith(_ENDINGS):
+        return Reading(role=kind, is_turn=False)
+    is_call = kind.endswith("_call")
+    reading = Reading(role="assistant" if is_call else "tool")
+    reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
+    call_id = item.get("call_id")
+    if isinstance(call_id, str):
+        if is_call:
+            reading.calls.append(call_id)
+        else:
+            add_answer(reading, (*path, "output"), call_id)
     return reading
 
 

@@ -175,6 +175,19 @@ def test_a_directory_as_output_leaves_nothing_behind(refold: Refold) -> None:
     assert list(Path().iterdir()) == [Path("dir")]
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open pipes have no path here")
+def test_a_pipe_as_output_takes_the_result_and_has_no_room_for_originals(refold: Refold) -> None:
+    folded = refold("compress", "-", "--store", "a.db", stdin=jsonl(chat())).out
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe, os.fdopen(writing, "wb"):
+        out = f"/dev/fd/{writing}"
+        done = refold("compress", "-", "-o", out, stdin=jsonl(chat()))
+        assert done.code == 2
+        assert "the originals need a place" in done.err
+        assert refold("compress", "-", "-o", out, "--store", "b.db", stdin=jsonl(chat())).code == 0
+        assert pipe.read(len(folded)) == folded
+
+
 def test_originals_that_cannot_be_passed_on(refold: Refold) -> None:
     Path("a.jsonl").write_bytes(jsonl(chat()))
     refold("compress", "a.jsonl", "-o", "b.jsonl")

@@ -12,7 +12,7 @@ import click
 from refold.cli.document import Document
 from refold.cli.envelope import dump_envelope
 from refold.cli.folding import FoldedFile, fold_file, may_be_folded
-from refold.cli.io import STDIO, read_document, say, write_text
+from refold.cli.io import STDIO, is_stream, read_document, say, write_text
 from refold.cli.options import (
     EPILOG,
     check_budget,
@@ -71,10 +71,10 @@ def command(
     check_out(out, store)
     document = read_document(file)
     as_json = as_json or document.verbatim is not None
-    if out is None and store is None and not as_json:
+    if (out is None or is_stream(out)) and store is None and not as_json:
         raise click.UsageError(
-            "the originals need a place: add -o OUT (they go to OUT.refold.db), --store DB, "
-            "or --json (they go into the output)"
+            "the originals need a place: add -o OUT with a file (they go to OUT.refold.db), "
+            "--store DB, or --json (they go into the output)"
         )
     with ExitStack() as stack:
         if store is not None:

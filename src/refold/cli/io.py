@@ -64,18 +64,27 @@ def write_text(text: str, out: str | None) -> None:
         stream.flush()
         return
     try:
-        _write_file(Path(os.path.realpath(out)), data)
+        if is_stream(out):
+            Path(out).write_bytes(data)
+        else:
+            _write_file(Path(os.path.realpath(out)), data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(f"cannot write {out!r}: {reason}") from error
 
 
+def is_stream(path: str) -> bool:
+    """Tell whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
+    try:
+        mode = Path(path).stat().st_mode  # follows `/dev/stdout` where no path leads
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def _write_file(path: Path, data: bytes) -> None:
     """Write beside the target, then swap: whoever looks sees the old file or the new one."""
     mode = path.stat().st_mode if path.exists() else None
-    if mode is not None and not stat.S_ISREG(mode):
-        path.write_bytes(data)  # a device or a pipe cannot be swapped; a directory raises
-        return
     temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

@@ -103,6 +103,15 @@ def test_words_beside_results_are_named_where_they_are_in_the_way() -> None:
     )
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_costs_nothing_is_not_in_the_way(strategy: str) -> None:
+    said = {"role": "user", "content": long_text(1)}
+    messages: Conversation = [said, {"type": "item_reference", "id": "m"}, said]
+    result = fit(strategy, messages, 20)
+    assert not result.fits
+    assert {obstacle.message_index for obstacle in result.obstacles} == {0, 2}
+
+
 def responses_run(turns: int) -> Conversation:
     """Items as they are sent to OpenAI's Responses API: messages need no type there."""
     messages: Conversation = [

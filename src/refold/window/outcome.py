@@ -37,10 +37,11 @@ def find_obstacles(task: Task) -> tuple[Obstacle, ...]:
         Obstacle(
             message_id=task.messages[index].id,
             message_index=index,
-            tokens=task.analyses.tokens.message(task.messages[index]),
+            tokens=tokens,
             reason=reason,
         )
         for index, reason in {**spoken, **task.stays}.items()
+        if (tokens := task.analyses.tokens.message(task.messages[index]))  # a note costs nothing
     ]
     return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
 

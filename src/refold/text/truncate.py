@@ -7,6 +7,8 @@ import unicodedata
 _JOINER = "\u200d"
 _FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
 _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
+_HIGH_FIRST, _LOW_FIRST, _LOW_LAST = chr(0xD800), chr(0xDC00), chr(0xDFFF)
+"""The two halves of what UTF-16 spells as a pair; not as literals, which mypyc would not take."""
 _TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
 """The letters behind a black flag that make it the flag of a region."""
 _JOINED_BEHIND = "\u0e33\u0eb3\u200c\uff9e\uff9f"
@@ -52,7 +54,7 @@ def _is_inside(text: str, place: int) -> bool:
         return True
     if _is_inside_syllable(before, after):
         return True
-    if "\udc00" <= after <= "\udfff" and "\ud800" <= before <= "\udbff":
+    if _LOW_FIRST <= after <= _LOW_LAST and _HIGH_FIRST <= before < _LOW_FIRST:
         return True
     if _FLAG_FIRST <= after <= _FLAG_LAST and _FLAG_FIRST <= before <= _FLAG_LAST:
         return _flags_before(text, place) % 2 == 1

@@ -47,11 +47,9 @@ def test_every_character_is_one_byte(text: str) -> None:
 
 @quick
 @given(anything)
-def test_the_loop_sees_the_same_words(text: str) -> None:
-    plain = plain_bytes(text)
+def test_all_words_of_ascii_letters_are_seen(text: str) -> None:
     seen = {word.encode().lower() for word in re.findall("[A-Za-z]+", text)}
-    assert WORDS.read(plain) == seen & WORDS.words
-    assert WORDS.seen_in(text, plain) >= seen & WORDS.words
+    assert WORDS.seen_in(text, plain_bytes(text)) >= seen & WORDS.words
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,8 @@ _LOWER_LETTERS: Final = bytes(
     byte if byte in _LOWER else byte + 32 if byte in _UPPER else 32 for byte in range(256)
 )
 """Maps letters to lower case and everything else to blanks."""
-LETTER_CODES: Final = bytes(
-    byte if byte in _LOWER else byte + 32 if byte in _UPPER else 0 for byte in range(256)
-)
-"""Maps letters to lower case and everything else to 0."""
 VOWELS: Final = 0x2208222
 """The letters a, e, i, o, u and y, a bit for each: the one that its lower five bits say."""
-TRACE_MASK: Final = (1 << 14) - 1
 _DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
@@ -114,11 +109,6 @@ class Vocabulary:
 
     def __init__(self, words: frozenset[bytes]) -> None:
         self.words = words
-        marks = bytearray(TRACE_MASK + 1)
-        for word in words:
-            marks[_trace(word)] = 1
-        self.marks = bytes(marks)
-        """Which traces belong to a word: what has none of them is none of the words."""
 
     def seen_in(self, text: str, plain: bytes) -> frozenset[bytes]:
         """Return which of the words stand in *text*, in any case; *plain* is the text as bytes.
@@ -132,39 +122,7 @@ class Vocabulary:
         return seen | self._words_of(plain_bytes(plainer))
 
     def _words_of(self, plain: bytes) -> frozenset[bytes]:
-        if IS_COMPILED:
-            return self.read(plain)
         return self.words.intersection(plain.translate(_LOWER_LETTERS).split())
-
-    def read(self, plain: bytes) -> frozenset[bytes]:
-        """Do the same in one loop, which only a compiler makes fast."""
-        marks, codes, words = self.marks, LETTER_CODES, self.words
-        found: set[bytes] = set()
-        size: i64 = len(plain)
-        start: i64 = 0
-        trace: i64 = 0
-        place: i64 = 0
-        while place <= size:
-            code: i64 = codes[plain[place]] if place < size else 0
-            if code:
-                trace = (trace * 31 + code) & TRACE_MASK
-            else:
-                if marks[trace] and place > start:
-                    word = plain[start:place].lower()
-                    if word in words:
-                        found.add(word)
-                start = place + 1
-                trace = 0
-            place += 1
-        return frozenset(found)
-
-
-def _trace(word: bytes) -> int:
-    """Return the number that the letters of *word* leave behind, read one after the other."""
-    trace = 0
-    for byte in word:
-        trace = (trace * 31 + byte) & TRACE_MASK
-    return trace
 
 
 class RunTest:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
+from refold.text.scan import undisguised
+
 _FILLERS: Final = (
     *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
     *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),
@@ -25,12 +27,16 @@ def _by_first_letter(words: tuple[str, ...]) -> str:
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
-_FILLER: Final = re.compile(rf"(?:{_by_first_letter(_FILLERS)})(?=[,.!?\s])", re.I)
+_FILLER: Final = re.compile(rf"(?:{_by_first_letter(_FILLERS)})(?=[,.!?\s])")
+"""In lower case, where the pattern is tried much faster than in any."""
+_LONGEST: Final = max(map(len, _FILLERS)) + 1
 # Starting with a character set lets `re` skip all other text fast.
 _NEGATION: Final = re.compile(
     r"[ncwNCW](?<!\w.)(?i:(?<=n)(?:o(?:t|ne|thing|body|r)?|ever|either)|(?<=c)annot|(?<=w)ithout)"
     r"(?!\w)|[nN](?<=\w.)['’][tT](?!\w)"
 )
+_NEGATING: Final = ("no", "never", "neither", "without", "n't")
+"""One of these is in every negation that is in ASCII."""
 _OTHER_CASES: Final = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}
 """The characters beyond ASCII that are the same letter where case is ignored."""
 
@@ -53,6 +59,18 @@ FILLER_HEADS: Final = frozenset(head for filler in _FILLERS for head in _heads(f
 
 def is_filler(text: str, start: int, end: int) -> bool:
     """Tell whether a sentence opens as filler does; a negation or an answer is never filler."""
-    return (
-        _FILLER.match(text, start, end) is not None and _NEGATION.search(text, start, end) is None
-    )
+    sentence = text[start:end]
+    opening = sentence[:_LONGEST]
+    plain = opening if opening.isascii() else undisguised(opening)
+    if _FILLER.match(plain.lower()) is None:
+        return False
+    return not _may_negate(sentence) or _NEGATION.search(text, start, end) is None
+
+
+def _may_negate(sentence: str) -> bool:
+    """Tell at little cost whether there can be a negation; beyond ASCII only the pattern can."""
+    lower = sentence.lower()
+    for letters in _NEGATING:
+        if letters in lower:
+            return True
+    return not sentence.isascii()

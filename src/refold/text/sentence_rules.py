@@ -34,6 +34,8 @@ _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
 LONGEST_LABEL: Final = 6
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
+_LIST_HEADS: Final = " \t-*•+‣◦(0123456789#|>"
+"""The characters with which such a line begins."""
 PHRASE_LETTERS: Final = "\u0e01-\u0e4e\u0e81-\u0ecf"
 """Thai and Lao, which put a space between phrases where others put a mark and a space."""
 PHRASE_STARTS: Final = "\u0e01-\u0e30\u0e40-\u0e45\u0e81-\u0eb0\u0ec0-\u0ec5"
@@ -57,7 +59,7 @@ def is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
 
 
 def _is_list_line(text: str, start: int, end: int) -> bool:
-    return not text[start].isalpha() and _LIST_LINE.match(text, start, end) is not None
+    return text[start] in _LIST_HEADS and _LIST_LINE.match(text, start, end) is not None
 
 
 def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:

@@ -10,7 +10,7 @@ from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping, kind_of
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
-from refold.model.wire import Path, digest, is_flat
+from refold.model.wire import Path, digest, is_shallow
 
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
@@ -110,7 +110,8 @@ class Loader:
         place = f"messages[{index}]"
         message = _check_message(raw, index)
         format_ = self._format or recognize([message])
-        name = None if is_flat(message) else _digest(message, place)  # first: no reader could end
+        # What contains itself is found out first: no reader could end.
+        name = None if is_shallow(message) else _digest(message, place)
         reading = format_.read(message, place)
         if format_.is_file:
             self._format = format_

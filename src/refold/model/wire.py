@@ -28,8 +28,8 @@ _USUAL: Final = {
     )
 }
 """How words that are in every message are spelled."""
-_NO_CONTROLS: Final = bytes([code for code in range(256) if code >= 32 or code == ord("\n")])
-"""All bytes but those that JSON spells in ways of their own."""
+_CONTROLS: Final = bytes([code < ord(" ") and code != ord("\n") for code in range(256)])
+"""Marks the bytes that JSON spells in ways of their own."""
 
 
 def clone(value: Any) -> Any:
@@ -46,7 +46,7 @@ def clone(value: Any) -> Any:
         # Only values are exchanged, so the walk over the holder may go on meanwhile.
         if isinstance(holder, dict):
             for name, item in holder.items():
-                if type(item) not in _ATOMS:
+                if type(item) is not str and type(item) not in _ATOMS:
                     holder[name] = _clone_one(item, todo)
         else:
             for place, item in enumerate(holder):
@@ -89,9 +89,19 @@ def clone_with(message: Wire, texts: Mapping[Path, str]) -> dict[str, Any]:
     return fresh
 
 
-def is_flat(value: Wire) -> bool:
-    """Tell whether *value* holds nothing but strings: such a thing cannot contain itself."""
-    return all(type(item) is str for item in value.values())
+def is_shallow(value: Wire) -> bool:
+    """Tell whether *value* is plain data of a few levels: such a thing cannot contain itself."""
+    return all(type(item) is str or _ends_within(item, _PLAIN_DEPTH) for item in value.values())
+
+
+def _ends_within(value: object, depth: int) -> bool:
+    if type(value) in _ATOMS:
+        return True
+    if type(value) is dict and depth:
+        return all(_ends_within(item, depth - 1) for item in value.values())
+    if type(value) is list and depth:
+        return all(_ends_within(item, depth - 1) for item in value)
+    return False
 
 
 def digest(value: Any) -> str:
@@ -148,7 +158,7 @@ def _quote(text: str, pieces: list[bytes]) -> None:
         return
     if len(text) >= _LONG_CHARS:
         data = text.encode("utf-8", "surrogatepass")
-        if not data.translate(None, _NO_CONTROLS):
+        if data.translate(_CONTROLS).find(b"\x01") < 0:
             data = data.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
             pieces += (b'"', data, b'"')
             return

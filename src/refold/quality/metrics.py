@@ -29,9 +29,12 @@ def measure_quality(
     in_place = 0
     for place, texts in enumerate(after):
         shown = names(texts[0]) if len(texts) == 1 else set[str]().union(*map(names, texts))
-        found.update(shown)
-        in_place += list(map(introduced.get, shown)).count(place)
-    in_use = len(introduced.keys() & found)
+        for name in shown:
+            first = introduced.get(name)
+            if first is not None:
+                found.add(name)
+                in_place += first == place
+    in_use = len(found)
     retention = in_use / len(introduced) if introduced else 1.0
     integrity = _share(_count_structures(after), _count_structures(before))
     coherence = in_place / in_use if in_use else 1.0
@@ -92,9 +95,9 @@ def _fences(text: str) -> int:
 
 def _lone(text: str, bracket: str) -> int:
     """Count the lines that are nothing but *bracket*."""
-    if bracket not in text or f"\n{bracket}\n" not in f"\n{text}\n":
-        return 0
-    return text.split("\n").count(bracket)
+    if bracket in text and (f"\n{bracket}" in text or text.startswith(bracket)):
+        return text.split("\n").count(bracket)
+    return 0
 
 
 def _is_row(line: str) -> bool:

@@ -139,16 +139,20 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
 
 def _ranked(units: Units) -> list[int]:
     """Put the best unit of each paragraph first, then the others; the better the earlier."""
-    scores = units.scores
-    best: dict[int, int] = {}
-    for place, paragraph in enumerate(units.paragraphs):
-        held = best.get(paragraph)
-        if held is None or scores[place] > scores[held]:
-            best[paragraph] = place
-    leads = set(best.values())
-    ranked = sorted(_spread(len(units)), key=scores.__getitem__, reverse=True)
-    leading = [place for place in ranked if place in leads]
-    return leading + [place for place in ranked if place not in leads]
+    paragraph = -1
+    best = 0.0
+    leads: list[int] = []
+    for place, score in enumerate(units.scores):
+        if units.paragraphs[place] != paragraph:
+            paragraph = units.paragraphs[place]
+            leads.append(place)
+            best = score
+        elif score > best:
+            leads[-1] = place
+            best = score
+    leading = set(leads)
+    ranked = sorted(_spread(len(units)), key=units.scores.__getitem__, reverse=True)
+    return [p for p in ranked if p in leading] + [p for p in ranked if p not in leading]
 
 
 @lru_cache(maxsize=256)

@@ -70,10 +70,12 @@ class LoopNames:
 
     def __init__(self) -> None:
         self._tables = name_tables()
+        self._known: dict[str, str] = {}
+        """Most names come again: one string for each of them is all that stays in memory."""
 
     def read(self, text: str) -> list[list[str]]:
         """Return the names in *text* that the patterns of words find, a list for each kind."""
-        reading = _Reading(text, self._tables)
+        reading = _Reading(text, self._tables, self._known)
         reading.run()
         return reading.kinds
 
@@ -82,12 +84,13 @@ class LoopNames:
 class _Reading:
     """One text and the names found in it so far."""
 
-    def __init__(self, text: str, tables: NameTables) -> None:
+    def __init__(self, text: str, tables: NameTables, known: dict[str, str]) -> None:
         self.text = text
         self.plain = plain_bytes(text) + b"\n"
         """A byte for each character, and one more that is before the first and after the last."""
         self.tables = tables
         self.classes = tables.classes
+        self.known = known
         self.kinds: list[list[str]] = [[] for _ in range(KIND_COUNT)]
         self.row_start: i64 = _NOWHERE
         self.first_end: i64 = _NOWHERE
@@ -190,24 +193,27 @@ class _Reading:
         byte: i64 = self.plain[place]
         return 48 <= byte <= 57
 
+    def add(self, kind: int, name: str) -> None:
+        """Add a name, or the same one that was found before."""
+        self.kinds[kind].append(self.known.setdefault(name, name))
+
     def add_word(self, start: i64, end: i64, marks: i64) -> None:
         """Add a word as everything that it is."""
-        text, kinds = self.text, self.kinds
         if marks & (IS_PROPER | IS_HALF_PROPER):
             self.add_to_row(start, end, is_proper=marks & IS_PROPER != 0)
         if marks & IS_PASCAL:
-            kinds[PASCAL_KIND].append(text[start:end])
+            self.add(PASCAL_KIND, self.text[start:end])
         elif marks & IS_CAMEL:
-            kinds[CAMEL_KIND].append(text[start:end])
+            self.add(CAMEL_KIND, self.text[start:end])
         elif marks & IS_SNAKE:
-            kinds[SNAKE_KIND].append(text[start:end])
+            self.add(SNAKE_KIND, self.text[start:end])
         if marks & IS_SHORT:
             self.add_short(start, end)
 
     def add_short(self, start: i64, end: i64) -> None:
         """Add an abbreviation, unless it is a part of a word with an apostrophe."""
         if self.plain[start - 1] != _APOSTROPHE and self.plain[end] != _APOSTROPHE:
-            self.kinds[SHORT_KIND].append(self.text[start:end].lower())
+            self.add(SHORT_KIND, self.text[start:end].lower())
 
     def add_to_row(self, start: i64, end: i64, *, is_proper: bool) -> None:
         """Go on with the row of proper names or begin a new one; half a name spoils its row."""
@@ -224,9 +230,9 @@ class _Reading:
         first = self.text[self.row_start : self.first_end]
         if first not in STARTERS:
             if self.first_end == self.row_end:
-                self.kinds[PROPER_KIND].append(first)
+                self.add(PROPER_KIND, first)
             else:
-                self.kinds[PROPER_KIND].append(self.text[self.row_start : self.row_end])
+                self.add(PROPER_KIND, self.text[self.row_start : self.row_end])
 
     def add_numbers(self, start: i64, kind: i64) -> None:
         """Add the quantity and the version that begin with a word, a digit or `v`."""
@@ -245,7 +251,7 @@ class _Reading:
             end = self.skip_digits(end + 1)
         end = self.unit_end(start, end)
         if end > 0:
-            self.kinds[QUANTITY_KIND].append(self.text[start:end])
+            self.add(QUANTITY_KIND, self.text[start:end])
 
     def unit_end(self, start: i64, place: i64) -> i64:
         """Return where the unit of the number from *start* to *place* ends, or _NOWHERE."""
@@ -277,7 +283,7 @@ class _Reading:
             end = self.skip_digits(end + 1)
             parts += 1
         if parts > 1 and self.plain[end] != _DOT and self.class_at(end) <= JOINT:
-            self.kinds[VERSION_KIND].append(self.text[start:end])
+            self.add(VERSION_KIND, self.text[start:end])
 
     def add_path(self, start: i64) -> None:
         """Add the path that starts there, if there is one."""
@@ -298,7 +304,7 @@ class _Reading:
                 break
             part = place + 1
         if last > first and self.plain[end] != _SLASH and self.is_extension(last, end):
-            self.kinds[PATH_KIND].append(self.text[start:end])
+            self.add(PATH_KIND, self.text[start:end])
 
     def skip_part(self, place: i64) -> i64:
         """Return where the part of a path ends that begins at *place*."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import filterfalse
 from typing import Final, final
 
 from refold.model.depth import Depth
@@ -16,6 +17,9 @@ from refold.text.truncate import cut_words
 JOINT: Final = " ... "
 ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
+
+Score = int | float
+"""What a sentence is worth: a whole number unless the caller judges; compiled, it stays one."""
 
 
 def char_budget(length: int, depth: Depth = "gentle") -> int:
@@ -44,12 +48,11 @@ class Units:
 
     __slots__ = ("paragraphs", "scores", "texts")
 
-    def __init__(
-        self, texts: list[str], scores: Sequence[float], paragraphs: Sequence[int]
-    ) -> None:
+    def __init__(self, texts: list[str], scores: Sequence[Score], paragraphs: list[int]) -> None:
         self.texts: Final = texts
         self.scores: Final = scores
         self.paragraphs: Final = paragraphs
+        """In ascending order."""
 
     def __len__(self) -> int:
         """Count the sentences."""
@@ -89,7 +92,7 @@ def join_units(groups: Sequence[Units]) -> Units:
     if len(groups) == 1:
         return groups[0]
     texts: list[str] = []
-    scores: list[float] = []
+    scores: list[Score] = []
     paragraphs: list[int] = []
     before = 0
     for units in groups:
@@ -124,11 +127,13 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
     """
     texts, scores = units.texts, units.scores
     chosen = list(first)
-    taken = {texts[place] for place in chosen}
-    left = budget - sum(map(len, taken)) - len(JOINT) * max(len(taken) - 1, 0)
+    taken = {texts[place] for place in first}
+    left = budget + len(JOINT)  # so that the first one may have a joint as well
+    for text in taken:
+        left -= len(text) + len(JOINT)
     for place in _ranked(units):
         text = texts[place]
-        cost = len(text) + (len(JOINT) if taken else 0)
+        cost = len(text) + len(JOINT)
         if cost <= left and scores[place] >= 0 and text not in taken:
             chosen.append(place)
             taken.add(text)
@@ -139,9 +144,9 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
 
 def _ranked(units: Units) -> list[int]:
     """Put the best unit of each paragraph first, then the others; the better the earlier."""
-    paragraph = -1
-    best = 0.0
     leads: list[int] = []
+    paragraph = -1
+    best: Score = 0
     for place, score in enumerate(units.scores):
         if units.paragraphs[place] != paragraph:
             paragraph = units.paragraphs[place]
@@ -150,9 +155,9 @@ def _ranked(units: Units) -> list[int]:
         elif score > best:
             leads[-1] = place
             best = score
-    leading = set(leads)
+    is_lead = set(leads).__contains__
     ranked = sorted(_spread(len(units)), key=units.scores.__getitem__, reverse=True)
-    return [p for p in ranked if p in leading] + [p for p in ranked if p not in leading]
+    return [*filter(is_lead, ranked), *filterfalse(is_lead, ranked)]
 
 
 @lru_cache(maxsize=256)

@@ -89,7 +89,7 @@ class StandIns:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
         length = sum(map(len, texts))
         summary_id, handle = self._id(sources), handle_of(sources)
-        for body in self._bodies(texts, depth):
+        for body in self._bodies(texts, char_budget(length, depth), depth):
             for entities in (self._entities(texts, body, entity_cap(length)), []):
                 tag = summary_tag(
                     body,
@@ -102,10 +102,9 @@ class StandIns:
                     return tag
         return None
 
-    def _bodies(self, texts: Sequence[str], depth: Depth) -> Iterator[str]:
+    def _bodies(self, texts: Sequence[str], budget: int, depth: Depth) -> Iterator[str]:
         """Say what matters in *texts*, the best way first; several texts each get a word in."""
         joined = "\n\n".join(texts)
-        budget = char_budget(sum(map(len, texts)), depth)
         if len(texts) == 1 and is_structured(joined):
             yield summarize_structured(joined, budget)
             return

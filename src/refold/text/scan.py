@@ -1,8 +1,8 @@
 """Reading a text as bytes: words of a vocabulary, long runs, neighbours.
 
-This is the hot part of every analysis, so it has two forms of the same: C-speed passes of `bytes`
-methods when interpreted, and one loop over the bytes where this file is compiled with mypyc. The
-first is the reference; the tests hold the second, run as plain Python, against it.
+These are C-speed passes of `bytes` methods. Only neighbours, which every analysis of tokens needs,
+have a second form: one loop over the bytes where this file is compiled with mypyc. The first is the
+reference; the tests hold the second, run as plain Python, against it.
 """
 
 from __future__ import annotations

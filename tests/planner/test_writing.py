@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refold.model.plan import Fold
 from refold.planner.field import CALLS, Text, calls_text
-from refold.planner.layout import Key
-from refold.planner.writing import Span, join_spans, share_shown, write_digest, write_excerpt
+from refold.planner.writing import (
+    Chosen,
+    Span,
+    join_spans,
+    share_shown,
+    write_digest,
+    write_excerpt,
+    write_line,
+)
 from tests.planner.runs import anthropic_call, call, read, source_code
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -70,26 +78,36 @@ def test_a_phrase_that_goes_on_says_so(text: str, end: int, shown: str) -> None:
 @given(st.integers(0, 10**6), st.data())
 def test_a_share_is_never_rounded_up_to_all(length: int, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, length))
-    assert 0 <= share_shown([(0, stop)], length) <= 99
+    assert 0 <= share_shown(stop, length) <= 99
 
 
-def texts_of_run(wires: list[dict[str, Any]]) -> dict[Key, Text]:
-    return {
-        (message.index, number): Text(message, number, said, len(said.split()), "prose", True)
+def texts_of_run(wires: list[dict[str, Any]]) -> list[dict[int, Text]]:
+    """Return the texts of each message."""
+    return [
+        {
+            number: Text(message, number, said, len(said.split()), "prose", True)
+            for number, said in (
+                *((n, part.text) for n, part in enumerate(message.parts)),
+                (CALLS, calls_text(message)),
+            )
+            if said
+        }
         for message in read(wires)
-        for number, said in (
-            *((n, part.text) for n, part in enumerate(message.parts)),
-            (CALLS, calls_text(message)),
-        )
-        if said
-    }
+    ]
+
+
+def digest(wires: list[dict[str, Any]], spans: Mapping[int, Chosen]) -> Fold:
+    """Write a digest of all messages that shows these spans of each."""
+    messages = read(wires)
+    columns = zip(messages, texts_of_run(wires), strict=True)
+    return write_digest(messages, [write_line(m, t, spans.get(m.index, {})) for m, t in columns])
 
 
 def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     code = source_code(1)
-    run = read(call(1, "read_file", {"path": "a.py"}, code))
-    texts = texts_of_run(call(1, "read_file", {"path": "a.py"}, code))
-    fold = write_excerpt(run[1], texts, {(1, 0): [(0, len(code) // 4)]})
+    wires = call(1, "read_file", {"path": "a.py"}, code)
+    run = read(wires)
+    fold = write_excerpt(run[1], texts_of_run(wires)[1], {0: [(0, len(code) // 4)]})
     head, _, body = fold.texts[0].partition("\n")
     assert head.startswith("[…2")
     assert head.endswith("]")
@@ -107,15 +125,15 @@ def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: st
     failed = "test shop::drawer ... FAILED\n"
     output = f"{passed}{failed}{end}"
     run = call(1, "bash", {"command": "cargo test"}, output)
-    text = texts_of_run(run)[1, 0]._replace(kind="test_run")
+    text = texts_of_run(run)[1][0]._replace(kind="test_run")
     shown = [(0, len("test shop::till_0 ... ok\n")), (len(passed), len(passed + failed))]
-    fold = write_excerpt(read(run)[1], {(1, 0): text}, {(1, 0): shown})
+    fold = write_excerpt(read(run)[1], {0: text}, {0: shown})
     assert fold.texts[0].endswith(f"till_0 ... ok\n…{failed.strip()}{note}")
 
 
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
     run = call(1, "read_file", {"path": "a.py"}, "a b c d e")
-    fold = write_excerpt(read(run)[1], texts_of_run(run), {(1, 0): [(0, 9)]})
+    fold = write_excerpt(read(run)[1], texts_of_run(run)[1], {0: [(0, 9)]})
     assert fold.is_kept
     assert fold.outcomes[0][0].action == "preserved"
 
@@ -124,8 +142,7 @@ def test_only_the_open_texts_of_a_message_are_cut() -> None:
     wires = anthropic_call(1, "read_file", {"path": "a.py"}, source_code(1))
     wires[1]["content"].append({"type": "text", "text": "Mind the rules."})
     message = read(wires)[1]
-    texts = {(1, 0): texts_of_run(wires)[1, 0]}
-    fold = write_excerpt(message, texts, {})
+    fold = write_excerpt(message, {0: texts_of_run(wires)[1][0]}, {})
     assert set(fold.texts) == {0}
     assert fold.texts_after[1] == "Mind the rules."
     assert [outcome.action for outcome in fold.outcomes[0]] == ["excerpted", "preserved"]
@@ -137,8 +154,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
         *call(1, "read_file", {"path": "a.py"}, source_code(1)),
         {"role": "assistant", "content": "Nothing there."},
     ]
-    spans = {(0, 0): [(0, 4)], (1, CALLS): [(0, 9)], (2, 0): [(0, 8), (20, 30)]}
-    fold = write_digest(read(wires), texts_of_run(wires), spans)
+    fold = digest(wires, {0: {0: [(0, 4)]}, 1: {CALLS: [(0, 9)]}, 2: {0: [(0, 8), (20, 30)]}})
     head, *lines = fold.texts[0].split("\n")
     assert re.fullmatch(r"\[… #[a-z]+\]", head)
     assert lines[0] == "user: Look…"
@@ -152,7 +168,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
 
 def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
     wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
-    fold = write_digest(read(wires), texts_of_run(wires), {})
+    fold = digest(wires, {})
     assert re.fullmatch(r"\[… #[a-z]+\]", fold.texts[0])
     assert len(fold.sources) == 2
 
@@ -163,29 +179,28 @@ def test_words_of_the_assistant_alone_need_no_label_in_his_digest() -> None:
         {"role": "assistant", "content": "At nine."},
         {"role": "assistant", "content": "From pier 4."},
     ]
-    alone = write_digest(read(wires), texts_of_run(wires), {(1, 0): [(0, 8)]})
+    alone = digest(wires, {1: {0: [(0, 8)]}})
     assert alone.texts[0].endswith("]\nAt nine.")
-    both = write_digest(read(wires), texts_of_run(wires), {(1, 0): [(0, 8)], (2, 0): [(0, 12)]})
+    both = digest(wires, {1: {0: [(0, 8)]}, 2: {0: [(0, 12)]}})
     assert both.texts[0].endswith("]\nassistant: At nine.\nassistant: From pier 4.")
-    asked = write_digest(read(wires), texts_of_run(wires), {(0, 0): [(0, 5)]})
+    asked = digest(wires, {0: {0: [(0, 5)]}})
     assert asked.texts[0].endswith("]\nuser: When?")
 
 
 def test_a_label_and_a_script_without_blanks_share_no_blank() -> None:
     wires = [{"role": "user", "content": "船九点开。"}, {"role": "user", "content": "At nine."}]
-    spans = {(0, 0): [(0, 5)], (1, 0): [(0, 8)]}
-    (text,) = write_digest(read(wires), texts_of_run(wires), spans).texts.values()
+    (text,) = digest(wires, {0: {0: [(0, 5)]}, 1: {0: [(0, 8)]}}).texts.values()
     assert text.splitlines()[1:] == ["user:船九点开。", "user: At nine."]
 
 
 def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> None:
     wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
-    texts = texts_of_run(wires)
-    texts[1, 0] = texts[1, 0]._replace(kind="file_read", is_outdated=True)
-    digest = write_digest(read(wires), texts, {(1, 0): [(0, 40)]})
-    assert [row[0].reason for row in digest.outcomes] == [
-        "oldest_stretch",
-        "digest:file_read,out_of_date",
+    messages, texts = read(wires), texts_of_run(wires)
+    texts[1][0] = texts[1][0]._replace(kind="file_read", is_outdated=True)
+    reasons = [
+        write_line(message, said, {}).outcome.reason
+        for message, said in zip(messages, texts, strict=True)
     ]
-    excerpt = write_excerpt(read(wires)[1], texts, {(1, 0): [(0, 40)]})
+    assert reasons == ["oldest_stretch", "digest:file_read,out_of_date"]
+    excerpt = write_excerpt(messages[1], texts[1], {0: [(0, 40)]})
     assert excerpt.outcomes[0][0].reason.startswith("excerpt:file_read,out_of_date,")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import chain, compress
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, groupby
+from types import MappingProxyType
+from typing import Final, Generic, TypeVar
 
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
@@ -22,9 +24,14 @@ from refold.planner.layout import Key, Layout, Place, lay_out
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
-from refold.planner.writing import Span, write_digest, write_excerpt
+from refold.planner.writing import Chosen, Span, write_digest, write_excerpt, write_line
 from refold.tokens.base import CountedTexts
 
+T = TypeVar("T")
+
+Spans = Mapping[int, Chosen]
+"""What to show of each message, by its index."""
+_NOTHING: Final[Chosen] = MappingProxyType({})
 _ROUNDS: Final = 4
 _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
@@ -52,7 +59,6 @@ class Selection:
         recoded: Mapping[Key, Recoded],
         points: Points,
     ) -> None:
-        self._messages = messages
         self._tokens = tokens
         self._target = target
         shorter = {key: made.text for key, made in recoded.items() if _reads_in_parts(made)}
@@ -66,10 +72,13 @@ class Selection:
         self._talk = talk
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
-        self._keys = [text.key for text in self._texts]
-        self._text_at = dict(zip(self._keys, self._texts, strict=True))
-        self._written: dict[int, tuple[list[Sequence[Span]], Fold]] = {}
-        """What was last written of each message in its place, and for which spans."""
+        by_message = _by_message(self._texts)
+        self._excerpt = _Writer(write_excerpt, by_message)
+        self._line = _Writer(write_line, by_message)
+        self._runs = [
+            (place, list(run))
+            for place, run in groupby(messages, lambda message: self._layout.places[message.index])
+        ]
         self._candidates = find_candidates(self._texts, field.cuts)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, cuts in zip(self._texts, field.cuts, strict=True):
@@ -134,60 +143,77 @@ class Selection:
         text, start = texts[candidates.text[first]], candidates.start[first]
 
         def plan_to(end: int) -> tuple[Plan, int]:
-            return self._write({text.key: [(start, end)]})
+            return self._write({text.message.index: {text.part: [(start, end)]}})
 
         end = fit_end(text.text, start, lambda end: plan_to(end)[1] <= self._target)
         return plan_to(end)[0] if end > start else bare
 
-    def _spans(self) -> dict[Key, list[Span]]:
-        """Return what is chosen so far of each text, and what leads it."""
-        spans: dict[Key, list[Span]] = {}
-        candidates, keys = self._candidates, self._keys
-        chosen = self._choice.chosen
+    def _spans(self) -> Spans:
+        """Return what is chosen so far of each message, and what leads it."""
+        candidates, chosen = self._candidates, self._choice.chosen
+        texts, starts, ends = candidates.text, candidates.start, candidates.end
+        by_text: defaultdict[int, list[Span]] = defaultdict(list)
         for number in sorted({*chosen, *map(candidates.lead.__getitem__, chosen)}):
-            key = keys[candidates.text[number]]
-            spans.setdefault(key, []).append((candidates.start[number], candidates.end[number]))
+            by_text[texts[number]].append((starts[number], ends[number]))
+        spans: defaultdict[int, dict[int, list[Span]]] = defaultdict(dict)
+        for place, found in by_text.items():
+            text = self._texts[place]
+            spans[text.message.index][text.part] = found
         return spans
 
-    def _write(self, spans: Mapping[Key, Sequence[Span]]) -> tuple[Plan, int]:
+    def _write(self, spans: Spans) -> tuple[Plan, int]:
         """Write out these *spans*, and count the tokens of it all."""
         plan = tuple(self._folds(spans))
         return plan, sum(map(self._tokens.fold, plan))
 
-    def _folds(self, spans: Mapping[Key, Sequence[Span]]) -> Iterator[Fold]:
-        stretch: list[Message] = []
-        for message, place in zip(self._messages, self._layout.places, strict=True):
-            if place is Place.DIGEST:
-                stretch.append(message)
-                continue
-            if stretch:
-                yield from self._digest(stretch, spans)
-                stretch = []
-            if place is Place.WHOLE:
-                yield kept_fold(message, self._layout.reasons[message.index])
-            else:
-                yield self._excerpt(message, spans)
-        if stretch:
-            yield from self._digest(stretch, spans)
+    def _folds(self, spans: Spans) -> Iterator[Fold]:
+        for place, run in self._runs:
+            match place:
+                case Place.DIGEST:
+                    yield from self._digest(run, spans)
+                case Place.EXCERPT:
+                    yield from (self._excerpt(message, spans) for message in run)
+                case Place.WHOLE:
+                    yield from (kept_fold(m, self._layout.reasons[m.index]) for m in run)
 
-    def _digest(
-        self, stretch: Sequence[Message], spans: Mapping[Key, Sequence[Span]]
-    ) -> Iterator[Fold]:
+    def _digest(self, stretch: Sequence[Message], spans: Spans) -> Iterator[Fold]:
         """Write a stretch as a digest, unless it costs no more as it is."""
-        digest = write_digest(stretch, self._text_at, spans)
+        digest = write_digest(stretch, [self._line(message, spans) for message in stretch])
         if self._tokens.fold(digest) < sum(map(self._tokens.message, stretch)):
             yield digest
         else:
             yield from (kept_fold(message, "within_budget") for message in stretch)
 
-    def _excerpt(self, message: Message, spans: Mapping[Key, Sequence[Span]]) -> Fold:
-        """Write *message* in its place, unless it was written with the same spans before."""
-        shown = [spans.get((message.index, number), ()) for number in range(len(message.parts))]
-        known = self._written.get(message.index)
-        if known is None or known[0] != shown:
-            known = shown, write_excerpt(message, self._text_at, spans)
-            self._written[message.index] = known
+
+class _Writer(Generic[T]):
+    """Writes messages; one that was written with the same spans before is not written again."""
+
+    def __init__(
+        self,
+        write: Callable[[Message, Mapping[int, Text], Chosen], T],
+        texts: Mapping[int, Mapping[int, Text]],
+    ) -> None:
+        self._write = write
+        self._texts = texts
+        self._written: dict[int, tuple[Chosen, T]] = {}
+
+    def __call__(self, message: Message, spans: Spans) -> T:
+        """Write what *spans* show of *message*."""
+        index = message.index
+        chosen = spans.get(index, _NOTHING)
+        known = self._written.get(index)
+        if known is None or known[0] != chosen:
+            known = chosen, self._write(message, self._texts.get(index, {}), chosen)
+            self._written[index] = known
         return known[1]
+
+
+def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:
+    """Map each message to its texts by their numbers, in reading order."""
+    found: defaultdict[int, dict[int, Text]] = defaultdict(dict)
+    for text in texts:
+        found[text.message.index][text.part] = text
+    return found
 
 
 def _reads_in_parts(made: Recoded) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from refold.kinds import test_run
 from refold.lossless.line_index import spell_count
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text
-from refold.planner.layout import Key
 from refold.stages.originals import handle_of
 from refold.stages.tags import part_tag
 
 Span = tuple[int, int]
+Chosen = Mapping[int, Sequence[Span]]
+"""The spans to show of each text of a message, by its number."""
 _GAP: Final = "…"
 IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
@@ -50,36 +51,32 @@ def _goes_on(text: str, end: int) -> bool:
     return before[-1:].isalnum() and after[:1].isalnum()
 
 
-def share_shown(spans: Iterable[Span], length: int) -> int:
-    """Return the share of a text that is shown, in percent, never rounded up to all."""
-    return min(99, 100 * sum(stop - start for start, stop in spans) // max(1, length))
+def share_shown(shown: int, whole: int) -> int:
+    """Return how much is shown of so many characters, in percent, never rounded up to all."""
+    return min(99, 100 * shown // max(1, whole))
 
 
-def write_excerpt(
-    message: Message, texts: Mapping[Key, Text], spans: Mapping[Key, Sequence[Span]]
-) -> Fold:
-    """Fold one message in its place, showing the *spans* that were chosen of its texts."""
+def _chars(spans: Iterable[Span]) -> int:
+    return sum([stop - start for start, stop in spans])
+
+
+def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
+    """Fold one message in its place, showing what was *chosen* of its *texts*."""
     handle = handle_of([message])
     shown: dict[int, str] = {}
     rows: list[Outcome] = []
     for number, part in enumerate(message.parts):
-        text = texts.get((message.index, number))
+        text = texts.get(number)
         if text is None or not text.is_open:
             rows.append(Outcome("preserved", "short_content", len(part.text), len(part.text)))
             continue
-        chosen = spans.get((message.index, number), ())
-        percent = share_shown(chosen, len(text.text))
-        tag = part_tag(_show(text, chosen), percent, handle)
+        spans = chosen.get(number, ())
+        percent = share_shown(_chars(spans), len(text.text))
+        tag = part_tag(_show(text, spans), percent, handle)
         if len(tag) < len(part.text):
             shown[number] = tag
-            rows.append(
-                Outcome(
-                    "excerpted",
-                    f"excerpt:{_kind_words(text)},{percent}%",
-                    len(part.text),
-                    len(tag),
-                )
-            )
+            why = f"excerpt:{_kind_words(text)},{percent}%"
+            rows.append(Outcome("excerpted", why, len(part.text), len(tag)))
         else:
             rows.append(Outcome("preserved", "within_budget", len(part.text), len(part.text)))
     if not rows:
@@ -104,32 +101,33 @@ def _labelled(role: str, body: str) -> str:
     return f"{role}:{body}" if body[:1] >= IDEOGRAPHS else f"{role}: {body}"
 
 
-def write_digest(
-    sources: Sequence[Message], texts: Mapping[Key, Text], spans: Mapping[Key, Sequence[Span]]
-) -> Fold:
-    """Fold a stretch of messages into one that shows what was chosen of each."""
-    lines: list[tuple[str, str]] = []
-    rows: list[tuple[Outcome, ...]] = []
-    shown = whole = 0
-    for message in sources:
-        said: list[str] = []
-        kinds: list[str] = []
-        for number in (*range(len(message.parts)), CALLS):
-            text = texts.get((message.index, number))
-            chosen = spans.get((message.index, number), ())
-            if text is None:
-                continue
-            whole += len(text.text)
-            shown += sum(stop - start for start, stop in chosen)
-            if number != CALLS:
-                kinds.append(_kind_words(text))
-            if chosen:
-                said.append(_show(text, chosen))
-        body = "\n".join(said)
-        if said:
-            lines.append((message.role, body))
-        why = f"digest:{','.join(dict.fromkeys(kinds))}" if kinds else "oldest_stretch"
-        rows.append((Outcome("digested", why, message.chars, len(body), body),))
-    percent = min(99, 100 * shown // max(1, whole))
-    tag = part_tag(_dialogue(lines), percent, handle_of(sources))
-    return Fold(sources=tuple(sources), texts={0: tag}, outcomes=tuple(rows), is_rolled=True)
+class Line(NamedTuple):
+    """What a digest shows of one message."""
+
+    role: str
+    body: str
+    shown: int
+    """How many characters of its texts are shown, and of how many."""
+    whole: int
+    outcome: Outcome
+
+
+def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Line:
+    """Say what a digest shows of *message*: what was *chosen* of its *texts*."""
+    said = [_show(text, chosen[number]) for number, text in texts.items() if number in chosen]
+    body = "\n".join(said)
+    shown = sum(map(_chars, chosen.values()))
+    whole = sum([len(text.text) for text in texts.values()])
+    kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
+    why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
+    outcome = Outcome("digested", why, message.chars, len(body), body)
+    return Line(message.role, body, shown, whole, outcome)
+
+
+def write_digest(sources: Sequence[Message], lines: Sequence[Line]) -> Fold:
+    """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
+    said = [(line.role, line.body) for line in lines if line.shown]
+    percent = share_shown(sum(line.shown for line in lines), sum(line.whole for line in lines))
+    tag = part_tag(_dialogue(said), percent, handle_of(sources))
+    rows = tuple((line.outcome,) for line in lines)
+    return Fold(sources=tuple(sources), texts={0: tag}, outcomes=rows, is_rolled=True)

@@ -68,17 +68,18 @@ def test_what_was_said_shorter_takes_the_place_of_the_text() -> None:
 def test_the_cuts_tile_every_text_that_is_not_preserved(messages: Conversation, talk: bool) -> None:
     texts = read_texts(read(messages), counted(), {})
     found = survey_field(texts, ("system", "developer"), talk=talk)
-    for text, cuts in zip(texts, found.cuts, strict=True):
+    for text, pieces in zip(texts, found.cuts.of, strict=True):
+        ends = found.cuts.ends[pieces.start : pieces.stop]
         if text.message.role in ("system", "developer"):
-            assert cuts.ends == []
+            assert ends == []
         else:
-            assert cuts.ends[-1] == len(text.text)
-            assert cuts.ends == sorted(set(cuts.ends))
-        assert {len(column) for column in cuts} == {len(cuts.ends)}
+            assert ends[-1] == len(text.text)
+            assert ends == sorted(set(ends))
+    of, ends, grades, credits_, rows = found.cuts
+    assert len(ends) == len(grades) == len(credits_) == len(rows) == sum(map(len, of))
     speakers = {text.message.index for text in texts if text.message.role not in ("system",)}
     assert len(found.turns) <= len(speakers)
-    rows = {row for cuts in found.cuts for rows in cuts.rows for row in rows}
-    assert rows == set(range(len(found.survey.shape)))
+    assert {row for rows in found.cuts.rows for row in rows} == set(range(len(found.survey.shape)))
 
 
 def test_the_preserved_roles_are_known_but_not_surveyed() -> None:
@@ -139,9 +140,11 @@ def test_candidates_are_the_cuts_of_the_open_texts(messages: Conversation) -> No
     layout = Layout([Place.DIGEST] * len(messages), {})
     opened = open_texts(texts, layout, frozenset())
     candidates = find_candidates(opened, found.cuts)
-    assert candidates.end == [end for cuts in found.cuts for end in cuts.ends]
-    assert candidates.start == [a for c in found.cuts for a in [0, *c.ends][: len(c.ends)]]
-    assert candidates.rows == [rows for cuts in found.cuts for rows in cuts.rows]
+    assert list(candidates.end) == found.cuts.ends
+    for pieces in filter(None, found.cuts.of):
+        ends = found.cuts.ends[pieces.start : pieces.stop]
+        assert list(candidates.start[pieces.start : pieces.stop]) == [0, *ends[:-1]]
+    assert candidates.rows == found.cuts.rows
     assert all(cost >= 1.0 for cost in candidates.cost)
     assert all(0.0 < credit <= 1.0 for credit in candidates.credit)
 
@@ -150,4 +153,5 @@ def test_a_value_among_others_keeps_more_of_its_worth() -> None:
     lone, amid = "src/a.py", "the path src/a.py was read by Maria on a quiet Monday"
     messages = [{"role": "user", "content": text} for text in (lone, amid)]
     found = survey_field(read_texts(read(messages), counted(), {}), (), talk=False)
-    assert found.cuts[0].credits[0] < found.cuts[1].credits[0] == 1.0
+    of_lone, of_amid = found.cuts.credits
+    assert of_lone < of_amid == 1.0

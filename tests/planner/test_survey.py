@@ -22,7 +22,8 @@ _turns = st.lists(
 
 def hear(listener: Listener, turn: int, voice: Voice, text: str) -> tuple[int, tuple[int, ...]]:
     """Let *listener* hear a text in one piece."""
-    return listener.hear(turn, voice, text, [len(text)])[0]
+    (count,), (rows,) = listener.hear(turn, voice, text, [len(text)])
+    return count, rows
 
 
 @given(_turns)
@@ -81,8 +82,8 @@ def test_hearing_finds_the_items_of_a_text(texts: list[str]) -> None:
 def test_each_piece_has_its_own_items() -> None:
     text = "harbour src/a.py the harbour — 数据库 #W42"
     listener = Listener()
-    pieces = listener.hear(0, Voice.USER, text, [17, 20, 28, len(text)])
+    counts, shown = listener.hear(0, Voice.USER, text, [17, 20, 28, len(text)])
     number = listener.survey().number
     wanted = [["harbour", "src/a.py"], [], ["harbour"], ["数据", "据库", "#W42"]]
-    assert [set(rows) for _, rows in pieces] == [{number[i] for i in items} for items in wanted]
-    assert [count for count, _ in pieces] == [2, 1, 1, 3]
+    assert [set(rows) for rows in shown] == [{number[i] for i in items} for items in wanted]
+    assert counts == [2, 1, 1, 3]

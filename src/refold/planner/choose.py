@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import inf
@@ -22,22 +23,36 @@ _LAST: Final[_Entry] = (inf, 0)
 """Stands behind all others."""
 
 
+# Arrays hold numbers without an object for each: far less to fetch where they are read at random,
+# and nothing for the garbage collector to visit.
+Ints = MutableSequence[int]
+Floats = MutableSequence[float]
+
+
+def _ints() -> Ints:
+    return array("q")
+
+
+def _floats() -> Floats:
+    return array("d")
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """The pieces of texts that may be shown; the columns share their numbers."""
 
-    text: list[int] = field(default_factory=list)
+    text: Ints = field(default_factory=_ints)
     """Which text it is a piece of."""
-    start: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
-    cost: list[float] = field(default_factory=list)
+    start: Ints = field(default_factory=_ints)
+    end: Ints = field(default_factory=_ints)
+    cost: Floats = field(default_factory=_floats)
     rows: list[Collection[int]] = field(default_factory=list)
     """The items it shows."""
-    credit: list[float] = field(default_factory=list)
+    credit: Floats = field(default_factory=_floats)
     """How much of their worth it keeps."""
-    factor: list[float] = field(default_factory=list)
+    factor: Floats = field(default_factory=_floats)
     must: list[bool] = field(default_factory=list)
-    lead: list[int] = field(default_factory=list)
+    lead: Ints = field(default_factory=_ints)
     """The candidate that is shown with it: itself, where it needs none."""
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,8 +22,8 @@ _OUTDATED: Final = 0.5
 """What a read counts once its file was written."""
 _MARK: Final = 1.0
 """Tokens of the mark that shows a gap."""
-_CONTEXT: Final = 6
-"""An item with this many others around it can be understood."""
+_AMID: Final = 7
+"""Among so many, an item can be understood."""
 _ALONE, _PER_ITEM = 0.3, 0.1
 
 
@@ -48,14 +48,17 @@ class Text(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """The pieces of a text, and what each says: columns."""
+    """The pieces of all texts in reading order, and what each says: columns."""
 
+    of: list[range]
+    """Which pieces each text has."""
     ends: list[int]
+    """Where each ends in its text."""
+    grades: list[Grade]
+    credits: list[float]
+    """How much of the worth of its items it keeps: an item needs others around it."""
     rows: list[tuple[int, ...]]
     """The items it shows, as rows of the survey."""
-    credits: list[float]
-    """How much of their worth it keeps: an item needs others around it."""
-    grades: list[Grade]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,7 @@ class Field:
 
     survey: Survey
     turns: list[Turn]
-    cuts: list[Cuts]
-    """The pieces of each text."""
+    cuts: Cuts
     known: set[str]
     """What the preserved roles say: it will be there in any case."""
 
@@ -115,13 +117,14 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
     """Look over all texts; what the *preserved* roles say is known."""
     listener = Listener()
     turns: list[Turn] = []
-    cuts: list[Cuts] = []
+    cuts = Cuts([], [], [], [], [])
     known: set[str] = set()
+    credit_of = [1.0 if talk else _credit(count) for count in range(_AMID + 1)]
     message: Message | None = None
     for text in texts:
         if text.message.role in preserved:
             known.update(find_items(_as_compared(text.text, talk=talk)))
-            cuts.append(Cuts([], [], [], []))
+            cuts.of.append(range(0))
             continue
         if message is text.message:
             last = turns[-1]
@@ -133,9 +136,12 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
         voice = Voice.CALL if text.part == CALLS else turns[-1].voice
         ends, grades = cut_text(text.text, text.kind, talk=talk)
         words = part_words(_as_compared(text.text, talk=talk))
-        pieces = listener.hear(len(turns) - 1, int(voice), words, ends)
-        rows = [rows for _, rows in pieces]
-        cuts.append(Cuts(ends, rows, [_credit(count, talk=talk) for count, _ in pieces], grades))
+        counts, rows = listener.hear(len(turns) - 1, int(voice), words, ends)
+        cuts.of.append(range(len(cuts.ends), len(cuts.ends) + len(ends)))
+        cuts.ends.extend(ends)
+        cuts.grades.extend(grades)
+        cuts.credits.extend([credit_of[min(count, _AMID)] for count in counts])
+        cuts.rows.extend(rows)
     return Field(listener.survey(), turns, cuts, known)
 
 
@@ -144,9 +150,8 @@ def _as_compared(text: str, *, talk: bool) -> str:
     return text.lower() if talk and text.isascii() else text
 
 
-def _credit(items: int, *, talk: bool) -> float:
-    around = items - 1
-    return 1.0 if talk or around >= _CONTEXT else _ALONE + _PER_ITEM * around
+def _credit(items: int) -> float:
+    return 1.0 if items >= _AMID else _ALONE + _PER_ITEM * (items - 1)
 
 
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:
@@ -179,22 +184,24 @@ def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
         yield number if lead is None else lead
 
 
-def find_candidates(texts: Sequence[Text], cuts: Iterable[Cuts]) -> Candidates:
+def find_candidates(texts: Sequence[Text], cuts: Cuts) -> Candidates:
     """Make the pieces of the open texts candidates."""
     found = Candidates()
-    for number, (text, (ends, rows, credits_, grades)) in enumerate(zip(texts, cuts, strict=True)):
+    for number, (text, own) in enumerate(zip(texts, cuts.of, strict=True)):
         if not text.is_open:
             continue
+        pieces = slice(own.start, own.stop)
+        ends, grades = cuts.ends[pieces], cuts.grades[pieces]
+        starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
         worth = _OUTDATED if text.is_outdated else 1.0
-        starts = [0, *ends][: len(ends)]
         found.lead.extend(_leads(len(found), grades))
-        found.text.extend([number] * len(ends))
+        found.text.extend([number] * len(own))
         found.start.extend(starts)
         found.end.extend(ends)
         found.cost.extend([rate * (b - a) + _MARK for a, b in zip(starts, ends, strict=True)])
-        found.rows.extend(rows)
-        found.credit.extend(credits_)
+        found.rows.extend(cuts.rows[pieces])
+        found.credit.extend(cuts.credits[pieces])
         found.factor.extend([grade.weight * worth for grade in grades])
         found.must.extend([grade.must or grade.label == "summary" for grade in grades])
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, groupby
+from itertools import compress, groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
@@ -81,9 +81,10 @@ class Selection:
         ]
         self._candidates = find_candidates(self._texts, field.cuts)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
-        for text, cuts in zip(self._texts, field.cuts, strict=True):
+        for text, pieces in zip(self._texts, field.cuts.of, strict=True):
             if not text.is_open:
-                self._choice.cover(chain.from_iterable(cuts.rows))
+                for piece in pieces:
+                    self._choice.cover(field.cuts.rows[piece])
 
     def _entry(self, text: Text) -> float:
         """Return what it costs to show anything of *text* at all."""

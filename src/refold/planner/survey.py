@@ -29,6 +29,22 @@ _LONG_WORD: Final = 60
 """Longer words are too rare to be remembered."""
 
 
+class _Items(dict[str, int]):
+    """Item → its row: the next one for an item that comes for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shape: list[int] = []
+
+    def __missing__(self, item: str) -> int:
+        shape = shape_of(item)
+        if shape is Shape.NONE:
+            return VOID
+        row = self[item] = len(self.shape)
+        self.shape.append(int(shape))
+        return row
+
+
 class _Words(dict[str, int]):
     """Word, as it stands between blanks → the row of its one item.
 
@@ -38,33 +54,21 @@ class _Words(dict[str, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.number: dict[str, int] = {}
-        self.shape: list[int] = []
+        self.rows = _Items()
         self.many: dict[int, tuple[int, ...]] = {}
 
     def __missing__(self, word: str) -> int:
         if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
-            row = self._row_of(word)
+            row = self.rows[word]
         else:
             items = find_items(word)
             if len(items) == 1:
-                row = self._row_of(items[0])
+                row = self.rows[items[0]]
             else:
                 row = VOID - 1 - len(self.many)
-                self.many[row] = tuple(map(self._row_of, items))
+                self.many[row] = tuple(map(self.rows.__getitem__, items))
         if len(word) <= _LONG_WORD:
             self[word] = row
-        return row
-
-    def _row_of(self, item: str) -> int:
-        """Return the row of *item*, or `VOID`; one that comes for the first time gets the next."""
-        row = self.number.get(item)
-        if row is None:
-            shape = shape_of(item)
-            if shape is Shape.NONE:
-                return VOID
-            row = self.number[item] = len(self.shape)
-            self.shape.append(int(shape))
         return row
 
 
@@ -105,14 +109,15 @@ class Listener:
 
     def hear(
         self, turn: int, voice: int, words: str, ends: Iterable[int]
-    ) -> list[tuple[int, tuple[int, ...]]]:
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
         """Take in a text; return for each of its pieces how many items it has, and which rows.
 
         Turns come in order; *words* is what `part_words` made of the text, *ends* tell where its
         pieces end. Items that mean nothing are counted, but have no rows.
         """
         row_of, many = self._words.__getitem__, self._words.many
-        pieces: list[tuple[int, tuple[int, ...]]] = []
+        counts: list[int] = []
+        shown: list[tuple[int, ...]] = []
         heard: list[int] = []
         start = 0
         for end in ends:
@@ -123,17 +128,18 @@ class Listener:
                 items = [row for word in items for row in many.get(word, (word,))]
                 rows = set(items)
             rows.discard(VOID)
-            pieces.append((len(items), tuple(rows)))
+            counts.append(len(items))
+            shown.append(tuple(rows))
             heard += items
         self._note(turn, voice, heard)
-        return pieces
+        return counts, shown
 
     def _note(self, turn: int, voice: int, heard: list[int]) -> None:
         self._times.update(heard)
         said = set(heard)
         said.discard(VOID)
         self._by_voice[voice] |= said
-        fresh = len(self._words.shape) - len(self._first)
+        fresh = len(self._words.rows.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
         self._turns += [0] * fresh
@@ -151,8 +157,8 @@ class Listener:
             for row in said:
                 voices[row] |= voice
         return Survey(
-            number=self._words.number,
-            shape=self._words.shape,
+            number=dict(self._words.rows),
+            shape=self._words.rows.shape,
             first=self._first,
             last=self._last,
             turns=self._turns,

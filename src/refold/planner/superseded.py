@@ -2,90 +2,141 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from refold.model.message import Message, Part
+from refold.model.message import Message
 from refold.planner.field import calls_of
-from refold.planner.items import Shape, find_items, shape_of
+from refold.planner.file_calls import effects_of
 from refold.planner.layout import Key
+from refold.planner.shell_files import Effects, Touch
+from refold.planner.succeeded import Verdict
 
-# What a tool is called says what it does; whether it was done, its result says.
-_WRITES: Final = re.compile(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
-_READS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
-_COMMAND: Final = re.compile(r'"command":\s?"(\w++)"')
-"""One tool may do both: then it is told which."""
-_FAILED: Final = re.compile(
-    r"(?i)(?<![a-z])(?:error(?!\"?: ?(?:null|none|false|0|\"\"))"
-    r"|fail(?:ed|ure)|exception|traceback|denied|rejected|declined|refused|cancell?ed|aborted"
-    r"|timed out|not (?:found|applied|written|saved|unique|been read)|no (?:such|match|replacement)"
-    r"|invalid|unable|could not|cannot|did not|doesn't|multiple (?:matches|occurrences)|matches of"
-    r"|(?:code|status):? ?[1-9])(?![a-z])|\"(?:success|ok)\": ?false"
-)
-_DONE: Final = re.compile(
-    r"(?i)(?<![a-z])"
-    r"(?:success(?:fully)?|ha(?:s|ve) been|wrote|written|created|updated|applied|saved)(?![a-z])"
-)
-_FIRST_WORDS: Final = re.compile(r"[^a-zA-Z]*+[^\n]*+")
-"""What a tool says first; often the lines that it wrote follow, which may say anything."""
-_TARGET: Final = re.compile(
-    r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"'
-)
-_VALUE: Final = re.compile(r'"([^"\\\s]++)"')
-_PATHS: Final = (Shape.PATH, Shape.DOTTED)
-_SEEN: Final = 300
-"""How much is looked at: of a result to tell whether it failed, of arguments to find a path."""
+_SESSIONS: Final = frozenset({"claude-code", "codex"})
+"""Formats of files that tell where a session goes on."""
+_LONGEST: Final = 4_096
+"""No directory has a longer path."""
+
+_Name = tuple[str, str]
+"""A file, as it is called if a shell stays where it went, and if each call begins anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class _Place:
+    """Where commands run: nobody says whether a shell stays in the directory that it went to.
+
+    So it is told for both cases, and two files are the same only if they are in both.
+    """
+
+    kept: str = ""
+    fresh: str = ""
+    stays: bool = True
+
+    def tell(self, directory: str) -> None:
+        """Take in what the file of a session says of the directory."""
+        self.kept = self.fresh = directory
+
+    def name(self, path: str, directory: str | None) -> _Name:
+        """Name the file at *path* from the *directory* of a shell, or as other tools name it."""
+        fresh = _resolve(self.fresh, directory or "", path)
+        return fresh if directory is None else _resolve(self.kept, directory, path), fresh
+
+    def move(self, directory: str) -> None:
+        """Note that a call went to *directory*; who can go to the same place twice did not stay."""
+        kept = _resolve(self.kept, directory)
+        self.stays = self.stays and len(kept) <= _LONGEST
+        if not directory.startswith("/") and kept.endswith(f"{directory}/{directory}"):
+            self.stays = False
+        self.kept = kept if self.stays else self.fresh
+
+
+def _resolve(*steps: str) -> str:
+    rooted = max((n for n, step in enumerate(steps) if step.startswith("~")), default=0)
+    return posixpath.normpath(posixpath.join(*steps[rooted:]))
+
+
+@dataclass(slots=True)
 class _Call:
-    """What a tool was asked to do, and with which files."""
+    """What a tool was asked to do, with which files."""
 
-    verb: str
-    paths: frozenset[str]
+    effects: Effects
+    names: list[_Name]
+    """Of the files that it touches, in order."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """A result that shows files, and those of them that were not written since."""
+
+    keys: list[Key]
+    current: set[_Name]
 
 
 def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
-    """Return the texts that show a file as it is no longer."""
+    """Return the texts that show files as they are no longer."""
+    place = _Place()
     calls: dict[str, _Call] = {}
-    shown: dict[str, list[Key]] = {}
+    shown: dict[_Name, list[_Read]] = {}
     outdated: set[Key] = set()
     for message in messages:
-        calls.update(_calls(message))
+        directory = _told_directory(message)
+        if directory:
+            place.tell(directory)
+        calls.update(_calls(message, place))
         for id_, numbers in _answers(message).items():
             call = calls.get(id_)
             if call is None:
                 continue
-            if _WRITES.search(call.verb):
-                if not any(_has_failed(message, message.parts[n], call.paths) for n in numbers):
-                    for path in call.paths:
-                        outdated.update(shown.pop(path, ()))
-            elif _READS.search(call.verb):
-                for path in call.paths:
-                    shown.setdefault(path, []).extend((message.index, n) for n in numbers)
+            verdict = Verdict(message, numbers, [touch.path for touch in call.effects.touched])
+            outdated.update(_follow(call, verdict, shown))
+            if call.effects.directory != "":
+                place.move(call.effects.directory or "?")
     return frozenset(outdated)
 
 
-def _calls(message: Message) -> Iterator[tuple[str, _Call]]:
+def _follow(call: _Call, verdict: Verdict, shown: dict[_Name, list[_Read]]) -> Iterator[Key]:
+    """Note what a call reads and writes, in order; yield the texts that are out of date by that."""
+    touched = list(zip(call.effects.touched, call.names, strict=True))
+    read = _Read(verdict.keys, {name for touch, name in touched if not touch.is_write})
+    shows_files = call.effects.shows_files and verdict.status in (None, 0)
+    for touch, name in touched:
+        if not touch.is_write:
+            if shows_files:
+                shown.setdefault(name, []).append(read)
+        elif _is_done(touch, verdict):
+            for earlier in shown.pop(name, ()):
+                earlier.current.discard(name)
+                if not earlier.current:
+                    yield from earlier.keys
+
+
+def _is_done(touch: Touch, verdict: Verdict) -> bool:
+    """Tell whether a file was written: its status says so, or nothing says that it was not."""
+    if verdict.status == 0 and touch.is_told:
+        return True
+    return verdict.status in (None, 0) and not touch.is_asked and verdict.is_quiet
+
+
+def _told_directory(message: Message) -> str:
+    """Return the directory in which a session goes on, where its file tells."""
+    if message.format not in _SESSIONS:
+        return ""
+    for record in (message.wire, message.wire.get("payload")):
+        told = record.get("cwd") if isinstance(record, Mapping) else None
+        if isinstance(told, str):
+            return told
+    return ""
+
+
+def _calls(message: Message, place: _Place) -> Iterator[tuple[str, _Call]]:
     for id_, text in calls_of(message):
-        name, _, rest = text.partition(" ")
-        arguments = rest if len(rest) <= 2 * _SEEN else rest[:_SEEN] + rest[-_SEEN:]
-        command = _COMMAND.search(arguments) if _WRITES.search(name) else None
-        yield id_, _Call(command[1] if command else name, _paths(arguments))
-
-
-def _paths(arguments: str) -> frozenset[str]:
-    """Return what looks like a file: a whole value of JSON, or any word of other arguments.
-
-    Where a name tells which value is meant, no other is.
-    """
-    found = _TARGET.findall(arguments)
-    if not found:
-        is_json = arguments.startswith("{")
-        found = _VALUE.findall(arguments) if is_json else find_items(arguments)
-    return frozenset(item for item in found if shape_of(item) in _PATHS)
+        name, _, arguments = text.partition(" ")
+        effects, directory = effects_of(name, arguments)
+        if effects is not None:
+            names = [place.name(touch.path, directory) for touch in effects.touched]
+            yield id_, _Call(effects, names)
 
 
 def _answers(message: Message) -> dict[str, list[int]]:
@@ -95,22 +146,3 @@ def _answers(message: Message) -> dict[str, list[int]]:
         if part.call_id:
             answers.setdefault(part.call_id, []).append(number)
     return answers
-
-
-def _has_failed(message: Message, part: Part, paths: Iterable[str]) -> bool:
-    """Tell whether a result says that it failed, by a flag or in its first words.
-
-    The names of files say nothing about that.
-    """
-    value: Any = message.wire
-    for step in part.path:
-        value = value[step]
-        if isinstance(value, Mapping) and value.get("is_error") is True:
-            return True
-    said = part.text[:_SEEN]
-    for path in paths:
-        said = said.replace(path, "")
-    first = _FIRST_WORDS.match(said)
-    if first is not None and not _FAILED.search(first[0]) and _DONE.search(first[0]):
-        return False
-    return _FAILED.search(said) is not None

@@ -234,7 +234,7 @@ def test_a_program_without_a_shell_gets_its_words_as_they_are() -> None:
 
 
 def test_very_many_or_very_long_paths_are_not_noted() -> None:
-    assert len(written("rm " + "a " * 100_000)) <= 200
+    assert len(written("rm " + "a " * 1_000)) <= 200
     assert written(f"rm {'a' * 100_000} b") == ["b"]
     assert written(f"cd {'a' * 100_000} && rm b") == []
 

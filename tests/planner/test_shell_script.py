@@ -174,6 +174,11 @@ def test_what_runs_beside_or_instead_is_not_sure(script: str, sure: list[bool]) 
     assert [step.is_sure for step in found] == sure
 
 
+def test_a_very_long_script_is_not_read() -> None:
+    assert read_script("rm a; " * 10_000) is None
+    assert read_script("cat > a <<EOF\n" + "rm a; \n" * 10_000 + "EOF") is not None
+
+
 @given(st.text(alphabet="ab \n\t'\"\\$`(){}<>|&;#*[]~=-012EOF", max_size=60))
 def test_any_text_is_read_or_not(script: str) -> None:
     found = read_script(script)

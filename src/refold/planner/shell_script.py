@@ -27,6 +27,8 @@ _ENDS: Final = frozenset(" \t\r\n|&;<>()")
 _ENDS_PLAIN: Final = _ENDS | {""}
 """What follows a word without quotation marks; most are that."""
 _CLOSERS: Final = {"(": ")", "{": "}"}
+_MOST_WORDS: Final = 5_000
+"""Longer scripts are not read; the texts that stand in them do not count."""
 _RESERVED: Final = frozenset(
     "if then elif else fi for while until do done case esac select function { } ! [[ coproc "
     "time".split()
@@ -109,6 +111,7 @@ class _Reader:
     def __init__(self, script: str) -> None:
         self._text = script
         self._at = 0
+        self._left = _MOST_WORDS
         self._awaited: list[tuple[str, bool, Command]] = []
         """Texts that follow on the next lines: their last line, whether tabs may stand before it,
         and whose input they are."""
@@ -116,7 +119,8 @@ class _Reader:
     def read_command(self) -> tuple[Command, str]:
         """Return what stands before the next operator, and that; none is left at the end."""
         command = Command([], [], [])
-        while True:
+        while self._left:
+            self._left -= 1
             self._skip_blank()
             if self._at >= len(self._text):
                 return command, ""
@@ -135,6 +139,7 @@ class _Reader:
             if not command.words and word.text in _RESERVED:
                 raise _UnreadableError
             command.words.append(word)
+        raise _UnreadableError
 
     def _skip_blank(self) -> None:
         text = self._text

@@ -40,6 +40,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.Result",
         "refold.Compression",
         "refold.TraceEntry",
+        "refold.Piece",
         "refold.BudgetReport",
         "refold.Obstacle",
         "refold.UncompressResult",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event
+    from refold.model.piece import Piece
     from refold.options import Options, PreservePattern
     from refold.result import (
         BudgetReport,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         Obstacle,
         RefusedAnswer,
         Result,
-        TraceEntry,
         UncompressResult,
     )
     from refold.stores import MemoryStore, SqliteStore, Store
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.tokens.choose import CalibratedCounter
     from refold.tokens.counter import TokenCounter
+    from refold.trace import TraceEntry
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -74,6 +75,7 @@ _HOMES = {
     "ModelReport": "refold.result",
     "Obstacle": "refold.result",
     "Options": "refold.options",
+    "Piece": "refold.model.piece",
     "Policies": "refold.agent.policy",
     "PreservePattern": "refold.options",
     "RefoldError": "refold.errors",
@@ -88,7 +90,7 @@ _HOMES = {
     "TokenCounter": "refold.tokens.counter",
     "TokenVerdict": "refold.strategies.tokens",
     "ToolCompressor": "refold.agent.tool",
-    "TraceEntry": "refold.result",
+    "TraceEntry": "refold.trace",
     "UncompressResult": "refold.result",
     "acompress": "refold.compressor",
     "classify": "refold.compressor",
@@ -136,6 +138,7 @@ __all__ = [
     "ModelReport",
     "Obstacle",
     "Options",
+    "Piece",
     "Policies",
     "PreservePattern",
     "RefoldError",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from refold.later import Later
+from refold.trace import TraceEntry
 
 
 class _Readable:
@@ -20,24 +21,6 @@ class _Readable:
     def __repr__(self) -> str:
         body = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({body})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEntry:
-    """What happened to one text of one message, and why."""
-
-    message_id: str
-    message_index: int
-    part: int
-    """Which text of the message: 0 for a string content, else the number of the text part."""
-    action: str
-    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
-    the profiles `agent` and `lossless` also recoded, excerpted or digested."""
-    reason: str
-    input_chars: int
-    output_chars: int
-    shown: str | None = None
-    """What a digest that stands for several messages says of this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +95,10 @@ class Compression:
 
     def to_dict(self) -> dict[str, Any]:
         """Spell it as JSON-ready data."""
-        figures = asdict(self)
-        quality: Later[Quality] = figures.pop("quality")
-        return {**figures, **asdict(quality.get())}
+        figures = asdict(replace(self, decisions=(), quality=_NOTHING_FOLDED))
+        del figures["quality"]
+        figures["decisions"] = [entry.to_dict() for entry in self.decisions]
+        return {**figures, **asdict(self.quality.get())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from refold.cli.folding import fold_file
+from refold.cli.folding import FoldedFile, fold_file
 from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
@@ -20,12 +21,14 @@ from refold.cli.options import (
 )
 from refold.cli.originals import open_for_looking
 from refold.cli.progress import working
-from refold.cli.story import tell
+from refold.cli.story import Row, tell
 
 _EPILOG = f"""\b
 Examples:
   refold explain chat.jsonl
   refold explain chat.jsonl --full --set recency_window=0
+  refold explain session.jsonl --profile agent --budget 20000
+  refold explain session.jsonl --profile agent --budget 20000 --message 14
   refold explain chat.json --json | jq '.[] | select(.decision == "compressed")'
 
 {EPILOG}"""
@@ -36,20 +39,61 @@ Examples:
 @fold_options
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
-def command(*, file: str, as_json: bool, full: bool, **choices: Any) -> None:
+@click.option(
+    "--message",
+    "number",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show one message piece by piece: what is kept, what is dropped, and why.",
+)
+def command(*, file: str, as_json: bool, full: bool, number: int | None, **choices: Any) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
     options = make_options(**choices, trace=True)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         folded = fold_file(document, options, open_for_looking(document, file, stack), progress)
         rows = list(tell(document, folded, options.format))
+    if number is not None:
+        rows = _choose(rows, number)
     if as_json:
-        data = [row.to_dict(full=full) for row in rows]
+        with_pieces = full or number is not None
+        data = [row.to_dict(full=full, with_pieces=with_pieces) for row in rows]
         write_text(json.dumps(data, indent=2) + "\n", None)
     else:
-        from refold.cli.render import draw_explanation, draw_totals, make_console
-
-        console = make_console()
-        console.print(draw_explanation(rows, console.width, full=full))
-        console.print(draw_totals(folded.result.compression, folded.turns, console.width))
+        _draw(rows, folded, full=full, is_one=number is not None)
     check_budget(folded.result)
+
+
+def _choose(rows: Sequence[Row], number: int) -> list[Row]:
+    """Return the texts of one message."""
+    chosen = [row for row in rows if row.index == number]
+    if not chosen:
+        last = rows[-1].index if rows else -1
+        there = f"they are numbered from 0 to {last}" if rows else "there are none"
+        raise click.UsageError(f"--message: there is no message {number}; {there}")
+    return chosen
+
+
+def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) -> None:
+    from refold.cli.render import (
+        draw_explanation,
+        draw_notes,
+        draw_pieces,
+        draw_totals,
+        make_console,
+    )
+
+    console = make_console()
+    if is_one:
+        for row in rows:
+            if row.pieces:
+                console.print(draw_pieces(row, console.width, full=full))
+            else:
+                console.print(draw_explanation([row], console.width, full=full))
+        return
+    turns = [row for row in rows if row.is_turn]
+    console.print(draw_explanation(turns, console.width, full=full))
+    notes = draw_notes([row for row in rows if not row.is_turn])
+    if notes is not None:
+        console.print(notes)
+    console.print(draw_totals(folded.result.compression, folded.turns, console.width))

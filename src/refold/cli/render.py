@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from refold.cli.pieces import find_runs, run_words, sum_up
 from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
 from refold.result import Compression
 
@@ -113,15 +114,53 @@ def draw_explanation(rows: Sequence[Row], width: int, *, full: bool) -> Table:
     chars = max(30, (width - 44) * 2)
     for row in rows:
         word, colour = action_word(row.action)
-        story = Text(reason_words(row.reason))
+        story = Text("\n".join((reason_words(row.reason), *sum_up(row.pieces))))
         if row.before:
             story.append("\n− " + _shown(row.before, chars, full), style="dim")
-        if row.after != row.before:
+        if row.after and row.after != row.before:
             story.append("\n+ " + _shown(row.after, chars, full), style=colour)
         table.add_row(
             Text(_number(row), style="dim"), _role(row.role), Text(word, colour), _chars(row), story
         )
     return table
+
+
+def draw_notes(rows: Sequence[Row]) -> Text | None:
+    """Draw one line for all records that no model sees, if there are any."""
+    from rich.text import Text
+
+    if not rows:
+        return None
+    records = "1 record" if len(rows) == 1 else f"{len(rows):,} records"
+    return Text(f"  and {records} of the session that no model sees", style="dim")
+
+
+def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
+    """Draw a text piece by piece: what was kept, what was dropped, and why."""
+    from rich.console import Group
+    from rich.text import Text
+
+    word, colour = action_word(row.action)
+    table = _table()
+    for name, right in (("", False), ("lines", True), ("tokens", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table.add_column("why", max_width=30)
+    table.add_column("text", ratio=1, overflow="fold")
+    for run in find_runs(row.pieces):
+        style = colour if run[0].is_kept else "dim"
+        first, last = run[0].first_line, run[-1].last_line
+        said = "".join(piece.text for piece in run)
+        table.add_row(
+            Text("kept" if run[0].is_kept else "dropped", style=style),
+            Text(f"{first:,}" if first == last else f"{first:,}–{last:,}", style="dim"),
+            Text(f"{sum(piece.tokens for piece in run):,}", style="dim"),
+            Text(run_words(run), style=style),
+            Text(_shown(said, max(30, width - 60), full), style=style),
+        )
+    head = Text.assemble(
+        (f"#{_number(row)} {row.role} · ", "bold"), (word, colour), f" · {reason_words(row.reason)}"
+    )
+    return Group(head, Text("\n".join(sum_up(row.pieces))), table)
 
 
 def draw_pair(row: Row, width: int) -> RenderableType:

@@ -8,10 +8,12 @@ from typing import Any
 
 from refold.cli.document import Document
 from refold.cli.folding import FoldedFile
+from refold.cli.pieces import count_pieces
 from refold.cli.words import excerpt
 from refold.formats import load
 from refold.model.message import Message
-from refold.result import TraceEntry
+from refold.model.piece import Piece
+from refold.trace import TraceEntry
 
 _EXCERPT_CHARS = 160
 
@@ -31,18 +33,28 @@ class Row:
     chars_before: int
     chars_after: int
     line: int
+    is_turn: bool
+    """False for records of a session file that no model sees."""
+    pieces: tuple[Piece, ...]
+    """What became of each piece of the text, if it was cut into some."""
 
-    def to_dict(self, *, full: bool) -> dict[str, Any]:
-        """Spell it as JSON-ready data; whole texts only if asked for."""
-        shown = {"before": self.before, "after": self.after}
+    def to_dict(self, *, full: bool, with_pieces: bool) -> dict[str, Any]:
+        """Spell it as JSON-ready data; whole texts and pieces only if asked for."""
+        shown: dict[str, Any] = {"before": self.before, "after": self.after}
         if not full:
             shown = {name: excerpt(text, _EXCERPT_CHARS) for name, text in shown.items()}
+        if self.pieces:
+            kept, dropped = count_pieces(self.pieces)
+            shown |= {"kept": kept.to_dict(), "dropped": dropped.to_dict()}
+            if with_pieces:
+                shown["pieces"] = [piece._asdict() for piece in self.pieces]
         return {
             "message_index": self.index,
             "part": self.part,
             "message_id": self.id,
             "line": self.line,
             "role": self.role,
+            "is_turn": self.is_turn,
             "decision": self.action,
             "reason": self.reason,
             "chars_before": self.chars_before,
@@ -78,4 +90,6 @@ def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[R
             chars_before=entry.input_chars,
             chars_after=entry.output_chars,
             line=document.items[entry.message_index].line,
+            is_turn=source.is_turn,
+            pieces=entry.pieces,
         )

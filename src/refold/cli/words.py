@@ -64,6 +64,26 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "excerpt": "its most telling parts are kept ({})",
     "digest": "what tells most is in one digest of the oldest stretch ({})",
 }
+PIECES: Final[Mapping[str, tuple[str, str]]] = {
+    "error": ("errors", "tells of an error"),
+    "warning": ("warnings", "tells of a warning"),
+    "exit": ("exit codes", "an exit code that is not 0"),
+    "failure": ("failures", "shows what failed"),
+    "frame": ("frames", "a frame of a trace"),
+    "summary": ("summaries", "sums it up"),
+    "heading": ("headings", "heads what is kept below"),
+    "value": ("values", "says {}"),
+    "word": ("words", "says {}"),
+    "recent": ("recent", "nothing new, but recent"),
+    "best_stretch": ("the best stretch", "the best stretch that fits"),
+    "whole": ("shown whole", "shown whole"),
+    "said_elsewhere": ("said elsewhere", "said elsewhere, in {}"),
+    "out_of_date": ("out of date", "out of date: its file was written since"),
+    "worth_less": ("worth less", "worth less per token than what is kept"),
+    "no_room": ("no room left", "there was no room left for it"),
+    "says_little": ("says little", "nothing that could be needed again"),
+}
+"""Why pieces are kept or dropped: a word for the sums, and words with what it is about."""
 _LISTS: Final = frozenset({"recoded", "excerpt", "digest"})
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"

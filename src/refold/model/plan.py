@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from refold.later import Later
 from refold.model.message import Message
+from refold.model.piece import Piece
 from refold.native import mypyc_attr
+
+NO_PIECES: Final[Later[tuple[Piece, ...]]] = Later.known(())
+"""Of a text that was not cut: one for all of them."""
 
 
 @mypyc_attr(acyclic=True)
 class Outcome:
     """What finally happened to one segment; the trace is made of these. Read-only."""
 
-    __slots__ = ("action", "input_chars", "output_chars", "reason", "shown")
+    __slots__ = ("action", "input_chars", "output_chars", "pieces", "reason", "shown")
 
     def __init__(
         self,
@@ -23,6 +28,8 @@ class Outcome:
         input_chars: int,
         output_chars: int,
         shown: str | None = None,
+        *,
+        pieces: Later[tuple[Piece, ...]] = NO_PIECES,
     ) -> None:
         self.action: Final = action
         self.reason: Final = reason
@@ -30,6 +37,19 @@ class Outcome:
         self.output_chars: Final = output_chars
         self.shown: Final = shown
         """What a message that stands for several says of this one, if that can be told."""
+        self.pieces: Final = pieces
+        """What became of each piece, if it was cut into some and somebody may want to know."""
+
+    def with_pieces(self, pieces: Later[tuple[Piece, ...]]) -> Outcome:
+        """Return the same outcome, which can tell of its *pieces*."""
+        return Outcome(
+            self.action,
+            self.reason,
+            self.input_chars,
+            self.output_chars,
+            self.shown,
+            pieces=pieces,
+        )
 
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})

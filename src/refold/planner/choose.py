@@ -97,6 +97,19 @@ class Choice:
         left = self._left.__getitem__
         return [sum(map(left, rows)) for rows in self._candidates.rows]
 
+    def gain(self, number: int) -> float:
+        """Return what a candidate would add per token."""
+        return self._gain(number)
+
+    def added(self, number: int) -> list[tuple[float, int]]:
+        """Return what each item of a candidate would add, and which it is."""
+        covered, worths = self._covered, self._worths
+        credit = self._candidates.credit[number]
+        return [
+            (max(0.0, credit - covered[row]) * worths[row], row)
+            for row in self._candidates.rows[number]
+        ]
+
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
         taken = set(self.chosen)

@@ -18,7 +18,7 @@ from refold.tokens.base import CountedTexts
 
 CALLS: Final = -1
 """Stands for the number of a part: the tool calls of a message."""
-_OUTDATED: Final = 0.5
+OUTDATED: Final = 0.5
 """What a read counts once its file was written."""
 _MARK: Final = 1.0
 """Tokens of the mark that shows a gap."""
@@ -194,7 +194,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts) -> Candidates:
         ends, grades = cuts.ends[pieces], cuts.grades[pieces]
         starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
-        worth = _OUTDATED if text.is_outdated else 1.0
+        worth = OUTDATED if text.is_outdated else 1.0
         found.lead.extend(_leads(len(found), grades))
         found.text.extend([number] * len(own))
         found.start.extend(starts)

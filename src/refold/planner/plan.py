@@ -59,6 +59,7 @@ def plan_profile(
                 preserve=options.preserve,
                 recoded=recoded,
                 points=points or learned_points(),
+                explains=options.trace,
             )
             selected = selection.make()
             if sum(map(tokens.fold, selected)) < sum(map(tokens.fold, plan)):

@@ -10,6 +10,7 @@ from typing import Final, Generic, TypeVar
 
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
+from refold.planner.account import Account
 from refold.planner.choose import Choice
 from refold.planner.field import (
     Field,
@@ -58,6 +59,7 @@ class Selection:
         preserve: Container[str],
         recoded: Mapping[Key, Recoded],
         points: Points,
+        explains: bool = False,
     ) -> None:
         self._tokens = tokens
         self._target = target
@@ -80,6 +82,10 @@ class Selection:
             for place, run in groupby(messages, lambda message: self._layout.places[message.index])
         ]
         self._candidates = find_candidates(self._texts, field.cuts)
+        self._account: Account | None = None
+        """Tells why, if somebody may want to know."""
+        if explains:
+            self._account = Account(self._texts, field, worths, self._candidates)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, pieces in zip(self._texts, field.cuts.of, strict=True):
             if not text.is_open:
@@ -92,6 +98,13 @@ class Selection:
 
     def make(self) -> Plan:
         """Choose pieces until the budget is spent, and write them out."""
+        plan = self._make()
+        if self._account is None:
+            return plan
+        self._account.chosen = self._choice.chosen
+        return self._account.explain(plan)
+
+    def _make(self) -> Plan:
         choice, target = self._choice, self._target
         plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
@@ -147,7 +160,7 @@ class Selection:
             return self._write({text.message.index: {text.part: [(start, end)]}})
 
         end = fit_end(text.text, start, lambda end: plan_to(end)[1] <= self._target)
-        return plan_to(end)[0] if end > start else bare
+        return plan_to(end)[0] if end > start else self._write({})[0]
 
     def _spans(self) -> Spans:
         """Return what is chosen so far of each message, and what leads it."""
@@ -165,6 +178,8 @@ class Selection:
     def _write(self, spans: Spans) -> tuple[Plan, int]:
         """Write out these *spans*, and count the tokens of it all."""
         plan = tuple(self._folds(spans))
+        if self._account is not None:
+            self._account.shown = spans
         return plan, sum(map(self._tokens.fold, plan))
 
     def _folds(self, spans: Spans) -> Iterator[Fold]:

@@ -10,6 +10,7 @@ from refold.lossless.line_index import spell_count
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text
+from refold.planner.layout import STUB_TOKENS
 from refold.stages.originals import handle_of
 from refold.stages.tags import part_tag
 
@@ -68,7 +69,9 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
     for number, part in enumerate(message.parts):
         text = texts.get(number)
         if text is None or not text.is_open:
-            rows.append(Outcome("preserved", "short_content", len(part.text), len(part.text)))
+            is_short = text is None or text.tokens <= STUB_TOKENS
+            why = "short_content" if is_short else "last_user_message"
+            rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
         spans = chosen.get(number, ())
         percent = share_shown(_chars(spans), len(text.text))

@@ -11,9 +11,10 @@ from refold.later import Later
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
-from refold.result import Compression, Quality, TraceEntry
+from refold.result import Compression, Quality
 from refold.text.entities import NameFinder
 from refold.tokens.base import CountedTexts
+from refold.trace import TraceEntry
 
 _COUNTERS = {
     "compressed": "messages_compressed",
@@ -132,4 +133,5 @@ def _trace(plan: Plan) -> Iterator[TraceEntry]:
                     input_chars=outcome.input_chars,
                     output_chars=outcome.output_chars,
                     shown=outcome.shown,
+                    account=outcome.pieces,
                 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
+
 import pytest
 from tests.pieces import pieces_of
 
-from refold.kinds import KINDS, kind_of
+from refold.kinds import KINDS, kind_of, split
 
 NAMES = [kind.name for kind in KINDS]
 
@@ -89,22 +92,59 @@ def test_talk_about_trouble_is_not_trouble(line: str) -> None:
         assert musts(f"first\n{line}\nlast\n", kind) == [], kind
 
 
-def test_only_the_first_of_equal_errors_is_a_must() -> None:
+def times(text: str, kind: str) -> list[int]:
+    return [grade.times for grade in split(text, kind).grades if grade.must]
+
+
+def test_only_the_first_of_equal_errors_is_a_must_and_says_how_many_there_are() -> None:
     text = "error: disk full\n" * 50
     for kind in NAMES:
         assert len(musts(text, kind)) == 1, kind
+        assert times(text, kind) == [50], kind
 
 
-def test_entries_of_a_log_that_differ_in_numbers_repeat_each_other() -> None:
-    text = "".join(f"2026-03-01 10:00:{n:02} ERROR order {n} timed out\n" for n in range(60))
-    assert kind_of(text) == "log"
-    assert len(musts(text, "log")) == 1
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("log", "2026-03-01 10:00:{n:02} ERROR order {n} timed out"),
+        ("build_output", "a.c:{n}:1: warning: unused variable v{n}"),
+        ("prose", "Error: order {n} was lost"),
+    ],
+)
+def test_errors_that_differ_in_numbers_repeat_each_other(kind: str, line: str) -> None:
+    text = "".join(line.format(n=n) + "\n" for n in range(60))
+    assert kind_of(text) == kind
+    assert len(musts(text, kind)) == 1
+    assert times(text, kind) == [60]
 
 
-def test_a_flood_of_warnings_is_not_kept_whole() -> None:
-    text = "".join(f"a.c:{n}:1: warning: unused variable v{n}\n" for n in range(500))
-    assert kind_of(text) == "build_output"
-    assert 0 < len(musts(text, "build_output")) <= 40
+def test_exits_that_differ_in_numbers_do_not_repeat_each_other() -> None:
+    text = "first\nExit code 1\nsecond\nExit code 2\nthird\nExit code 1\n"
+    assert musts(text, "prose") == ["Exit code 1", "Exit code 2"]
+    assert times(text, "prose") == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("log", "2026-03-01 10:00:01 ERROR order {word} timed out"),
+        ("build_output", "a.c:3:1: error: no member named {word}"),
+        ("build_output", "a.c:3:1: warning: unused variable {word}"),
+        ("prose", "Error: order {word} was lost"),
+    ],
+)
+def test_all_distinct_errors_are_musts_however_many_they_are(kind: str, line: str) -> None:
+    words = ["".join(word) for word in product("abcdefgh", repeat=3)]
+    text = "".join(line.format(word=word) + "\n" for word in words)
+    kept = "\n".join(musts(text, kind))
+    assert all(line.format(word=word) in kept for word in words)
+
+
+def test_members_of_records_that_tell_the_same_error_are_counted() -> None:
+    rows = [{"id": n, "error": f"no answer after {n} ms", "host": f"h{n}"} for n in range(30)]
+    text = json.dumps(rows, indent=1)
+    assert kind_of(text) == "json_records"
+    assert times(text, "json_records") == [30]
 
 
 def test_a_long_trace_is_followed_for_a_while_only() -> None:

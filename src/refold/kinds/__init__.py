@@ -26,9 +26,9 @@ from refold.kinds import (
 )
 from refold.kinds._lines import set_apart
 from refold.kinds._sample import take_sample, unwrap
-from refold.kinds.base import PLAIN, TABLE_HEAD, Grade, Kind, Pieces
+from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces
 
-__all__ = ["KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split"]
+__all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split"]
 
 KINDS: Final[tuple[Kind, ...]] = (
     json_records.KIND,

@@ -31,8 +31,8 @@ LIBRARY: Final = re.compile(
 """A frame in code that is not the user's."""
 
 
-def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) -> None:
-    """Grade the lines of the trace below the error line `text[start:end]`.
+def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) -> int:
+    """Grade the lines of the trace below the error line `text[start:end]`; return where it ends.
 
     *seen* holds the lines that are a must already; what repeats one is not a must again.
     """
@@ -45,7 +45,7 @@ def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) 
     pos = end + 1
     for _ in range(MOST_LINES):
         if pos >= len(text):
-            return
+            break
         stop = text.find("\n", pos)
         stop = len(text) if stop < 0 else stop
         line = text[pos : min(stop, pos + LONG)]
@@ -64,10 +64,11 @@ def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) 
         elif is_python:
             if line.strip():
                 _mark(line, pos, ERROR, marks, seen)
-            return
+            break
         elif not (deeper and frame is not None):
-            return
+            break
         pos = stop + 1
+    return pos
 
 
 def _mark(line: str, pos: int, grade: Grade, marks: Marks, seen: set[str]) -> None:

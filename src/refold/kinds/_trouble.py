@@ -9,7 +9,8 @@ looked at more closely.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
@@ -18,13 +19,23 @@ from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
 from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, judge_output
 from refold.kinds._wrapping import mark_wrapping
-from refold.kinds.base import BAD_SUMMARY, ERROR, LONG, REPEAT, SETTLED, SUMMARY, Grade, Pieces
+from refold.kinds.base import (
+    BAD_SUMMARY,
+    ERROR,
+    EXIT,
+    LONG,
+    REPEAT,
+    SETTLED,
+    SUMMARY,
+    Grade,
+    Pieces,
+)
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""
-_MOST: Final = {"error": 120, "warning": 30, "exit": 20}
-"""How many lines of one text can be a must for this reason."""
+DIGITS: Final = str.maketrans("", "", "0123456789")
+"""Takes the digits out of a text."""
 
 
 class Trouble(NamedTuple):
@@ -41,49 +52,72 @@ def split_source(text: str, marks: Marks) -> Pieces:
     return tile(text, marks, settle(text, find_in_source(text), marks))
 
 
-def split_output(text: str, marks: Marks, template: Callable[[str], str] = str.strip) -> Pieces:
+def split_output(text: str, marks: Marks) -> Pieces:
     """Cut what a program wrote: by line, by *marks*, by what went wrong."""
-    return tile(text, marks, settle(text, find_in_output(text), marks, template))
+    return tile(text, marks, settle(text, find_in_output(text), marks))
 
 
-def settle(
-    text: str,
-    troubles: Iterable[Trouble],
-    marks: Marks,
-    template: Callable[[str], str] = str.strip,
-) -> list[Spot]:
+def settle(text: str, troubles: Iterable[Trouble], marks: Marks) -> list[Spot]:
     """Add *troubles* and the traces below them to *marks*; return those that lie in long lines.
 
-    Lines with the same *template* repeat each other: only the first is a must.
+    Lines that differ in nothing but numbers repeat each other: the first is a must, and counts.
     """
     mark_wrapping(text, marks)
     spots: list[Spot] = []
+    said: dict[str, list[int]] = {}
+    """What was said, without numbers, and where, as `count_repeats` has it."""
     seen: set[str] = set()
-    left = dict(_MOST)
     followed = -1
     for place, start, end, grade in troubles:
         is_long = end - start > LONG
-        line = template(text[place : place + LONG] if is_long else text[start:end])
+        line = text[place : place + LONG] if is_long else text[start:end]
+        lines = said.setdefault(_saying(line, grade), [])
+        if lines and lines[-1] == start:
+            continue  # two patterns found it
         known = marks.get(start)
         if known is not None and (known.must or known is REPEAT or known is SETTLED):
-            seen.add(line)
+            if known is ERROR and lines:
+                marks[start] = REPEAT
+            seen.add(line.strip())
+            lines.append(start)
             continue
-        left[grade.label] -= 1
-        if known is SUMMARY:
-            verdict = BAD_SUMMARY
-        else:
-            verdict = REPEAT if line in seen or left[grade.label] < 0 else grade
-        seen.add(line)
+        verdict = BAD_SUMMARY if known is SUMMARY else REPEAT if lines else grade
+        seen.add(line.strip())
         if is_long:
             spots.append((place, verdict))
+            lines.append(-len(spots))
         else:
             marks[start] = verdict
+            lines.append(start)
         # All tracebacks start with the same words; what tells them apart stands below.
-        is_new = verdict is ERROR or (left[grade.label] >= 0 and TRACEBACK in text[start:end])
-        if is_new and end > followed:
-            followed = end
-            follow_trace(text, start, end, marks, seen)
+        if (verdict is ERROR or TRACEBACK in line) and end > followed:
+            followed = follow_trace(text, start, end, marks, seen)
+    count_repeats(said.values(), marks, spots)
     return spots
+
+
+def _saying(line: str, grade: Grade) -> str:
+    """Return what *line* says without its times, ids and counts; of an exit the number is all."""
+    return (line if grade is EXIT else line.translate(DIGITS)).strip()
+
+
+def count_repeats(said: Iterable[list[int]], marks: Marks, spots: list[Spot]) -> None:
+    """Note with the first of each list of places that say the same how many they are.
+
+    A place is the start of a line in *marks*, or the number of one of *spots*, from -1 down.
+    """
+    for lines in said:
+        if len(lines) > 1:
+            first = lines[0]
+            if first < 0:
+                place, grade = spots[-first - 1]
+                spots[-first - 1] = place, _times(grade, len(lines))
+            else:
+                marks[first] = _times(marks[first], len(lines))
+
+
+def _times(grade: Grade, count: int) -> Grade:
+    return replace(grade, times=count) if grade.label in GRADES else grade
 
 
 def find_in_source(text: str) -> Iterator[Trouble]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 LONG: Final = 220
 """A piece is hardly ever longer than this many characters; longer lines are cut."""
 
+_ERRORS: Final = frozenset({"error", "exit", "failure"})
+_GRAVE: Final = 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class Grade:
@@ -27,6 +30,13 @@ class Grade:
     """Neighbouring lines of this grade share a piece up to this many characters."""
     leads: bool = False
     """What stands below, up to the next one that leads, is shown only together with it."""
+    times: int = 1
+    """How many lines say this, numbers aside; only the first of them is a must."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it says what went wrong: more than a warning, a detail or a summary."""
+        return self.must and self.label in _ERRORS and self.weight >= _GRAVE
 
 
 class Pieces(NamedTuple):

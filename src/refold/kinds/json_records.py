@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._lines import Spot, join, tile
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import find_in_source, settle
+from refold.kinds._trouble import DIGITS, count_repeats, find_in_source, settle
 from refold.kinds.base import ERROR, LONG, WARNING, Grade, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
@@ -23,9 +23,6 @@ _BAD: Final = (
 )
 """A member that tells of an error, of a warning, or of an exit that is not 0."""
 _WARNS: Final = re.compile(r"(?i)[\"'](?:warn|warning)\Z|40[,}\s]\Z")
-_MOST: Final = 120
-"""How many members of one text can be a must."""
-_DIGITS: Final = str.maketrans("", "", "0123456789")
 
 _AFTER: Final = r"\s*+,[ \t\r]*+\n?+|[ \t\r]*+\n?+"
 # One token a member: its key, its value if that is no container, the comma, the rest of the line.
@@ -64,7 +61,7 @@ def _split_members(text: str) -> Pieces:
     grades: list[Grade] = []
     spots: list[Spot] = []
     opened: list[tuple[int, int]] = []  # where a container starts, and how many ends came before
-    seen: set[str] = set()
+    said: dict[str, list[int]] = {}
     for token in _TOKEN.finditer(text):
         what, end = token.lastindex, token.end()
         grade = _MEMBER
@@ -80,21 +77,22 @@ def _split_members(text: str) -> Pieces:
                 opened.append((token.start(), len(ends)))
             elif what == _EMPTY:
                 grade = _NOTHING
-            if what != _EMPTY and token[_WRONG] and len(spots) < _MOST:
+            if what != _EMPTY and token[_WRONG]:
                 place = token.start(_WRONG)
-                said = _said_from(place, text)
-                if said not in seen:
-                    seen.add(said)
+                same = said.setdefault(_said_from(place, text), [])
+                if not same:
                     spots.append((place, WARNING if _WARNS.search(token[_WRONG]) else ERROR))
+                same.append(-len(spots))
         ends.append(end)
         grades.append(grade)
+    count_repeats(said.values(), {}, spots)
     return join(text, ends, grades, spots)
 
 
 def _said_from(place: int, text: str) -> str:
     """Return the rest of the line without numbers: what tells one error of a log from another."""
     end = text.find("\n", place, place + LONG)
-    return text[place : end if end >= 0 else place + LONG].translate(_DIGITS)
+    return text[place : end if end >= 0 else place + LONG].translate(DIGITS)
 
 
 KIND: Final = Kind(name="json_records", claims=_claims, on_one_line=True, split=split_json)

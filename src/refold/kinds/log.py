@@ -45,23 +45,17 @@ _MARKS: Final = line_rules(
     (_ENTRY, r"(?:INFO|NOTICE|info)\b"),
 )
 _place: Final = attrgetter("place")
-_DIGITS: Final = str.maketrans("", "", "0123456789")
 
 
 def _claims(sample: Sample) -> bool:
     return len(sample.lines) >= 3 and sample.share(_IS_ENTRY) >= 0.5
 
 
-def _template(line: str) -> str:
-    """Return what is left of an entry without its times, ids and counts."""
-    return line.translate(_DIGITS).strip()
-
-
 def split_log(text: str) -> Pieces:
     """Cut a log into its entries."""
     marks = _MARKS(text)
     troubles = merge(find_in_output(text), find_starts(_LETTERED, text), key=_place)
-    return tile(text, marks, settle(text, troubles, marks, _template))
+    return tile(text, marks, settle(text, troubles, marks))
 
 
 KIND: Final = Kind(name="log", claims=_claims, split=split_log)

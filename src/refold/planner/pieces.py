@@ -50,7 +50,10 @@ def _glue(pieces: Pieces) -> Pieces:
         elif end - start > _GLUE or (
             grade is not held
             and (
-                grade.weight != held.weight or grade.must != held.must or grade.leads != held.leads
+                grade.weight != held.weight
+                or grade.must != held.must
+                or grade.leads != held.leads
+                or grade.times != held.times
             )
         ):
             glued.add(last, held)

@@ -17,6 +17,7 @@ TAGS = (
     tags.truncated_tag("The lamp", 400),
     tags.recoded_tag("a|b", "kdbfqa"),
     *(tags.part_tag("The lamp", percent, "kdbfqa") for percent in (0, 9, 99)),
+    tags.part_tag("The lamp", 0, "kdbfqa", errors=3),
 )
 
 

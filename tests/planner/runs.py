@@ -137,7 +137,7 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
     return find_untouchable(read(messages), Options(**chosen))
 
 
-_HEAD = re.compile(r"\[…(?:\d+%(?: #\w+)?| #\w+)\]\n?")
+_HEAD = re.compile(r"\[…(?:\d+%(?: #\w+)?| #\w+)\](?: \d+(?: hundred)? errors? left out)?\n?")
 
 
 def is_cut(text: str) -> bool:
@@ -146,12 +146,18 @@ def is_cut(text: str) -> bool:
 
 
 _PASSED = re.compile(r"(?m)^…[\d+]+ passed$")
+_COUNTED = re.compile(r"\d+(?: hundred| thousand)*(?: words| characters)? …")
+_TIMES = re.compile(r" ×\d+(?: hundred| thousand)*$")
 
 
 def shown_lines(text: str) -> list[str]:
     """Return the lines of an excerpt or digest without its head and its gap marks."""
     body = _PASSED.sub("", _HEAD.sub("", text, count=1))
-    lines = [line.removeprefix("…").removesuffix("…") for line in body.split("\n")]
+    lines = [
+        _TIMES.sub("", line.removesuffix("…").rstrip(" "))
+        for line in body.split("\n")
+        if not _COUNTED.fullmatch(line)
+    ]
     return [line for line in lines if line.strip()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -214,6 +215,50 @@ def test_an_error_that_came_again_and_again_leaves_room_for_the_rest() -> None:
         {"role": "user", "content": "And?"},
     ]
     assert 1 <= shown(select(messages, 180)).count(trouble) <= 2
+
+
+def with_errors(words: Sequence[str]) -> Conversation:
+    log = "\n".join(
+        f"step {n} is done\n" * (n % 3 > 0) + f"Error: the drawer of {word} is stuck"
+        for n, word in enumerate(words)
+    )
+    return [
+        {"role": "user", "content": "Go on."},
+        *call(1, "read_file", {"path": "src/a.py"}, source_code(1, 400)),
+        *call(2, "run", {}, log),
+        {"role": "user", "content": "And?"},
+    ]
+
+
+WORDS = ["".join(word) + "xyz" for word in product("abcde", repeat=3)]
+
+
+def test_all_errors_are_shown_if_the_budget_allows_it() -> None:
+    text = shown(select(with_errors(WORDS), 1_800))
+    assert all(f"the drawer of {word} is stuck" in text for word in WORDS)
+    assert "left out" not in text
+
+
+@pytest.mark.parametrize("target", [80, 200, 500])
+def test_errors_that_do_not_fit_are_counted_in_the_head(target: int) -> None:
+    messages = with_errors(WORDS[:90])
+    plan = select(messages, target)
+    text = shown(plan)
+    (left_out,) = map(int, re.findall(r"\] (\d+) errors left out\n", text))
+    assert left_out == 90 - text.count("is stuck")
+    assert cost(plan) <= target
+
+
+def test_an_error_that_differs_in_numbers_alone_is_shown_with_a_count() -> None:
+    log = "\n".join(f"step {n} is done\nError: drawer {n} is stuck" for n in range(40))
+    messages: Conversation = [
+        {"role": "user", "content": "Go on."},
+        *call(1, "run", {}, log),
+        {"role": "user", "content": "And?"},
+    ]
+    text = shown(select(messages, 60))
+    assert "Error: drawer 0 is stuck ×40" in text
+    assert "left out" not in text
 
 
 def after_tests(output: str) -> Conversation:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,64 +14,13 @@ from refold.model.plan import Fold
 from refold.planner.field import CALLS, Text, calls_text
 from refold.planner.writing import (
     Chosen,
-    Span,
-    join_spans,
+    Pick,
     share_shown,
     write_digest,
     write_excerpt,
     write_line,
 )
 from tests.planner.runs import anthropic_call, call, read, source_code
-
-Draw = Callable[[st.SearchStrategy[Any]], Any]
-
-
-@st.composite
-def spans_in(draw: Draw, text: str) -> list[Span]:
-    """Some stretches of *text*, in order, none empty, none overlapping."""
-    borders = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)))
-    return list(zip(borders[::2], borders[1::2], strict=False))
-
-
-TEXT = "\n".join(f"line {n} says {n * 11}" for n in range(30))
-
-
-@given(spans_in(TEXT))
-def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> None:
-    shown = join_spans(TEXT, spans)
-    place = 0
-    for start, stop in spans:
-        piece = TEXT[start:stop]
-        found = shown.find(piece.rstrip() if (start, stop) == spans[-1] else piece, place)
-        assert found >= place
-        place = found
-    gaps = sum(a[1] < b[0] for a, b in pairwise(spans))
-    assert shown.count("…") == gaps + shown.endswith("…")
-    assert shown == shown.rstrip()
-
-
-def test_a_gap_mark_starts_a_line() -> None:
-    assert join_spans("one two three", [(0, 4), (8, 13)]) == "one \n…three"
-    assert join_spans("one\ntwo\nthree", [(0, 4), (8, 13)]) == "one\n…three"
-    assert join_spans("one two", [(0, 4), (4, 7)]) == "one two"
-    assert join_spans("one two", [(4, 7)]) == "two"
-    assert join_spans("one two", []) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "end", "shown"),
-    [
-        ("the ferry leaves at nine", 9, "the ferry…"),
-        ("the ferry leaves at nine", 10, "the ferry …"),
-        ("the ferry leaves, at nine", 17, "the ferry leaves,"),
-        ("the ferry\nleaves at nine", 9, "the ferry"),
-        ("渡轮九点开。", 3, "渡轮九…"),
-        ("渡轮九点开。然后", 6, "渡轮九点开。"),
-        ("the ferry", 9, "the ferry"),
-    ],
-)
-def test_a_phrase_that_goes_on_says_so(text: str, end: int, shown: str) -> None:
-    assert join_spans(text, [(0, end)]) == shown
 
 
 @given(st.integers(0, 10**6), st.data())
@@ -107,11 +55,12 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     code = source_code(1)
     wires = call(1, "read_file", {"path": "a.py"}, code)
     run = read(wires)
-    fold = write_excerpt(run[1], texts_of_run(wires)[1], {0: [(0, len(code) // 4)]})
+    fold = write_excerpt(run[1], texts_of_run(wires)[1], {0: Pick([(0, len(code) // 4)])})
     head, _, body = fold.texts[0].partition("\n")
     assert head.startswith("[…2")
     assert head.endswith("]")
-    assert body == code[: len(code) // 4] + "…"
+    assert body.startswith(code[: len(code) // 4])
+    assert re.fullmatch(r"\n\d+ …", body.removeprefix(code[: len(code) // 4]))
     assert fold.outcomes[0][0].action == "excerpted"
     assert fold.sources == (run[1],)
     assert not fold.is_rolled
@@ -127,13 +76,26 @@ def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: st
     run = call(1, "bash", {"command": "cargo test"}, output)
     text = texts_of_run(run)[1][0]._replace(kind="test_run")
     shown = [(0, len("test shop::till_0 ... ok\n")), (len(passed), len(passed + failed))]
-    fold = write_excerpt(read(run)[1], {0: text}, {0: shown})
-    assert fold.texts[0].endswith(f"till_0 ... ok\n…{failed.strip()}{note}")
+    fold = write_excerpt(read(run)[1], {0: text}, {0: Pick(shown)})
+    assert fold.texts[0].endswith(f"till_0 ... ok
+1 hundred …
+{failed.strip()}{note}")
+
+
+def test_the_head_says_how_many_errors_are_left_out() -> None:
+    wires = call(1, "bash", {"command": "make"}, source_code(1))
+    shown = [(0, 40)]
+    excerpt = write_excerpt(read(wires)[1], texts_of_run(wires)[1], {0: Pick(shown, errors=1)})
+    assert re.match(r"\[… #[a-z]+\] 1 error left out
+", excerpt.texts[0])
+    fold = digest(wires, {0: {CALLS: Pick(errors=2)}, 1: {0: Pick(shown, errors=130)}})
+    assert re.match(r"\[… #[a-z]+\] 1 hundred errors left out
+", fold.texts[0])
 
 
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
     run = call(1, "read_file", {"path": "a.py"}, "a b c d e")
-    fold = write_excerpt(read(run)[1], texts_of_run(run)[1], {0: [(0, 9)]})
+    fold = write_excerpt(read(run)[1], texts_of_run(run)[1], {0: Pick([(0, 9)])})
     assert fold.is_kept
     assert fold.outcomes[0][0].action == "preserved"
 
@@ -154,7 +116,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
         *call(1, "read_file", {"path": "a.py"}, source_code(1)),
         {"role": "assistant", "content": "Nothing there."},
     ]
-    fold = digest(wires, {0: {0: [(0, 4)]}, 1: {CALLS: [(0, 9)]}, 2: {0: [(0, 8), (20, 30)]}})
+    fold = digest(wires, {0: {0: Pick([(0, 4)])}, 1: {CALLS: Pick([(0, 9)])}, 2: {0: Pick([(0, 8), (20, 30)])}})
     head, *lines = fold.texts[0].split("\n")
     assert re.fullmatch(r"\[… #[a-z]+\]", head)
     assert lines[0] == "user: Look…"
@@ -179,17 +141,17 @@ def test_words_of_the_assistant_alone_need_no_label_in_his_digest() -> None:
         {"role": "assistant", "content": "At nine."},
         {"role": "assistant", "content": "From pier 4."},
     ]
-    alone = digest(wires, {1: {0: [(0, 8)]}})
+    alone = digest(wires, {1: {0: Pick([(0, 8)])}})
     assert alone.texts[0].endswith("]\nAt nine.")
-    both = digest(wires, {1: {0: [(0, 8)]}, 2: {0: [(0, 12)]}})
+    both = digest(wires, {1: {0: Pick([(0, 8)])}, 2: {0: Pick([(0, 12)])}})
     assert both.texts[0].endswith("]\nassistant: At nine.\nassistant: From pier 4.")
-    asked = digest(wires, {0: {0: [(0, 5)]}})
+    asked = digest(wires, {0: {0: Pick([(0, 5)])}})
     assert asked.texts[0].endswith("]\nuser: When?")
 
 
 def test_a_label_and_a_script_without_blanks_share_no_blank() -> None:
     wires = [{"role": "user", "content": "船九点开。"}, {"role": "user", "content": "At nine."}]
-    (text,) = digest(wires, {0: {0: [(0, 5)]}, 1: {0: [(0, 8)]}}).texts.values()
+    (text,) = digest(wires, {0: {0: Pick([(0, 5)])}, 1: {0: Pick([(0, 8)])}}).texts.values()
     assert text.splitlines()[1:] == ["user:船九点开。", "user: At nine."]
 
 
@@ -202,5 +164,5 @@ def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> 
         for message, said in zip(messages, texts, strict=True)
     ]
     assert reasons == ["oldest_stretch", "digest:file_read,out_of_date"]
-    excerpt = write_excerpt(messages[1], texts[1], {0: [(0, 40)]})
+    excerpt = write_excerpt(messages[1], texts[1], {0: Pick([(0, 40)])})
     assert excerpt.outcomes[0][0].reason.startswith("excerpt:file_read,out_of_date,")

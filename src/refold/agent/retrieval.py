@@ -46,7 +46,9 @@ _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
     "Fetch the original text behind a shortened message or tool result. Shortened texts carry a "
     "handle such as #kdbfqa; […12% #kdbfqa] shows 12 percent of its original, [… #kdbfqa] "
-    "less than 10 percent or nothing. Give a line range or a search text to get only a part."
+    "less than 10 percent or nothing. In it, a line '41 …' stands for 41 lines left out, '…' for a "
+    "few, and '×41' follows an error that 41 lines tell, numbers aside. Give a line range or a "
+    "search text to get only a part."
 )
 
 

@@ -16,7 +16,6 @@ from heapq import nlargest
 from itertools import chain
 from typing import Final
 
-from refold.kinds import Grade
 from refold.later import Later
 from refold.model.message import Message
 from refold.model.piece import Piece
@@ -25,7 +24,7 @@ from refold.planner.choose import Candidates, Choice
 from refold.planner.field import CALLS, OUTDATED, Field, Text
 from refold.planner.items import Shape
 from refold.planner.layout import Key
-from refold.planner.writing import Chosen
+from refold.planner.writing import NO_PICK, Chosen
 
 _NAMED: Final = 3
 """How many values or words a reason names at most."""
@@ -124,7 +123,7 @@ class Account:
         return replay
 
     def _why_kept(self, number: int, choice: Choice) -> str:
-        grade = self._grade(number)
+        grade = self._candidates.grade[number]
         if self._candidates.must[number]:
             return grade.label
         best = [row for added, row in nlargest(_NAMED, choice.added(number)) if added > 0]
@@ -136,7 +135,7 @@ class Account:
         return f"{'value' if is_value else 'word'}:{','.join(named)}"
 
     def _why_dropped(self, number: int) -> str:
-        replay, grade = self._replay, self._grade(number)
+        replay, grade = self._replay, self._candidates.grade[number]
         rows = self._candidates.rows[number]
         if not rows:
             return "says_little"
@@ -190,7 +189,8 @@ class Account:
         if not text.is_open:
             yield len(text.text), "whole", True
             return
-        spans = iter(self.shown.get(text.message.index, {}).get(text.part, ()))
+        picked = self.shown.get(text.message.index, {}).get(text.part, NO_PICK)
+        spans = iter(picked.spans)
         span = next(spans, None)
         for candidate in self._candidates_of(number):
             start, end = candidates.start[candidate], candidates.end[candidate]
@@ -214,10 +214,6 @@ class Account:
         if known is not None:
             return known
         return "heading" if self.chosen else "best_stretch"
-
-    def _grade(self, number: int) -> Grade:
-        text, cuts = self._candidates.text[number], self._field.cuts
-        return cuts.grades[cuts.of[text].start + number - bisect_left(self._candidates.text, text)]
 
     @cached_property
     def _names(self) -> list[str]:

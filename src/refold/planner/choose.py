@@ -9,6 +9,8 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Final
 
+from refold.kinds import Grade
+
 _EPSILON: Final = 1e-12
 _SOMETHING: Final = 0.002
 """What a candidate is worth even if all its words are there already: recent ones go first."""
@@ -54,6 +56,7 @@ class Candidates:
     must: list[bool] = field(default_factory=list)
     lead: Ints = field(default_factory=_ints)
     """The candidate that is shown with it: itself, where it needs none."""
+    grade: list[Grade] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Count the candidates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.kinds import Grade, kind_of
@@ -25,6 +26,7 @@ _MARK: Final = 1.0
 _AMID: Final = 7
 """Among so many, an item can be understood."""
 _ALONE, _PER_ITEM = 0.3, 0.1
+_ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class Text(NamedTuple):
@@ -40,6 +42,8 @@ class Text(NamedTuple):
     """Whether its pieces compete."""
     is_outdated: bool = False
     """Whether the file that it shows was written since."""
+    times: Mapping[int, int] = _ONCE
+    """Where a piece ends whose words were said more than once → how often."""
 
     @property
     def key(self) -> Key:
@@ -204,4 +208,5 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts) -> Candidates:
         found.credit.extend(cuts.credits[pieces])
         found.factor.extend([grade.weight * worth for grade in grades])
         found.must.extend([grade.must or grade.label == "summary" for grade in grades])
+        found.grade.extend(grades)
     return found

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final
 
 from refold.planner.choose import Candidates
-from refold.planner.writing import IDEOGRAPHS
+from refold.planner.gaps import IDEOGRAPHS
 from refold.text.truncate import cut
 
 FEW_TOKENS: Final = 30

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import compress, groupby
+from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
+from refold.kinds import ERROR
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.account import Account
@@ -20,12 +21,14 @@ from refold.planner.field import (
     read_texts,
     survey_field,
 )
+from refold.planner.gaps import Span
 from refold.planner.glimpse import FEW_TOKENS, find_stretch, fit_end
 from refold.planner.layout import Key, Layout, Place, lay_out
+from refold.planner.musts import Musts
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
-from refold.planner.writing import Chosen, Span, write_digest, write_excerpt, write_line
+from refold.planner.writing import Chosen, Pick, write_digest, write_excerpt, write_line
 from refold.tokens.base import CountedTexts
 
 T = TypeVar("T")
@@ -33,6 +36,7 @@ T = TypeVar("T")
 Spans = Mapping[int, Chosen]
 """What to show of each message, by its index."""
 _NOTHING: Final[Chosen] = MappingProxyType({})
+_NO_ERRORS: Final[Mapping[int, int]] = MappingProxyType({})
 _ROUNDS: Final = 4
 _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
@@ -43,7 +47,7 @@ _NEED_THE_REST: Final = frozenset({"blocks", "dates", "log_templates", "paths"})
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
 _MUST_SHARE: Final = 0.8
-"""How much of the budget errors and warnings may take before they have to compete."""
+"""How much of the budget warnings and details may take before they have to compete."""
 
 
 class Selection:
@@ -74,14 +78,17 @@ class Selection:
         self._talk = talk
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
-        by_message = _by_message(self._texts)
-        self._excerpt = _Writer(write_excerpt, by_message)
-        self._line = _Writer(write_line, by_message)
         self._runs = [
             (place, list(run))
             for place, run in groupby(messages, lambda message: self._layout.places[message.index])
         ]
         self._candidates = find_candidates(self._texts, field.cuts)
+        self._musts = Musts(self._candidates, self._texts)
+        for place, times in self._musts.times_said().items():
+            self._texts[place] = self._texts[place]._replace(times=times)
+        by_message = _by_message(self._texts)
+        self._excerpt = _Writer(write_excerpt, by_message)
+        self._line = _Writer(write_line, by_message)
         self._account: Account | None = None
         """Tells why, if somebody may want to know."""
         if explains:
@@ -109,40 +116,38 @@ class Selection:
         plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
             return self._glimpse(plan, target - cost)
-        share = (target - cost) * _MUST_SHARE
-        left = share
-        for musts in self._musts():
-            choice.offer(musts)
-            left = choice.spend(left)
-        cost += int(share - left)
+        cost += int(self._take_musts(target - cost))
         choice.offer(range(len(self._candidates)))
         for number in range(_ROUNDS):
             before = len(choice.chosen)
             choice.spend(target - cost)
             if number and len(choice.chosen) == before:
                 break
-            plan, cost = self._write(self._spans())
+            plan, cost = self._write_chosen()
             if cost > target:
                 choice.undo((cost - target) * 1.1)
-                plan, cost = self._write(self._spans())
+                plan, cost = self._write_chosen()
             if target - cost <= max(_CLOSE, _CLOSE_SHARE * target):
                 break
+        if cost > target:  # not even room for a word on errors
+            plan, cost = self._write(self._spans())
         while cost > target and choice.chosen:
             choice.undo(cost - target)
             plan, cost = self._write(self._spans())
         return plan
 
-    def _musts(self) -> list[list[int]]:
-        """Return what went wrong, the gravest first; of what says the same, only the newest."""
-        candidates = self._candidates
-        by_factor: dict[float, list[int]] = {}
-        said: set[frozenset[int]] = set()
-        for number in reversed(list(compress(range(len(candidates)), candidates.must))):
-            says = frozenset(candidates.rows[number])
-            if says not in said:
-                said.add(says)
-                by_factor.setdefault(candidates.factor[number], []).append(number)
-        return [by_factor[factor][::-1] for factor in sorted(by_factor, reverse=True)]
+    def _take_musts(self, room: float) -> float:
+        """Choose what went wrong, the gravest first; return what it takes of the *room*."""
+        taken = 0.0
+        for gravity, musts in self._musts.by_gravity():
+            left = room * (1.0 if gravity >= ERROR.weight else _MUST_SHARE) - taken
+            self._choice.offer(musts)
+            taken += left - self._choice.spend(left)
+        return taken
+
+    def _write_chosen(self) -> tuple[Plan, int]:
+        """Write out what is chosen so far, and say how many errors are not."""
+        return self._write(self._spans(self._musts.errors_left_out(self._choice.chosen)))
 
     def _glimpse(self, bare: Plan, room: float) -> Plan:
         """Show the best stretch of words as far as there is *room*; *bare* shows none."""
@@ -157,22 +162,26 @@ class Selection:
         text, start = texts[candidates.text[first]], candidates.start[first]
 
         def plan_to(end: int) -> tuple[Plan, int]:
-            return self._write({text.message.index: {text.part: [(start, end)]}})
+            return self._write({text.message.index: {text.part: Pick([(start, end)])}})
 
         end = fit_end(text.text, start, lambda end: plan_to(end)[1] <= self._target)
         return plan_to(end)[0] if end > start else self._write({})[0]
 
-    def _spans(self) -> Spans:
-        """Return what is chosen so far of each message, and what leads it."""
+    def _spans(self, errors: Mapping[int, int] = _NO_ERRORS) -> Spans:
+        """Return what is chosen so far of each message, and what leads it.
+
+        *errors* tell how many of each text are not shown.
+        """
         candidates, chosen = self._candidates, self._choice.chosen
         texts, starts, ends = candidates.text, candidates.start, candidates.end
         by_text: defaultdict[int, list[Span]] = defaultdict(list)
         for number in sorted({*chosen, *map(candidates.lead.__getitem__, chosen)}):
             by_text[texts[number]].append((starts[number], ends[number]))
-        spans: defaultdict[int, dict[int, list[Span]]] = defaultdict(dict)
-        for place, found in by_text.items():
+        spans: defaultdict[int, dict[int, Pick]] = defaultdict(dict)
+        for place in by_text.keys() | errors.keys():
             text = self._texts[place]
-            spans[text.message.index][text.part] = found
+            pick = Pick(by_text.get(place, ()), errors.get(place, 0))
+            spans[text.message.index][text.part] = pick
         return spans
 
     def _write(self, spans: Spans) -> tuple[Plan, int]:

@@ -10,46 +10,33 @@ from refold.lossless.line_index import spell_count
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text
+from refold.planner.gaps import GAP, IDEOGRAPHS, Span, join_spans
 from refold.planner.layout import STUB_TOKENS
 from refold.stages.originals import handle_of
 from refold.stages.tags import part_tag
 
-Span = tuple[int, int]
-Chosen = Mapping[int, Sequence[Span]]
-"""The spans to show of each text of a message, by its number."""
-_GAP: Final = "…"
-IDEOGRAPHS: Final = "\u2e80"
-"""The first character of the East Asian scripts, which have no blanks between words."""
+
+class Pick(NamedTuple):
+    """What was chosen of a text."""
+
+    spans: Sequence[Span] = ()
+    errors: int = 0
+    """How many of its errors are shown nowhere."""
 
 
-def join_spans(text: str, spans: Iterable[Span]) -> str:
-    """Show the *spans* of *text*, which come in order, with a mark where something is left out."""
-    shown: list[str] = []
-    end = 0
-    for start, stop in spans:
-        if start > end and shown:
-            shown.append(_GAP if shown[-1].endswith("\n") else f"\n{_GAP}")
-        shown.append(text[start:stop])
-        end = stop
-    if shown and _goes_on(text, end):
-        shown.append(_GAP)
-    return "".join(shown).rstrip()
+Chosen = Mapping[int, Pick]
+"""What was chosen of each text of a message, by its number."""
+NO_PICK: Final = Pick()
 
 
-def _show(text: Text, spans: Sequence[Span]) -> str:
+def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:
     """Show the *spans* of *text*; the passed tests among the rest are counted if it does not."""
-    shown = join_spans(text.text, spans)
+    shown = join_spans(text.text, spans, text.times, in_place=in_place)
     if not shown or text.kind != test_run.KIND.name or test_run.counts_itself(text.text):
         return shown
     known = sum(test_run.count_passed(text.text[start:stop]) for start, stop in spans)
     passed = test_run.count_passed(text.text) - known
-    return f"{shown}\n{_GAP}{spell_count(passed)} passed" if passed > 0 else shown
-
-
-def _goes_on(text: str, end: int) -> bool:
-    """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
-    before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
-    return before[-1:].isalnum() and after[:1].isalnum()
+    return f"{shown}\n{GAP}{spell_count(passed)} passed" if passed > 0 else shown
 
 
 def share_shown(shown: int, whole: int) -> int:
@@ -73,9 +60,9 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
             why = "short_content" if is_short else "last_user_message"
             rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
-        spans = chosen.get(number, ())
+        spans, errors = chosen.get(number, NO_PICK)
         percent = share_shown(_chars(spans), len(text.text))
-        tag = part_tag(_show(text, spans), percent, handle)
+        tag = part_tag(_show(text, spans, in_place=True), percent, handle, errors)
         if len(tag) < len(part.text):
             shown[number] = tag
             why = f"excerpt:{_kind_words(text)},{percent}%"
@@ -112,25 +99,29 @@ class Line(NamedTuple):
     shown: int
     """How many characters of its texts are shown, and of how many."""
     whole: int
+    errors: int
+    """How many of its errors are shown nowhere."""
     outcome: Outcome
 
 
 def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Line:
     """Say what a digest shows of *message*: what was *chosen* of its *texts*."""
-    said = [_show(text, chosen[number]) for number, text in texts.items() if number in chosen]
-    body = "\n".join(said)
-    shown = sum(map(_chars, chosen.values()))
+    picks = [(text, chosen.get(number, NO_PICK).spans) for number, text in texts.items()]
+    body = "\n".join([_show(text, spans, in_place=False) for text, spans in picks if spans])
+    shown = sum([_chars(spans) for _, spans in picks])
+    errors = sum([pick.errors for pick in chosen.values()])
     whole = sum([len(text.text) for text in texts.values()])
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    return Line(message.role, body, shown, whole, outcome)
+    return Line(message.role, body, shown, whole, errors, outcome)
 
 
 def write_digest(sources: Sequence[Message], lines: Sequence[Line]) -> Fold:
     """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
     said = [(line.role, line.body) for line in lines if line.shown]
     percent = share_shown(sum(line.shown for line in lines), sum(line.whole for line in lines))
-    tag = part_tag(_dialogue(said), percent, handle_of(sources))
+    errors = sum(line.errors for line in lines)
+    tag = part_tag(_dialogue(said), percent, handle_of(sources), errors)
     rows = tuple((line.outcome,) for line in lines)
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=rows, is_rolled=True)

@@ -54,13 +54,26 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
     return f"[truncated — {chars} chars: {beginning}{_end(handle)}"
 
 
-def part_tag(body: str, percent: int, handle: str = "") -> str:
+def part_tag(body: str, percent: int, handle: str = "", errors: int = 0) -> str:
     """Spell a text or a stretch of messages of which only so much is shown: `[…12% #handle]`.
 
     Less than a tenth is next to nothing: telling the share would cost two tokens of the few that
     are shown, so it is `[… #handle]`. Without a handle that would be what people write themselves.
+    Behind it stands how many *errors* are not shown.
     """
-    return _headed(f"…{percent}%" if percent >= _TENTH or not handle else "…", handle, body)
+    words = f"…{percent}%" if percent >= _TENTH or not handle else "…"
+    noun = "error" if errors == 1 else "errors"
+    note = f" {spell_amount(errors)} {noun} left out" if errors else ""
+    return _headed(words, handle, body, note)
+
+
+def spell_amount(count: int) -> str:
+    """Spell about how many; three digits in a row would look like a value that somebody said."""
+    if count < 100:
+        return str(count)
+    if count < 9_950:
+        return f"{(count + 50) // 100} hundred"
+    return f"{spell_amount((count + 500) // 1000)} thousand"
 
 
 def recoded_tag(body: str, handle: str = "") -> str:
@@ -68,9 +81,9 @@ def recoded_tag(body: str, handle: str = "") -> str:
     return _headed("recoded", handle, body)
 
 
-def _headed(words: str, handle: str, body: str) -> str:
+def _headed(words: str, handle: str, body: str, note: str = "") -> str:
     """Put a head above *body*; nothing may end in a line break, which some providers refuse."""
-    head = f"[{words} #{handle}]" if handle else f"[{words}]"
+    head = f"[{words} #{handle}]{note}" if handle else f"[{words}]{note}"
     return f"{head}\n{body}" if body else head
 
 

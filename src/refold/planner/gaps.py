@@ -1,0 +1,78 @@
+"""Show stretches of a text, with a mark where something is left out that says how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from refold.stages.tags import spell_amount
+
+Span = tuple[int, int]
+GAP: Final = "…"
+IDEOGRAPHS: Final = "\u2e80"
+"""The first character of the East Asian scripts, which have no blanks between words."""
+_MANY_LINES: Final = 20
+_MANY_CHARS: Final = 2_000
+"""From here on a gap is counted, which takes one or two tokens more than a bare mark."""
+_CHARS_A_WORD: Final = 20
+"""Where words are longer than this, there are hardly any blanks, and characters are counted."""
+_ONCE: Final[Mapping[int, int]] = MappingProxyType({})
+
+
+def join_spans(
+    text: str, spans: Iterable[Span], times: Mapping[int, int] = _ONCE, *, in_place: bool = False
+) -> str:
+    """Show the *spans* of *text*, which come in order, with a mark where something is left out.
+
+    A small gap is marked at the end of the line above it; one of many lines has a line of its own,
+    `41 …`, and so has one of many words. What is left out before and after all spans counts only
+    where the text stands *in_place*. *times* tells of spans that end there how often they were
+    said.
+    """
+    shown: list[str] = []
+    end = 0
+    for start, stop in spans:
+        if start > end and (shown or in_place):
+            _mark_gap(shown, _size(text, end, start))
+        if stop in times:
+            shown.append(f"{text[start:stop].rstrip()} ×{spell_amount(times[stop])}\n")
+        else:
+            shown.append(text[start:stop])
+        end = stop
+    size = _size(text, end, len(text)) if in_place and shown else ""
+    if size:
+        _mark_gap(shown, size)
+    elif shown and _goes_on(text, end):
+        shown.append(GAP)
+    return "".join(shown).rstrip()
+
+
+def _mark_gap(shown: list[str], size: str) -> None:
+    """Mark a gap of this *size*; a small one before the first span needs no mark."""
+    if shown:
+        shown[-1] = shown[-1].rstrip()
+    if size:
+        shown.append(f"\n{size} {GAP}\n" if shown else f"{size} {GAP}\n")
+    elif shown:
+        shown.append(f"{GAP}\n" if shown[-1][-1:] >= IDEOGRAPHS else f" {GAP}\n")
+
+
+def _size(text: str, start: int, end: int) -> str:
+    """Say how many lines `text[start:end]` leaves out, or how many words; nothing if it is few."""
+    lines = text.count("\n", start, end)
+    if lines >= _MANY_LINES:
+        return spell_amount(lines)
+    chars = end - start
+    if chars < _MANY_CHARS:
+        return ""
+    words = len(text[start:end].split())
+    if _CHARS_A_WORD * words >= chars:
+        return f"{spell_amount(words)} words"
+    return f"{spell_amount(chars)} characters"
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
+    before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
+    return before[-1:].isalnum() and after[:1].isalnum()

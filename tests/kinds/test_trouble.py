@@ -140,6 +140,38 @@ def test_all_distinct_errors_are_musts_however_many_they_are(kind: str, line: st
     assert all(line.format(word=word) in kept for word in words)
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        "error=timeout",
+        'errorMessage="no answer"',
+        "errors:[{code:7}]",
+        "exception=KeyError",
+        "status=failed",
+        "level=ERROR",
+        "severity=warning",
+        "success:false",
+        "exit_code:-1",
+    ],
+)
+def test_trouble_is_found_in_json_that_was_spelled_plainly(field: str) -> None:
+    rows = [f"{{id:{n} name=till_{n} state=open town=Harbourside}}\n" for n in range(9)]
+    rows[4] = f"{{id:4 {field} state=open town=Harbourside}}\n"
+    text = f"[\n{''.join(rows)}]"
+    assert musts(text, kind_of(text)) == [rows[4].rstrip()]
+    long = "{words=[" + "plain, " * 300 + f"end] {field} town=Harbourside}}"
+    assert any(field in kept for kept in musts(long, kind_of(long)))
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["error:null", 'error=""', "errors:[]", "success:true", "exit_code:0", "status=ok", "level=7"],
+)
+def test_fields_that_tell_of_no_trouble_are_none(field: str) -> None:
+    text = "[\n" + "".join(f"{{id:{n} {field} town=Harbourside}}\n" for n in range(9)) + "]"
+    assert musts(text, kind_of(text)) == []
+
+
 def test_members_of_records_that_tell_the_same_error_are_counted() -> None:
     rows = [{"id": n, "error": f"no answer after {n} ms", "host": f"h{n}"} for n in range(30)]
     text = json.dumps(rows, indent=1)

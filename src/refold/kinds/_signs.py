@@ -106,6 +106,18 @@ _OUTPUT: Final = re.compile(
     + rf")|(?P<exit>{_BAD_EXIT}))"
 )
 
+PLAIN_FIELD: Final = re.compile(
+    r"[{ \n](?:(?P<error>"
+    + any_of(
+        r"(?:errors?|error_?[Mm]essage|exception|stderr)(?:=(?!\"\")\S|:[{\[](?![}\]]))",
+        r"(?:level|severity|status|levelname|lvl)=(?i:error|fatal|critical|failed|failure|panic)\b",
+        r"success:false\b",
+    )
+    + r")|(?P<warning>(?:level|severity|levelname|lvl)=(?i:warn|warning)\b)"
+    r"|(?P<exit>(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus):-?[1-9]))"
+)
+"""A field that tells of trouble, in JSON as `refold.lossless` spells it; after what is before."""
+
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 """By the names of the groups above."""
 

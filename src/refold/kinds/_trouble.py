@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import merge
+from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
 from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
-from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, judge_output
+from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, PLAIN_FIELD, judge_output
 from refold.kinds._wrapping import mark_wrapping
 from refold.kinds.base import (
     BAD_SUMMARY,
@@ -63,6 +65,8 @@ def settle(text: str, troubles: Iterable[Trouble], marks: Marks) -> list[Spot]:
     Lines that differ in nothing but numbers repeat each other: the first is a must, and counts.
     """
     mark_wrapping(text, marks)
+    if text.startswith(("{", "[")):
+        troubles = merge(troubles, _find_in_fields(text), key=attrgetter("place"))
     spots: list[Spot] = []
     said: dict[str, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""
@@ -72,7 +76,7 @@ def settle(text: str, troubles: Iterable[Trouble], marks: Marks) -> list[Spot]:
         is_long = end - start > LONG
         line = text[place : place + LONG] if is_long else text[start:end]
         lines = said.setdefault(_saying(line, grade), [])
-        if lines and lines[-1] == start:
+        if (lines and lines[-1] == start) or (spots and spots[-1][0] == place):
             continue  # two patterns found it
         known = marks.get(start)
         if known is not None and (known.must or known is REPEAT or known is SETTLED):
@@ -134,6 +138,18 @@ def find_starts(pattern: re.Pattern[str], text: str) -> Iterator[Trouble]:
         start = found.start()
         end = text.find("\n", start)
         yield Trouble(start, start, len(text) if end < 0 else end, GRADES[found.lastgroup or ""])
+
+
+def _find_in_fields(text: str) -> Iterator[Trouble]:
+    """Yield the fields that tell of trouble in JSON that was spelled plainly."""
+    start, end = 0, -1
+    for found in PLAIN_FIELD.finditer(text):
+        place = found.start() + 1
+        if place > end:
+            start = text.rfind("\n", max(end, 0), place) + 1 or start
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        yield Trouble(place, start, end, GRADES[found.lastgroup or ""])
 
 
 def find_in_output(text: str) -> Iterator[Trouble]:

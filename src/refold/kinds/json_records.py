@@ -52,8 +52,8 @@ def _claims(sample: Sample) -> bool:
 def split_json(text: str) -> Pieces:
     """Cut JSON, or what looks much like it, into records and members."""
     marks: Marks = {}
-    settle(text, find_in_source(text), marks)
-    return tile(text, marks) if marks else _split_members(text)
+    spots = settle(text, find_in_source(text), marks)
+    return tile(text, marks, spots) if marks or spots else _split_members(text)
 
 
 def _split_members(text: str) -> Pieces:

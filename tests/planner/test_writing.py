@@ -77,20 +77,16 @@ def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: st
     text = texts_of_run(run)[1][0]._replace(kind="test_run")
     shown = [(0, len("test shop::till_0 ... ok\n")), (len(passed), len(passed + failed))]
     fold = write_excerpt(read(run)[1], {0: text}, {0: Pick(shown)})
-    assert fold.texts[0].endswith(f"till_0 ... ok
-1 hundred …
-{failed.strip()}{note}")
+    assert fold.texts[0].endswith(f"till_0 ... ok\n1 hundred …\n{failed.strip()}{note}")
 
 
 def test_the_head_says_how_many_errors_are_left_out() -> None:
     wires = call(1, "bash", {"command": "make"}, source_code(1))
     shown = [(0, 40)]
     excerpt = write_excerpt(read(wires)[1], texts_of_run(wires)[1], {0: Pick(shown, errors=1)})
-    assert re.match(r"\[… #[a-z]+\] 1 error left out
-", excerpt.texts[0])
+    assert re.match(r"\[… #[a-z]+\] 1 error left out\n", excerpt.texts[0])
     fold = digest(wires, {0: {CALLS: Pick(errors=2)}, 1: {0: Pick(shown, errors=130)}})
-    assert re.match(r"\[… #[a-z]+\] 1 hundred errors left out
-", fold.texts[0])
+    assert re.match(r"\[… #[a-z]+\] 1 hundred errors left out\n", fold.texts[0])
 
 
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
@@ -116,7 +112,12 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
         *call(1, "read_file", {"path": "a.py"}, source_code(1)),
         {"role": "assistant", "content": "Nothing there."},
     ]
-    fold = digest(wires, {0: {0: Pick([(0, 4)])}, 1: {CALLS: Pick([(0, 9)])}, 2: {0: Pick([(0, 8), (20, 30)])}})
+    picks = {
+        0: {0: Pick([(0, 4)])},
+        1: {CALLS: Pick([(0, 9)])},
+        2: {0: Pick([(0, 8), (20, 30)])},
+    }
+    fold = digest(wires, picks)
     head, *lines = fold.texts[0].split("\n")
     assert re.fullmatch(r"\[… #[a-z]+\]", head)
     assert lines[0] == "user: Look…"

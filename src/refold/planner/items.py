@@ -74,15 +74,16 @@ def find_items(text: str) -> list[str]:
         return found
     items: list[str] = []
     for item in found:
-        if item.isascii() or not _CJK.search(item):
+        runs = _CJK.findall(item)
+        if not runs:
             items.append(item)
-        else:
+        elif runs[0] != item:
             items.extend(_CJK.sub(" ", item).split())
-            for run in _CJK.findall(item):
-                if _KANA.search(run):
-                    items.extend(_JAPANESE.findall(run))
-                else:
-                    items.extend(map(add, run, run[1:]) if len(run) > 1 else [run])
+        for run in runs:
+            if _KANA.search(run):
+                items.extend(_JAPANESE.findall(run))
+            else:
+                items.extend(map(add, run, run[1:]) if len(run) > 1 else [run])
     return items
 
 

@@ -12,6 +12,8 @@ Messages = list[dict[str, Any]]
 
 _SEED: Final = 7
 _CHARS_PER_KB: Final = 1_000
+_SPELLED: Final = str.maketrans("0123456789", "ghijklmnop")
+"""Letters for digits, so that a number is a word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,27 @@ def _copies(size_kb: int) -> Messages:
     ]
 
 
+def _log(choices: int) -> Callable[[int], Messages]:
+    """Make a log, as a tool's result, in which every word of a line is one of so many."""
+
+    def make(size_kb: int) -> Messages:
+        numbers = random.Random(_SEED)
+        words = [[f"w{at}{n}".translate(_SPELLED) for n in range(choices)] for at in range(10)]
+        lines = (
+            f"10:{n // 60 % 60:02}:{n % 60:02} {' '.join(map(numbers.choice, words))}"
+            for n in range(size_kb * _CHARS_PER_KB // 50)
+        )
+        call = {"id": "c1", "type": "function", "function": {"name": "tail", "arguments": "{}"}}
+        return [
+            {"role": "user", "content": "What does the log say?"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "\n".join(lines)},
+            *({"role": "user", "content": f"And then, {n}?"} for n in range(6)),
+        ]
+
+    return make
+
+
 HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="one letter", make=_run("a")),
     Hostile(name="hyphen run ab-", make=_run("ab-")),
@@ -187,6 +210,8 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="traceback run", make=_run("  at a.b(\n")),
     Hostile(name="table rows", make=_run("| a | b |\n")),
     Hostile(name="grep lines", make=_lines),
+    Hostile(name="log lines, all alike", make=_log(3)),
+    Hostile(name="log lines, none alike", make=_log(5_000)),
     Hostile(name="copies", make=_copies),
     Hostile(name="near copies", make=_near_copies, options={"fuzzy_dedup": True}),
     Hostile(name="tiny messages", make=_tiny_messages),

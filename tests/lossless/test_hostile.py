@@ -48,6 +48,18 @@ TEXTS = {
     "blank stretches": ("a line of some length" + "\n" * 200) * 200,
     "log fields without end": "\n".join(["10:00:01 " + "a" * SIZE, *["10:00:02 T1" * 50] * 200]),
     "log of one field": "\n".join(f"10:00:01 {'T' * 2_000}{n}" for n in range(200)),
+    "log of all pairs": "\n".join(
+        f"10:00:01 the {'xyz'[n % 3]} office has {'abc'[n // 3 % 3]} seen {'uvw'[n // 9 % 3]} again"
+        for n in range(2_000)
+    ),
+    "log of one long line": "\n".join(
+        f"10:00:01 {'the gate ' * 5_000}{end}" for end in ("is open", "is shut", "was open")
+    ),
+    "log of words that differ once": "\n".join(
+        "10:00:01 " + " ".join("gate" if n == at else "ship" for n in range(200))
+        for at in range(200)
+    ),
+    "log of colons": "\n".join(["10:00:01 " + ":a::" * 5_000] * 5),
     "log rows": "[A| ×4 from 1 to 2: " + "{}" * SIZE + "]\n" + "A|1\n" * 2_000,
     "lone surrogates": ("\ud800" * 20 + "  \n") * 2_000,
     "separators": "a\u2028b\x85c\x00d  \n" * 5_000,

@@ -1,135 +1,129 @@
-"""Log lines that differ only in numbers and ids: the words once, then a row for each line.
+"""Log lines that differ in numbers, ids and names: the words once, then a row for each line.
 
-    [A| ×3 from 10:00:01 to 10:00:09: 2031-05-02 {} INFO worker-{} took job {} in {} ms]
-    A|10:00:01|3|7f31|15
+    [A| ×3 from 10:00:01 to 10:00:09: 2031-05-02 10:00:{} INFO {} took job {} in {} ms]
+    A|01 worker-3 7f31 15
     2031-05-02 10:00:04 WARN queue is full
-    A|10:00:07|1|7f35|240
-    A|10:00:09|3|7f36|18
+    A|07 worker-1 7f35 240
+    A|09 worker-3 7f36 18
 
 Every line stays in its place. The template stands above the first of its lines, with how many they
-are and the times of the first and the last; a row fills its gaps in order.
+are and the times of the first and the last; a row fills its gaps in order. Lines that only begin
+with the same words have the rest in the last gap.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from string import ascii_uppercase
 from typing import Final
 
-from refold.lossless.base import Codec, count_words, unreadable
+from refold.lossless.base import Codec, unreadable
 from refold.lossless.line_index import spell_count
+from refold.lossless.log_groups import (
+    GAP,
+    Entry,
+    Group,
+    group_alike,
+    group_beginnings,
+    has_times,
+    read_entries,
+    time_of,
+    with_company,
+)
 
-_TIME: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_START: Final = re.compile(
-    rf"\[?(?:\d{{4}}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{{2}} [ \d]\d )?({_TIME})(?=[\]\s])"
-)
-_ANYWHERE: Final = re.compile(rf"\n{_START.pattern}")
-_BREAKS: Final = r"\s=:,;()\[\]{}\"'<>|/"
-_FIELD: Final = re.compile(
-    rf"(?:(?<![^{_BREAKS}])|(?<=T))"
-    rf"(?:\d{{4}}-\d\d-\d\d(?=T\d\d:)|{_TIME}(?![^{_BREAKS}])|[^\d{_BREAKS}]*+\d[^{_BREAKS}]*+)"
-)
-"""A time, or a word with a digit in it; a date before a time is a field of its own."""
-_GAP: Final = "{}"
-_ROW: Final = re.compile(r"([A-Z])\|")
 _HEADING: Final = re.compile(r"\[([A-Z])\| ×[\d+]+ from \S+ to \S+: (.*)\]")
-_MIN_LINES: Final = 4
-
-
-def _sees(text: str) -> bool:
-    return _ANYWHERE.search(text) is not None
+_MINUTE: Final = re.compile(r"((\d?\d:)[0-5]\d:)[0-5]\d")
+_BEGINNINGS: Final = (6, 5, 4, 3)
+"""How many words may stand before what an entry says: its time, host, program, level."""
+_MIN_SAVED: Final = 16
+"""How many characters each row must save: more than a date, which is left out more simply."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Template:
     """What some lines share, and what each has of its own."""
 
-    text: str
+    heading: str
+    """The line above the first row, without its letter."""
     rows: list[str]
     places: list[int]
-
-    def heading(self, letter: str, lines: Sequence[str]) -> str:
-        """Spell the line above the first row."""
-        first, last = (_time_of(lines[self.places[end]]) for end in (0, -1))
-        return f"[{letter}| ×{spell_count(len(self.places))} from {first} to {last}: {self.text}]"
+    saved: int
+    """How many characters fewer it takes than the lines, beyond what each row must save."""
 
 
-def _time_of(line: str) -> str:
-    found = _START.match(line)
-    return found[1] if found else ""
+def _template(group: Group, lines: Sequence[str]) -> _Template:
+    entries, pieces = group.entries, group.pieces.copy()
+    own: list[list[str]] = []
+    for at, piece in enumerate(pieces):
+        if piece == GAP:
+            column = [entry.pieces[at] for entry in entries]
+            pieces[at] = shown = _shown(column)
+            if shown.endswith(GAP):
+                lifted = len(shown) - len(GAP)
+                own.append([value[lifted:] for value in column] if lifted else column)
+    rows = list(map(" ".join, zip(*own, strict=True))) or [""] * len(entries)
+    places = [entry.place for entry in entries]
+    first, last = (time_of(lines[places[end]]) for end in (0, -1))
+    heading = f"| ×{spell_count(len(rows))} from {first} to {last}: {''.join(pieces)}]"
+    before = sum(len(lines[place]) for place in places)
+    after = len(heading) + sum(map(len, rows)) + _MIN_SAVED * len(rows)
+    return _Template(heading, rows, places, before - after)
+
+
+def _shown(column: Sequence[str]) -> str:
+    """Return what a template says in place of *column*: a gap, unless all are the same.
+
+    The hour and the minute that all share stand before the gap. Only times are ever cut; everything
+    else can be searched for as it was.
+    """
+    least, most = min(column), max(column)
+    if least == most:
+        return least
+    time = _MINUTE.match(least)
+    lifted = filter(most.startswith, time.groups()) if time else iter(())
+    return next(lifted, "") + GAP
 
 
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
-    if any(line[1:2] == "|" and _ROW.match(line) for line in lines):
+    if any(line[1:2] == "|" and line[0] in ascii_uppercase for line in lines):
         return None  # it would be taken for a row
-    templates = [
-        template
-        for key, places in _groups(lines).items()
-        if len(places) >= _MIN_LINES and (template := _template(key, lines, places))
-    ]
-    if not templates:
-        return None
-    templates.sort(key=lambda template: len(template.places), reverse=True)
-    return _written(lines, templates[: len(ascii_uppercase)])
+    templates = sorted(_find_templates(lines), key=lambda template: template.saved, reverse=True)
+    return _written(lines, templates[: len(ascii_uppercase)]) if templates else None
 
 
-def _groups(lines: Sequence[str]) -> dict[str, list[int]]:
-    """Group the places of lines with a time that are the same but for their fields.
-
-    Plain words are in no field, so that most lines without company are told by them.
-    """
-    by_words: dict[str, list[int]] = {}
-    for place, line in enumerate(lines):
-        if _START.match(line) and _GAP not in line:
-            by_words.setdefault(" ".join(filter(str.isalpha, line.split())), []).append(place)
-    groups: dict[str, list[int]] = {}
-    for places in by_words.values():
-        if len(places) >= _MIN_LINES:
-            for place in places:
-                groups.setdefault(_FIELD.sub(_GAP, lines[place]), []).append(place)
-    return groups
+def _find_templates(lines: Sequence[str]) -> list[_Template]:
+    """Return templates of whole lines, and of how the others begin, the longest beginning first."""
+    entries = read_entries(lines)
+    found = _worthwhile(group_alike(entries), lines)
+    left = with_company(_without(entries, found), _BEGINNINGS[-1])
+    for count in _BEGINNINGS:
+        more = _worthwhile(group_beginnings(left, count), lines)
+        left = _without(left, more)
+        found += more
+    return found
 
 
-def _template(key: str, lines: Sequence[str], places: list[int]) -> _Template | None:
-    """Make a template of lines with the same words; `None` if a row would say too little.
-
-    Words that all lines share are dropped from the rows. So each row must have as many words of
-    its own as are dropped from it, or a value could no longer be told by what stands around it.
-    """
-    fields = [_FIELD.findall(lines[place]) for place in places]
-    first = fields[0]
-    varying = [any(row[n] != value for row in fields) for n, value in enumerate(first)]
-    filled = [_GAP if varies else value for value, varies in zip(first, varying, strict=True)]
-    text = _fill(key.split(_GAP), filled)
-    rows = ["|".join(compress(row, varying)) for row in fields]
-    if min(map(count_words, rows)) < count_words(text):
-        return None
-    return _Template(text, rows, places)
+def _worthwhile(groups: Iterable[Group], lines: Sequence[str]) -> list[_Template]:
+    return [template for group in groups if (template := _template(group, lines)).saved > 0]
 
 
-def _fill(words: list[str], values: list[str]) -> str:
-    """Put *values* between *words*, of which there is one more."""
-    return "".join(word + value for word, value in zip(words, [*values, ""], strict=True))
+def _without(entries: Iterable[Entry], templates: Iterable[_Template]) -> list[Entry]:
+    """Return the *entries* that none of *templates* is for."""
+    done = {place for template in templates for place in template.places}
+    return [entry for entry in entries if entry.place not in done]
 
 
 def _written(lines: list[str], templates: list[_Template]) -> str:
-    letters = iter(ascii_uppercase)
-    above: dict[int, str] = {}
-    rows: dict[int, str] = {}
-    for template in sorted(templates, key=lambda template: template.places[0]):
-        letter = next(letters)
-        above[template.places[0]] = template.heading(letter, lines)
+    out = lines.copy()
+    in_order = sorted(templates, key=lambda template: template.places[0])
+    for letter, template in zip(ascii_uppercase, in_order, strict=False):
         for place, row in zip(template.places, template.rows, strict=True):
-            rows[place] = f"{letter}|{row}"
-    out: list[str] = []
-    for place, line in enumerate(lines):
-        if place in above:
-            out.append(above[place])
-        out.append(rows.get(place, line))
+            out[place] = f"{letter}|{row}"
+        first = template.places[0]
+        out[first] = f"[{letter}{template.heading}\n{out[first]}"
     return "\n".join(out)
 
 
@@ -138,21 +132,25 @@ def _decode(text: str) -> str:
     known: dict[str, list[str]] = {}
     for line in text.split("\n"):
         heading = _HEADING.fullmatch(line) if line[2:3] == "|" else None
-        row = _ROW.match(line) if line[1:2] == "|" else None
         if heading:
-            known[heading[1]] = heading[2].split(_GAP)
-        elif row and row[1] in known:
-            out.append(_filled(known[row[1]], line))
+            known[heading[1]] = heading[2].split(GAP)
+        elif line[1:2] == "|" and line[0] in known:
+            out.append(_filled(known[line[0]], line))
         else:
             out.append(line)
     return "\n".join(out)
 
 
-def _filled(words: list[str], line: str) -> str:
-    values = line.split("|")[1:]
-    if len(values) != len(words) - 1:
+def _filled(between: list[str], line: str) -> str:
+    """Return the line that a row stands for."""
+    gaps = len(between) - 1
+    values = line[2:].split(" ", gaps - 1) if gaps else line[2:].split()
+    if len(values) != gaps:
         raise unreadable(CODEC.name, line)
-    return _fill(words, values)
+    pieces = [between[0]]
+    for value, after in zip(values, between[1:], strict=True):
+        pieces += (value, after)
+    return "".join(pieces)
 
 
-CODEC: Final = Codec(name="log_templates", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(name="log_templates", sees=has_times, encode=_encode, decode=_decode)

@@ -14,7 +14,7 @@ from refold.planner.worth import GRADES, VALUES
 from refold.result import BudgetReport
 from refold.stages import Analyses
 from tests.conversations import Conversation
-from tests.planner.runs import call, counted, read, source_code, what_happens
+from tests.planner.runs import call, counted, read, shown_lines, source_code, what_happens
 
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(40)], indent=2)
 
@@ -53,6 +53,24 @@ def test_lossless_comes_first_and_is_enough_if_it_fits() -> None:
     before = sum(map(counted().message, read(messages)))
     assert rungs(messages, before - 5) == ("lossless",)
     assert rungs(messages, before // 10) == ("lossless", "select")
+
+
+def test_a_part_is_never_shown_of_what_only_the_whole_explains() -> None:
+    """Rows of a template mean nothing without its heading, which a part may not show."""
+    lines = [f"2026-03-01 12:00:{n % 60:02} render took {n * 7} ms for page {n}" for n in range(80)]
+    messages = [*work(0), *call(1, "run", {}, "\n".join(lines)), {"role": "user", "content": "?"}]
+    before = sum(map(counted().message, read(messages)))
+    whole, report = make(messages, before * 3 // 4)
+    assert report is not None
+    assert report.rungs == ("lossless",)
+    assert [fold.outcomes[0][0].reason for fold in whole][2] == "recoded:log_templates"
+    part, report = make(messages, before // 4)
+    assert report is not None
+    assert report.rungs == ("lossless", "select")
+    shown = [line for fold in part for text in fold.texts.values() for line in shown_lines(text)]
+    assert shown
+    assert all(any(line.endswith(said) for said in lines) for line in shown if "took" in line)
+    assert not any("|" in line for line in shown)
 
 
 @pytest.mark.parametrize("chosen", [{"profile": "lossless"}, {"force_converge": False}])

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold import compress
+from refold.lossless import IN_PARTS
 from refold.model.plan import Fold, Plan
-from refold.planner.recode import Recoded, recode
+from refold.planner.recode import recode
 from refold.planner.selection import Selection
 from refold.planner.worth import learned_points
 from tests.conversations import Conversation
@@ -43,7 +44,7 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
         target=target,
         untouchable=kept,
         preserve=("system", "developer"),
-        recoded=recode(loaded, kept, tokens),
+        recoded=recode(loaded, kept, tokens, IN_PARTS),
         points=learned_points(),
     ).make()
 
@@ -79,7 +80,7 @@ def test_nothing_is_chosen_that_does_not_fit(messages: Conversation, target: int
 @given(runs(), targets)
 def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) -> None:
     loaded, tokens = read(messages), counted()
-    made = recode(loaded, {}, tokens)
+    made = recode(loaded, {}, tokens, IN_PARTS)
     for fold in select(messages, target):
         indices = {message.index for message in fold.sources}
         said = [part.text for message in fold.sources for part in message.parts]
@@ -177,33 +178,6 @@ def test_the_same_conversation_gives_the_same_plan() -> None:
     for n in range(12):
         messages += call(n, "read_file", {"path": f"src/m{n}.py"}, source_code(n % 5))
     assert what_happens(select(messages, 300)) == what_happens(select(messages, 300))
-
-
-@pytest.mark.parametrize(
-    ("why", "is_used"),
-    [("recoded:indent", True), ("recoded:paths", False), ("recoded:indent,log_templates", False)],
-)
-def test_a_part_is_never_shown_of_what_only_the_whole_explains(why: str, is_used: bool) -> None:
-    """A line such as `…/page.html` refers to one far above, which a part may not show."""
-    lines = [f"took {n * 7} ms to render pages/templates/page_{n}.html" for n in range(80)]
-    messages = read(
-        [
-            {"role": "user", "content": "What takes so long?"},
-            *call(1, "run", {"command": "make pages"}, "\n".join(lines)),
-        ]
-    )
-    shorter = "\n".join(line.replace("pages/templates", "…") for line in lines)
-    plan = Selection(
-        messages,
-        counted(),
-        target=150,
-        untouchable={0: "last_user_message"},
-        preserve=("system",),
-        recoded={(2, 0): Recoded(shorter, why)},
-        points=learned_points(),
-    ).make()
-    assert "page_" in shown(plan)
-    assert ("…/page_" in shown(plan)) is is_used
 
 
 def test_an_error_that_came_again_and_again_leaves_room_for_the_rest() -> None:

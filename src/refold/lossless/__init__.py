@@ -6,7 +6,7 @@ it is. Each codec proves itself on the very text it is used for, by decoding wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,7 +30,7 @@ from refold.lossless import (
 )
 from refold.lossless.base import Codec
 
-__all__ = ["CODECS", "Codec", "Reencoded", "decode", "normal", "reencode"]
+__all__ = ["AS_A_WHOLE", "CODECS", "IN_PARTS", "Codec", "Reencoded", "decode", "normal", "reencode"]
 
 CODECS: Final[tuple[Codec, ...]] = (
     terminal.CODEC,
@@ -51,6 +51,11 @@ CODECS: Final[tuple[Codec, ...]] = (
 )
 """In the order in which they are applied; each one sees what the one before made of the text."""
 
+IN_PARTS: Final = tuple(codec for codec in CODECS if codec.reads_in_parts)
+"""Those for a text of which only parts will be shown."""
+AS_A_WHOLE: Final = tuple(codec for codec in CODECS if not codec.reads_in_parts)
+"""The others: lines mean nothing without the ones that they refer to."""
+
 _BY_NAME: Final = {codec.name: codec for codec in CODECS}
 
 _MIN_SHARE: Final = 0.03
@@ -67,7 +72,9 @@ class Reencoded:
     by: tuple[str, ...]
 
 
-def reencode(text: str, count: Callable[[str], int]) -> Reencoded | None:
+def reencode(
+    text: str, count: Callable[[str], int], codecs: Sequence[Codec] = CODECS
+) -> Reencoded | None:
     """Say *text* in fewer tokens as *count* counts them; `None` if nothing is won.
 
     The result is only given if it saves enough and decodes to `normal(text)`. If it does not, some
@@ -75,21 +82,24 @@ def reencode(text: str, count: Callable[[str], int]) -> Reencoded | None:
     """
     if len(text) < _MIN_CHARS:
         return None
-    result = _apply(text, count, _changed)
+    result = _apply(text, count, codecs, _changed)
     if result is None or _decodes_to(result, normal(text)):
         return result
-    result = _apply(text, count, _proven)
+    result = _apply(text, count, codecs, _proven)
     return result if result and _decodes_to(result, normal(text)) else None
 
 
 def _apply(
-    text: str, count: Callable[[str], int], new_form: Callable[[Codec, str], str | None]
+    text: str,
+    count: Callable[[str], int],
+    codecs: Sequence[Codec],
+    new_form: Callable[[Codec, str], str | None],
 ) -> Reencoded | None:
     """Apply every codec whose new form costs less; `None` if all together save too little."""
     before: int | None = None
     now, tokens = text, 0
     by: list[str] = []
-    for codec in CODECS:
+    for codec in codecs:
         new = new_form(codec, now)
         if new is None:
             continue

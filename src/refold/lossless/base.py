@@ -32,6 +32,8 @@ class Codec:
     encode: Callable[[str], str | None]
     decode: Callable[[str], str]
     normal: Callable[[str], str] = _same
+    reads_in_parts: bool = True
+    """Whether a line of the new form can be understood without others far above it."""
 
 
 def count_words(text: str) -> int:

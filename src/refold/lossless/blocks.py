@@ -70,4 +70,6 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="blocks", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="blocks", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False
+)

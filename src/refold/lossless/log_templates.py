@@ -153,4 +153,6 @@ def _filled(between: list[str], line: str) -> str:
     return "".join(pieces)
 
 
-CODEC: Final = Codec(name="log_templates", sees=has_times, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="log_templates", sees=has_times, encode=_encode, decode=_decode, reads_in_parts=False
+)

@@ -94,4 +94,4 @@ def _note(folders: str, name: str, known: dict[str, str]) -> None:
         known[name] = folders
 
 
-CODEC: Final = Codec(name="paths", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(name="paths", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False)

@@ -12,16 +12,18 @@ from types import MappingProxyType
 
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
+from refold.lossless import AS_A_WHOLE, IN_PARTS
 from refold.lossless.shown import Shown
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.planner.layout import YIELDING
-from refold.planner.recode import plan_lossless, recode
+from refold.planner.recode import most_saved, plan_lossless, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
+from refold.tokens.base import CountedTexts
 
 
 def plan_profile(
@@ -40,32 +42,57 @@ def plan_profile(
         return plan_shorter(messages, options, analyses), None
     tokens = analyses.tokens
     untouchable = _find_untouchable(messages, options)
+    rungs: list[str] = []
     if sum(map(tokens.message, messages)) <= target:
         whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
-        plan, rungs = plan_lossless(messages, whole, {}, tokens), []
+        plan = plan_lossless(messages, whole, {}, tokens)
+    elif options.profile == "agent" and options.force_converge:
+        plan, rungs = _plan_agent(
+            messages, options, tokens, target, untouchable=untouchable, points=points
+        )
     else:
         recoded = recode(messages, untouchable, tokens)
-        may_select = options.profile == "agent" and options.force_converge
-        # What is selected is not what was shown, so there is nothing to refer to.
-        shown = None if may_select else Shown()
-        plan = plan_lossless(messages, untouchable, recoded, tokens, shown=shown)
+        plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
         rungs = ["lossless"]
-        if may_select and sum(map(tokens.fold, plan)) > target:
-            selection = Selection(
-                messages,
-                tokens,
-                target=target,
-                untouchable=untouchable,
-                preserve=options.preserve,
-                recoded=recoded,
-                points=points or learned_points(),
-                explains=options.trace,
-            )
-            selected = selection.make()
-            if sum(map(tokens.fold, selected)) < sum(map(tokens.fold, plan)):
-                plan = selected
-                rungs.append("select")
     return plan, report_budget(plan, options, tokens, rungs, untouchable)
+
+
+def _plan_agent(
+    messages: Sequence[Message],
+    options: Options,
+    tokens: CountedTexts,
+    target: int,
+    *,
+    untouchable: Mapping[int, str],
+    points: Points | None,
+) -> tuple[Plan, list[str]]:
+    """Say everything shorter if that is enough, and else show what later turns will need.
+
+    What is selected is not what was shown, so no text refers to another one, and texts are said
+    shorter only in ways that leave their parts readable, unless all of it can be shown.
+    """
+    recoded = recode(messages, untouchable, tokens, IN_PARTS)
+    plan = plan_lossless(messages, untouchable, recoded, tokens)
+    cost = sum(map(tokens.fold, plan))
+    if cost > target and cost - most_saved(messages, untouchable, tokens, AS_A_WHOLE) <= target:
+        shortest = recode(messages, untouchable, tokens)
+        plan = plan_lossless(messages, untouchable, shortest, tokens)
+        cost = sum(map(tokens.fold, plan))
+    if cost <= target:
+        return plan, ["lossless"]
+    selected = Selection(
+        messages,
+        tokens,
+        target=target,
+        untouchable=untouchable,
+        preserve=options.preserve,
+        recoded=recoded,
+        points=points or learned_points(),
+        explains=options.trace,
+    ).make()
+    if sum(map(tokens.fold, selected)) < cost:
+        return selected, ["lossless", "select"]
+    return plan, ["lossless"]
 
 
 def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.lossless import reencode
+from refold.lossless import CODECS, Codec, reencode
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
 from refold.model.message import Message, Part
@@ -38,25 +38,44 @@ class Recoded:
 
 
 def recode(
-    messages: Sequence[Message], whole: Container[int], tokens: CountedTexts
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    codecs: Sequence[Codec] = CODECS,
 ) -> dict[Key, Recoded]:
     """Re-encode the tool calls and results of all messages but those that stay *whole*."""
     found: dict[Key, Recoded] = {}
+    for key, text in _find_data(messages, whole):
+        shorter = reencode(text, tokens, codecs)
+        if shorter is not None:
+            found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
+    return found
+
+
+def most_saved(
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    codecs: Sequence[Codec],
+) -> int:
+    """Return how many tokens *codecs* could save at most: all of the texts that they can be for."""
+    return sum(
+        tokens(text)
+        for _, text in _find_data(messages, whole)
+        if any(codec.sees(text) for codec in codecs)
+    )
+
+
+def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[tuple[Key, str]]:
+    """Yield the texts of tool calls and results."""
     for message in messages:
         if message.index in whole or not message.is_turn:
             continue
         for number, part in enumerate(message.parts):
             if is_result(message, part):
-                _note(found, (message.index, number), part.text, tokens)
+                yield (message.index, number), part.text
         if message.calls:
-            _note(found, (message.index, CALLS), calls_text(message), tokens)
-    return found
-
-
-def _note(found: dict[Key, Recoded], key: Key, text: str, tokens: CountedTexts) -> None:
-    shorter = reencode(text, tokens)
-    if shorter is not None:
-        found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
+            yield (message.index, CALLS), calls_text(message)
 
 
 def is_result(message: Message, part: Part) -> bool:

@@ -42,8 +42,6 @@ _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
 """Tokens, and the share of the budget, that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
-_NEED_THE_REST: Final = frozenset({"blocks", "dates", "log_templates", "paths"})
-"""Codecs whose lines mean nothing without others far above them."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
 _MUST_SHARE: Final = 0.8
@@ -67,8 +65,7 @@ class Selection:
     ) -> None:
         self._tokens = tokens
         self._target = target
-        shorter = {key: made.text for key, made in recoded.items() if _reads_in_parts(made)}
-        texts = read_texts(messages, tokens, shorter)
+        texts = read_texts(messages, tokens, {key: made.text for key, made in recoded.items()})
         field = survey_field(texts, preserve, talk=False)
         talk = is_talk(field.survey, field.turns)
         if talk:
@@ -239,12 +236,6 @@ def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:
     for text in texts:
         found[text.message.index][text.part] = text
     return found
-
-
-def _reads_in_parts(made: Recoded) -> bool:
-    """Tell whether a part of a text that was said shorter can be understood by itself."""
-    _, _, codecs = made.why.partition(":")
-    return _NEED_THE_REST.isdisjoint(codecs.split(","))
 
 
 def _worths(field: Field, points: Points, room: int, *, talk: bool) -> list[float]:

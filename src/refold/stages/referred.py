@@ -16,9 +16,8 @@ _DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
 """Index and content; the index is another one once messages before it were folded into one."""
 
 
-def keep_referred(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def keep_referred(draft: Draft, _: Setting) -> Iterator[Verdict]:
     """Keep the texts of every message that a stand-in already points to."""
-    del setting
     targets = {
         _name(found[1])
         for message in draft.messages

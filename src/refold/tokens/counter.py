@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
-from typing import Protocol
+from typing import Protocol, SupportsIndex
 
 
 class TokenCounter(Protocol):
@@ -18,7 +19,8 @@ class ForgivingCounter:
     """A counter that never fails: what the first one cannot count, another one does."""
 
     def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
-        self._counter = counter
+        self._counter: Callable[[str], SupportsIndex] = counter
+        """Numbers such as those of NumPy are no `int`."""
         self._fallback = fallback
         self.failures = 0
         """How many texts the counter could not count; the fallback did."""

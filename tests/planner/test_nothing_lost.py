@@ -21,7 +21,7 @@ from refold import (
 from refold.lossless import Reencoded, decode, normal
 from refold.lossless.shown import Shown
 from refold.planner.field import calls_of
-from refold.planner.recode import is_result, texts_in
+from refold.planner.recode import texts_in
 from tests.budget.promise import (
     assert_restored,
 )
@@ -185,7 +185,7 @@ def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
                     body = seen.expand(body)
                 codecs = tuple(name for name in by if name != "shown")
                 assert decode(Reencoded(body, codecs)) == normal(said.text)
-            if is_result(after, shown):
+            if after.is_result(shown):
                 seen.add(shown.text)
         for _, made in calls_of(after):
             for text in texts_in(made):

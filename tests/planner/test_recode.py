@@ -12,7 +12,7 @@ from refold.lossless.rereads import apply_changes
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.planner.field import CALLS
-from refold.planner.recode import is_result, plan_lossless, recode
+from refold.planner.recode import plan_lossless, recode
 from tests.conversations import Conversation
 from tests.planner.runs import (
     anthropic_call,
@@ -93,7 +93,7 @@ def test_nothing_costs_more_and_only_results_change(messages: Conversation) -> N
         message = fold.sources[0]
         assert tokens.fold(fold) <= tokens.message(message)
         for number, text in fold.texts.items():
-            assert is_result(message, message.parts[number])
+            assert message.is_result(message.parts[number])
             assert len(text) < len(message.parts[number].text)
 
 

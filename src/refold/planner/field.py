@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.kinds import Grade, kind_of
 from refold.model.message import Message
 from refold.planner.choose import Candidates
+from refold.planner.gaps import ONCE
 from refold.planner.items import find_items, part_words
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
@@ -26,7 +26,6 @@ _MARK: Final = 1.0
 _AMID: Final = 7
 """Among so many, an item can be understood."""
 _ALONE, _PER_ITEM = 0.3, 0.1
-_ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class Text(NamedTuple):
@@ -42,7 +41,7 @@ class Text(NamedTuple):
     """Whether its pieces compete."""
     is_outdated: bool = False
     """Whether the file that it shows was written since."""
-    times: Mapping[int, int] = _ONCE
+    times: Mapping[int, int] = ONCE
     """Where a piece ends whose words were said more than once → how often."""
 
     @property

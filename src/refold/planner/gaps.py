@@ -17,11 +17,11 @@ _MANY_CHARS: Final = 2_000
 """From here on a gap is counted, which takes one or two tokens more than a bare mark."""
 _CHARS_A_WORD: Final = 20
 """Where words are longer than this, there are hardly any blanks, and characters are counted."""
-_ONCE: Final[Mapping[int, int]] = MappingProxyType({})
+ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 def join_spans(
-    text: str, spans: Iterable[Span], times: Mapping[int, int] = _ONCE, *, in_place: bool = False
+    text: str, spans: Iterable[Span], times: Mapping[int, int] = ONCE, *, in_place: bool = False
 ) -> str:
     """Show the *spans* of *text*, which come in order, with a mark where something is left out.
 

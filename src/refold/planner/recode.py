@@ -72,15 +72,10 @@ def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[t
         if message.index in whole or not message.is_turn:
             continue
         for number, part in enumerate(message.parts):
-            if is_result(message, part):
+            if message.is_result(part):
                 yield (message.index, number), part.text
         if message.calls:
             yield (message.index, CALLS), calls_text(message)
-
-
-def is_result(message: Message, part: Part) -> bool:
-    """Tell whether *part* is what a tool answered."""
-    return part.call_id is not None or message.role in ("tool", "function")
 
 
 def plan_lossless(
@@ -124,7 +119,7 @@ def _fold(
         best, why = part.text, "nothing_to_gain"
         key = (message.index, number)
         ways = [rereads.get(key), recoded.get(key)]
-        if shown is not None and is_result(message, part):
+        if shown is not None and message.is_result(part):
             ways.append(_without_shown(part, recoded.get(key), shown))
         for made in filter(None, ways):
             text = recoded_tag(made.text, handle_of([message]))
@@ -150,7 +145,7 @@ def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded
 def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
     """Note what a reader has seen of *message*: its results, and texts that its calls carry."""
     for number, part in enumerate(message.parts):
-        if is_result(message, part):
+        if message.is_result(part):
             shown.add(fold.texts.get(number, part.text))
     for _, call in calls_of(message):
         for text in texts_in(call):
@@ -186,7 +181,7 @@ def _find_rereads(
     for message in messages:
         calls.update(calls_of(message))
         for number, part in enumerate(message.parts):
-            if not is_result(message, part) or len(part.text) < _MIN_REREAD:
+            if not message.is_result(part) or len(part.text) < _MIN_REREAD:
                 continue
             call = calls.get(part.call_id or "", "")
             same, earlier = seen.get(part.text), by_call.get(call)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 COMPILED := build/compiled
-SOURCES  := $(shell find src/refold -name '*.py')
+SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
 .PHONY: demo test test-compiled test-model lint bench clean
 

@@ -1,9 +1,10 @@
 """Build refold, with its hot modules compiled where that can be done.
 
-Everything runs as plain Python. The modules in COMPILED are compiled with mypyc as well, from the
-very same sources, when there is a C compiler: plain Python is the form that says what is right, the
-compiled one says the same, sooner. `REFOLD_COMPILE=0` leaves them alone, `REFOLD_COMPILE=1` takes
-no excuse. An editable install is never compiled: a compiled module would hide every later edit.
+Everything runs as plain Python. When there is a C compiler, the modules in COMPILED are compiled
+with mypyc as well, from the very same sources, and so is the scanner in `csrc/`: plain Python is
+the form that says what is right, the compiled one says the same, sooner. `REFOLD_COMPILE=0` leaves
+them alone, `REFOLD_COMPILE=1` takes no excuse. An editable install is never compiled: a compiled
+module would hide every later edit.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ LEFT_OUT = frozenset(
 """Modules in which there is nothing to compile."""
 
 PACKAGE = Path("src", "refold")
+SCANNER = Path("csrc")
 MYPYC = "mypy>=2.4"
 HIDDEN = "-fvisibility=hidden"
 """Functions that nobody else can see or replace may be inlined, and are called directly."""
@@ -88,10 +90,18 @@ def extensions() -> list[Extension]:
             raise
         print(f"not compiled, plain Python it is: {error}", file=sys.stderr)
         return []
+    made.append(scanner())
     if os.name != "nt":  # there, nothing can be seen from outside anyway
         for extension in made:
             extension.extra_compile_args.append(HIDDEN)
     return made
+
+
+def scanner() -> Extension:
+    """Describe the part that is written in C."""
+    files = sorted(map(str, SCANNER.glob("*.c")))
+    arguments = [] if os.name == "nt" else ["-O3"]
+    return Extension("refold._scan", files, extra_compile_args=arguments)
 
 
 class AllOrNothing(build_ext):

@@ -1,10 +1,11 @@
-"""What the compiler may be told about a class; to plain Python it means nothing."""
+"""What a compiler may make of this package, and what plain Python does without."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["mypyc_attr"]
+__all__ = ["Scanner", "mypyc_attr", "scanner"]
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -17,3 +18,25 @@ else:
         need not look at them, and it would have to at every message of a long conversation.
         """
         return lambda cls: cls
+
+
+class Scanner(Protocol):
+    """The part that is written in C, in `csrc/`; each function has a form in Python, too.
+
+    That form says what is right, and the tests hold the two against each other. Tables and words
+    are handed over with every call, so that they are said once, in Python.
+    """
+
+    def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
+        """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
+
+
+def _load() -> Scanner | None:
+    try:
+        return cast("Scanner", import_module("refold._scan"))
+    except ImportError:
+        return None
+
+
+scanner: Final = _load()
+"""The scanner, if it could be built."""

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.text.scan import loop_pairs, sum_pairs
 from refold.tokens import estimate
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD, CountedTexts
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ExactCounter
 from tests.conversations import SENTENCES, texts
+from tests.native import needs_scanner, the_scanner
 
 quick = settings(max_examples=150, deadline=None)
 
@@ -62,12 +62,18 @@ def test_a_longer_text_of_the_same_kind_costs_more(sentence: str) -> None:
     assert sizes[4] > 4 * sizes[0]
 
 
+@needs_scanner
 @quick
 @given(st.one_of(texts(), st.text(max_size=80)))
-def test_the_loop_says_the_same(text: str) -> None:
-    data = text.encode("utf-8", "surrogatepass")
-    tables = (estimate.CLASSES, estimate.PAIRS, estimate.FIRST)
-    assert loop_pairs(data, *tables) == sum_pairs(data, *tables)
+def test_the_scanner_says_the_same(text: str) -> None:
+    tables = (estimate.CLASSES, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
+    assert the_scanner().weigh(text, *tables) == estimate.weigh(text)
+
+
+@needs_scanner
+def test_the_scanner_refuses_what_is_no_table() -> None:
+    with pytest.raises(TypeError, match="256 bytes"):
+        the_scanner().weigh("a", b"", estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
 
 
 def noise(size: int) -> bytes:

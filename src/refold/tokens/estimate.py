@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.native import scanner
 from refold.text.scan import sum_bytes, sum_pairs
 
 CLASS_NAMES: Final = " nstvcrVCd.-()px"
@@ -120,9 +121,18 @@ def estimate_tokens(text: str) -> int:
     """Estimate the tokens of *text*; never negative, 0 only for the empty text."""
     if not text:
         return 0
+    if scanner is not None:
+        total = scanner.weigh(text, CLASSES, PAIRS, SCRIPTS, FIRST)
+    else:
+        total = weigh(text)
+    return max(1, (total + UNIT // 2) // UNIT)
+
+
+def weigh(text: str) -> int:
+    """Add up what the neighbours and scripts in *text* weigh."""
     data = text.encode("utf-8", "surrogatepass")
     total = sum_pairs(data, CLASSES, PAIRS, FIRST)
     if len(data) != len(text):
         high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
         total += sum_bytes(high_bytes.translate(SCRIPTS))
-    return max(1, (total + UNIT // 2) // UNIT)
+    return total

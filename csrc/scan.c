@@ -1,0 +1,21 @@
+/* The scanner: what has to be fast, and what no compiler of Python makes fast enough.
+ *
+ * Everything here has a form in Python that says what is right; the tests hold both against each
+ * other. No function keeps anything between two calls.
+ */
+#include "scan.h"
+
+static PyMethodDef functions[] = {
+    {"weigh", (PyCFunction)(void (*)(void))scan_weigh, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_scan", "What has to be fast.", 0, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC
+PyInit__scan(void)
+{
+    return PyModuleDef_Init(&module);
+}

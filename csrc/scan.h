@@ -1,0 +1,9 @@
+/* The functions of the scanner; src/refold/native.py says what each is for. */
+#ifndef REFOLD_SCAN_H
+#define REFOLD_SCAN_H
+
+#include "text.h"
+
+PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+#endif

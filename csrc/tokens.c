@@ -1,0 +1,70 @@
+/* The estimate of tokens: what every pair of neighbours weighs, and every script. */
+#include "scan.h"
+
+enum { ROW = 16, BEYOND = 0x80 };
+
+typedef struct {
+    const unsigned char *classes; /* of each byte of UTF-8, from 1 to 15 */
+    const unsigned char *pairs;   /* the weight of two classes: 16 × the one before + the one after */
+    const unsigned char *scripts; /* the weight of a UTF-16 unit, by its high byte */
+} Weights;
+
+static Py_ssize_t
+weigh_ascii(const Py_UCS1 *text, Py_ssize_t size, const Weights *weights, unsigned before)
+{
+    Py_ssize_t total = 0;
+    for (Py_ssize_t place = 0; place < size; place++) {
+        unsigned after = weights->classes[text[place]];
+        total += weights->pairs[before * ROW + after];
+        before = after;
+    }
+    return total;
+}
+
+/* A character beyond ASCII is two to four bytes of one class, and one or two units of UTF-16. */
+static Py_ssize_t
+weigh_any(int kind, const void *text, Py_ssize_t size, const Weights *weights, unsigned before)
+{
+    const unsigned foreign = weights->classes[BEYOND];
+    const unsigned between = weights->pairs[foreign * ROW + foreign];
+    Py_ssize_t total = 0;
+    for (Py_ssize_t place = 0; place < size; place++) {
+        Py_UCS4 code = PyUnicode_READ(kind, text, place);
+        unsigned after = code < BEYOND ? weights->classes[code] : foreign;
+        total += weights->pairs[before * ROW + after];
+        before = after;
+        if (code < BEYOND) {
+            total += weights->scripts[0];
+        } else if (code < 0x10000) {
+            total += between * (code < 0x800 ? 1 : 2) + weights->scripts[code >> 8];
+        } else {
+            unsigned high = 0xD8 + ((code - 0x10000) >> 18);
+            unsigned low = 0xDC + ((code >> 8) & 3);
+            total += between * 3 + weights->scripts[high] + weights->scripts[low];
+        }
+    }
+    return total;
+}
+
+PyObject *
+scan_weigh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5 || !PyUnicode_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "weigh(text, classes, pairs, scripts, first) is wanted");
+        return NULL;
+    }
+    PyObject *text = args[0];
+    Weights weights = {table_of(args[1], 256), table_of(args[2], 256), table_of(args[3], 256)};
+    long first = PyLong_AsLong(args[4]);
+    if (weights.classes == NULL || weights.pairs == NULL || weights.scripts == NULL
+        || (first == -1 && PyErr_Occurred())) {
+        return NULL;
+    }
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    unsigned before = (unsigned)first & (ROW - 1);
+    if (PyUnicode_IS_ASCII(text)) {
+        return PyLong_FromSsize_t(weigh_ascii(PyUnicode_1BYTE_DATA(text), size, &weights, before));
+    }
+    int kind = PyUnicode_KIND(text);
+    return PyLong_FromSsize_t(weigh_any(kind, PyUnicode_DATA(text), size, &weights, before));
+}

@@ -86,36 +86,17 @@ def lay_out(
         last_words = frozenset()
     left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
-    # An excerpt of next to nothing is a waste: with very little room it goes into a digest, too.
-    is_roomy = _FRAME_SHARE * left >= STUB_TOKENS
-    anchored = {
-        index
-        for index, why in untouchable.items()
-        if messages[index].is_turn
-        and (
-            index in reasons
-            or (
-                is_roomy
-                and (not talk or why == "last_user_message")
-                and _frame(messages[index], tokens) <= left * _NEWEST_SHARE
-            )
-        )
-    }
+    if blocks and _newest_stays(messages, blocks[-1], reasons, tokens, left, talk=talk):
+        for index in blocks[-1]:
+            places[index] = Place.WHOLE
+            reasons.setdefault(index, "newest")
+    anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
-    newest = left * _WHOLE_SHARE
-    if talk:
-        newest = min(left * _TALK_WHOLE_SHARE, left - tokens(_BARE_DIGEST) - MESSAGE_OVERHEAD)
     for number, block in enumerate(reversed(blocks)):
         if all(index in reasons for index in block):
             continue
         frame = sum(_frame(messages[i], tokens) for i in block if i not in reasons)
-        whole = sum(tokens.message(messages[i]) for i in block if i not in reasons)
-        if number == 0 and whole <= newest:
-            for index in block:
-                places[index] = Place.WHOLE
-                reasons.setdefault(index, "newest")
-            continue
         room -= frame
         fits = not talk and (
             room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
@@ -126,6 +107,46 @@ def lay_out(
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
     return Layout(places, reasons, last_words)
+
+
+def _newest_stays(
+    messages: Sequence[Message],
+    block: range,
+    reasons: Mapping[int, str],
+    tokens: CountedTexts,
+    left: int,
+    *,
+    talk: bool,
+) -> bool:
+    """Tell whether the newest *block* may stay whole where so many tokens are *left*."""
+    most = left * _WHOLE_SHARE
+    if talk:
+        most = min(left * _TALK_WHOLE_SHARE, left - tokens(_BARE_DIGEST) - MESSAGE_OVERHEAD)
+    return sum(tokens.message(messages[i]) for i in block if i not in reasons) <= most
+
+
+def _find_anchored(
+    messages: Sequence[Message],
+    untouchable: Mapping[int, str],
+    reasons: Mapping[int, str],
+    tokens: CountedTexts,
+    left: int,
+    *,
+    talk: bool,
+) -> set[int]:
+    """Return what must survive and stays in its place, if only as an excerpt.
+
+    An excerpt of next to nothing is a waste: with very little room it goes into a digest, too.
+    """
+    anchored = {index for index in untouchable if index in reasons and messages[index].is_turn}
+    if _FRAME_SHARE * left < STUB_TOKENS:
+        return anchored
+    for index, why in untouchable.items():
+        message = messages[index]
+        counts = message.is_turn and (not talk or why == "last_user_message")
+        if counts and _frame(message, tokens) <= left * _NEWEST_SHARE:
+            anchored.add(index)
+    return anchored
 
 
 def _let_yield(
@@ -180,9 +201,8 @@ def _cost_in_place(
 ) -> int:
     """Return what *last_words* cost where they stand, with the calls that are tied to them."""
     texts = [tokens(messages[index].parts[number].text) for index, number in last_words]
-    tied = {
-        place for index, _ in last_words for block in blocks if index in block for place in block
-    }
+    own = {index for index, _ in last_words}
+    tied = {place for index in own for block in blocks if index in block for place in block}
     frames = sum(_frame(messages[index], tokens) for index in tied if index not in reasons)
     return frames + sum(max(0, cost - STUB_TOKENS) for cost in texts)
 

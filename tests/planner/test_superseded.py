@@ -95,6 +95,9 @@ def test_a_write_that_is_flagged_as_failed_supersedes_nothing() -> None:
     before = anthropic_call(1, "read_file", PATH, "x")
     for flags, expected in (
         ({"is_error": True}, set()),
+        ({"isError": True}, set()),
+        ({"status": "error"}, set()),
+        ({"metadata": {"exit_code": 1}}, set()),
         ({"is_error": False}, {(2, 0)}),
         ({}, {(2, 0)}),
     ):

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
-from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.fields import ATOMS, get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
 from refold.formats import turn_of
 from refold.formats.content import TEXT_TYPES
+from refold.model.failure import is_failure, is_failure_text
 from refold.model.wire import Path, place_of, spell
 
 _RESULT_TYPES: Final = frozenset(

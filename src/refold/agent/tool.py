@@ -15,7 +15,6 @@ from functools import wraps
 from typing import Final, Literal, ParamSpec, TypeVar, get_args
 
 from refold.agent.clipping import size
-from refold.agent.failure import is_failure, is_failure_text
 from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import annotate_summary, shorten
 from refold.agent.spelling import spell_result
@@ -24,6 +23,7 @@ from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
+from refold.model.failure import is_failure, is_failure_text
 from refold.stores.base import Store, check_store
 from refold.summarizers import guard
 from refold.tokens.estimate import estimate_tokens

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from refold.model.failure import is_failure
 from refold.model.message import Message, Part
 
 _SEEN: Final = 300
@@ -68,10 +69,13 @@ class Verdict:
 
 
 def _is_flagged(message: Message, part: Part) -> bool:
+    """Tell whether a field of the message, or of what holds the text, says that a tool failed."""
     value: Any = message.wire
+    if is_failure(value):
+        return True
     for step in part.path:
         value = value[step]
-        if isinstance(value, Mapping) and value.get("is_error") is True:
+        if is_failure(value):
             return True
     return False
 

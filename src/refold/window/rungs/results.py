@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from refold.agent.failure import is_failure_text
+from refold.model.failure import is_failure_text
 from refold.model.message import Message, Part
 from refold.model.wire import clone_with
 from refold.text.truncate import cut

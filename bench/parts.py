@@ -20,7 +20,7 @@ from typing import Final
 
 from generate import generate
 from refold import compress
-from refold.detectors import detect_hard, soft_texts, view_of
+from refold.detectors import detect_hard, soft_texts
 from refold.engine import Engine
 from refold.model.plan import Plan
 from refold.model.wire import digest
@@ -31,7 +31,6 @@ from refold.stages import Analyses
 from refold.strategies.prose import make_units
 from refold.text.entities import NameFinder
 from refold.text.scan import IS_COMPILED
-from refold.text.view import TextView
 from refold.tokens.estimate import estimate_tokens
 from table import draw
 
@@ -90,12 +89,12 @@ def _analyses(plan: Plan, known: Analyses) -> list[tuple[str, Callable[[], objec
     judged, cut, listed = list(known._findings), list(known._units), list(known._found)
     return [
         ("counting tokens", lambda: [estimate_tokens(text) for text in counted]),
-        ("looking for structure", lambda: [detect_hard(TextView(text)) for text in judged]),
+        ("looking for structure", lambda: [detect_hard(text) for text in judged]),
         ("cutting and scoring sentences", lambda: _make_units(cut)),
         ("names and identifiers", lambda: _find_names(named)),
         (
             "other findings to list",
-            lambda: [list(soft_texts(view_of(t, known.findings(t)))) for t in listed],
+            lambda: [soft_texts(t, known.findings(t)) for t in listed],
         ),
     ]
 

@@ -6,6 +6,7 @@
 #include "scan.h"
 
 static PyMethodDef functions[] = {
+    {"look", (PyCFunction)(void (*)(void))scan_look, METH_FASTCALL, NULL},
     {"weigh", (PyCFunction)(void (*)(void))scan_weigh, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -4,6 +4,7 @@
 
 #include "text.h"
 
+PyObject *scan_look(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

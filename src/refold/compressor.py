@@ -20,7 +20,6 @@ from refold.options import Options
 from refold.restore import MappingLookup, StoreLookup, restore
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
-from refold.text.view import TextView
 
 Tier = Literal["T0", "T2", "T3"]
 _T3_WORDS = 20
@@ -39,7 +38,7 @@ def classify(text: str) -> Classification:
     """Tell structure from prose, with the reasons."""
     if not isinstance(text, str):
         raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
-    reasons = detect(TextView(text)).reasons
+    reasons = detect(text).reasons
     tier: Tier = "T0" if reasons else "T2" if len(text.split()) < _T3_WORDS else "T3"
     return Classification(tier=tier, confidence=confidence_of(reasons), reasons=reasons)
 
@@ -63,7 +62,7 @@ def create_escalating_classifier(
         always_preserve=always_preserve,
         always_compress=always_compress,
     )
-    return EscalatingClassifier(inner, lambda text: detect_hard(TextView(text)).hard)
+    return EscalatingClassifier(inner, lambda text: detect_hard(text).hard)
 
 
 class Compressor:

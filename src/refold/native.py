@@ -27,6 +27,9 @@ class Scanner(Protocol):
     are handed over with every call, so that they are said once, in Python.
     """
 
+    def look(self, text: str, kinds: bytes, foreign: bytes, slots: bytes, terms: bytes, /) -> int:
+        """Return what a text may hold, a bit for each detector: see `refold.detectors._look`."""
+
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from sys import maxsize
 from typing import Final
 
@@ -36,9 +35,9 @@ from refold.detectors import (
     version_number,
     yaml_structure,
 )
+from refold.detectors._look import look
 from refold.detectors.base import Detector, Span
-from refold.native import mypyc_attr
-from refold.text.scan import IS_COMPILED
+from refold.native import mypyc_attr, scanner
 from refold.text.view import Notes, TextView
 
 DETECTORS: Final[tuple[Detector, ...]] = (
@@ -74,6 +73,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
 
 _HARD: Final = tuple(detector for detector in DETECTORS if detector.hard)
 _SOFT: Final = tuple(detector for detector in DETECTORS if not detector.hard)
+_HARD_SIGNS: Final = sum(detector.sign for detector in _HARD)
 _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
@@ -84,58 +84,63 @@ class Findings:
 
     __slots__ = ("hard", "notes", "reasons")
 
-    def __init__(self, *, reasons: tuple[str, ...], hard: tuple[str, ...], notes: Notes) -> None:
+    def __init__(self, reasons: tuple[str, ...], hard: tuple[str, ...], notes: Notes) -> None:
         self.reasons: Final = reasons
         self.hard: Final = hard
         self.notes: Final = notes
         """What else was found out, to spare another look at the text."""
 
 
-def detect(view: TextView) -> Findings:
-    """Name every reason to treat the text as more than prose."""
-    seen = _who_sees(DETECTORS, view)
-    return Findings(
-        reasons=tuple(detector.reason for detector in seen),
-        hard=tuple(detector.reason for detector in seen if detector.hard),
-        notes=view.notes,
-    )
+def detect(text: str) -> Findings:
+    """Name every reason to treat *text* as more than prose."""
+    notes = _notes_of(text)
+    seen = _who_sees(DETECTORS, TextView(text, notes))
+    hard = tuple([detector.reason for detector in seen if detector.hard])
+    return Findings(tuple([detector.reason for detector in seen]), hard, notes)
 
 
-def detect_hard(view: TextView) -> Findings:
+def detect_hard(text: str) -> Findings:
     """Name the hard reasons only: they alone decide."""
-    hard = tuple([detector.reason for detector in _who_sees(_HARD, view)])
-    return Findings(reasons=hard, hard=hard, notes=view.notes)
+    notes = _notes_of(text)
+    if not notes.signs & _HARD_SIGNS:
+        return Findings((), (), notes)
+    hard = tuple([detector.reason for detector in _who_sees(_HARD, TextView(text, notes))])
+    return Findings(hard, hard, notes)
 
 
-def _who_sees(detectors: tuple[Detector, ...], view: TextView) -> list[Detector]:
-    if IS_COMPILED:
-        return [detector for detector in detectors if detector.sees(view)]
-    return [d for d in detectors if d.gate(view) and d.finds(view)]  # spares half the calls
+def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
+    """Return what the soft detectors find, each text once; long ones are left out, never cut.
 
-
-def view_of(text: str, findings: Findings | None) -> TextView:
-    """Make the view of a text about which something may be known already."""
-    return TextView(text, None if findings is None else findings.notes)
-
-
-def soft_texts(view: TextView) -> Iterator[str]:
-    """Yield what the soft detectors found, each text once; long ones are left out, never cut.
-
-    Half a link or half a hash would be a value that the text does not hold.
+    Half a link or half a hash would be a value that the text does not hold. What is known of the
+    text already spares another look.
     """
-    told: set[str] = set()
+    view = TextView(text, _notes_of(text) if findings is None else findings.notes)
+    told: dict[str, None] = {}
     taken: list[Span] = []
     for detector in _SOFT:
-        if not detector.may_see(view):
+        if not _may_see(detector, view):
             continue
         # The path in an address or the number in a version is no finding of its own to a reader.
         spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
         taken = sorted(taken + spans)
         for start, end in spans:
-            shown = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
-            if shown and shown not in told:
-                told.add(shown)
-                yield shown
+            shown = text[start:end].strip() if end - start <= _MAX_SHOWN else ""
+            if shown:
+                told[shown] = None
+    return tuple(told)
+
+
+def _notes_of(text: str) -> Notes:
+    return Notes() if scanner is None else Notes(look(text, scanner))
+
+
+def _who_sees(detectors: tuple[Detector, ...], view: TextView) -> list[Detector]:
+    return [d for d in detectors if _may_see(d, view) and d.finds(view)]
+
+
+def _may_see(detector: Detector, view: TextView) -> bool:
+    """Tell at little cost whether there can be a finding: by the common look, or by the gate."""
+    return detector.gate(view) if scanner is None else view.notes.signs & detector.sign != 0
 
 
 def _is_inside(span: Span, taken: list[Span]) -> bool:

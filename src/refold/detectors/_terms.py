@@ -1,133 +1,136 @@
-"""The words and pairs of words that `refold.detectors._look` knows, each with its bits.
+"""The words and pairs of words that the scanner knows when it looks at a text.
 
-The letters of a word leave a trace: a number that hardly any other word has, found while the text
-is read. Most words are no term, and one byte of a table says so.
+A term has a key, which the scanner finds while it reads a word. Most words are no term, and one
+byte of a table says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from itertools import count
+from struct import pack
+from typing import Final
 
+from refold.detectors import _signs as signs
 from refold.detectors._vocabulary import ORDINALS, SQL_OTHER, SQL_STRONG, SQL_WEAK
 
-if TYPE_CHECKING:
-    from mypy_extensions import i64
+# What more than the term there must be for a finding. `csrc/look.h` has the same names.
+_KEYWORD: Final = 1 << 0
+_WEAK: Final = 1 << 1
+_MARKER: Final = 1 << 2
+_ORDINAL: Final = 1 << 3
+_LABEL: Final = 1 << 4
+_ANALYSIS: Final = 1 << 5
+_FRAME: Final = 1 << 6
+_STATUS: Final = 1 << 7
+_VERSION: Final = 1 << 8
+_UNIT: Final = 1 << 9
+_COUNTED: Final = _KEYWORD | _MARKER
+_OWN_SHIFT: Final = 16
+"""Above it stands the number of a term that is counted."""
 
-STRONG: Final = 1 << 0
-CONCLUSIVE: Final = 1 << 1
-LABEL: Final = 1 << 2
-ANALYSIS: Final = 1 << 3
-ORDINAL: Final = 1 << 4
-FAILURE: Final = 1 << 5
-LEGAL: Final = 1 << 6
-CRASH: Final = 1 << 7
-FRAME: Final = 1 << 8
-STATUS: Final = 1 << 9
-VERSION: Final = 1 << 10
-_SHARED: Final = (
-    (STRONG, SQL_STRONG),
-    (CONCLUSIVE, "it follows, can conclude, can deduce, can infer, this implies, this proves, qed"),
-    (LABEL, "reasoning, conclusion, proof, derivation, thought, step"),
-    (ANALYSIS, "analysis"),
-    (ORDINAL, ORDINALS),
+_Words = str | frozenset[bytes]
+_ROWS: Final[tuple[tuple[_Words, int, int], ...]] = (
+    (SQL_STRONG, signs.SQL_CONTENT, 0),
+    (SQL_WEAK, 0, _KEYWORD | _WEAK),
+    (SQL_OTHER, 0, _KEYWORD),
     (
-        FAILURE,
+        "it follows, can conclude, can deduce, can infer, this implies, this proves, qed",
+        signs.REASONING_CHAIN,
+        0,
+    ),
+    (
+        "therefore, hence, thus, consequently, accordingly, this means, a result, because of, "
+        "which implies, which means, which shows, given that, assuming that, we know",
+        0,
+        _MARKER,
+    ),
+    (
+        "me think, me reason, me analyze, s consider, s break, in conclusion, to summarize, "
+        "in summary",
+        0,
+        _MARKER,
+    ),
+    (ORDINALS, 0, _ORDINAL),
+    ("reasoning, conclusion, proof, derivation, thought, step", 0, _LABEL),
+    ("analysis", 0, _ANALYSIS),
+    (
         "execution failed, authentication failed, authentication error, authorization failed, "
         "authorization denied, connection refused, connection timeout, connection timed, "
         "permission denied",
+        signs.FAILURE_SIGNATURE,
+        0,
     ),
-    (LEGAL, "shall, may not, notwithstanding, whereas, hereby"),
-    (CRASH, "traceback, in thread"),
-    (FRAME, "at"),
-    (STATUS, "status"),
-    (VERSION, "version"),
+    ("shall, may not, notwithstanding, whereas, hereby", signs.LEGAL_TERM, 0),
+    ("traceback, in thread", signs.ERROR_TRACEBACK, 0),
+    ("at", 0, _FRAME),
+    ("status", 0, _STATUS),
+    ("version", 0, _VERSION),
+    ("m, s, km, kg, ms, ns, hz, mb, gb, tb, mhz, ghz", 0, _UNIT),
 )
-"""Terms of which any one will do share a bit."""
+"""Terms, the signs that they set by themselves, and what else they are."""
 
-_FIRST_OWN: Final = 11
-_CONNECTIVES: Final = (
-    "therefore, hence, thus, consequently, accordingly, this means, a result, because of, "
-    "which implies, which means, which shows, given that, assuming that, we know"
-)
-_MARKERS: Final = (
-    "me think, me reason, me analyze, s consider, s break, in conclusion, to summarize, in summary"
-)
-_OWN: Final = (SQL_WEAK, SQL_OTHER, _CONNECTIVES, _MARKERS)
-"""Terms that are counted have a bit each, from the first on."""
+_SPREAD: Final = 0x9E3779B97F4A7C15
+_MASK: Final = (1 << 64) - 1
+_SLOT_BITS: Final = 13
+_ROW: Final = "=QII"
 
 
-def _split(terms: str | frozenset[bytes]) -> list[str]:
+class Terms:
+    """Terms in the form in which the scanner reads them."""
+
+    def __init__(self) -> None:
+        known = _merged()
+        keys = [_key_of(term) for term in known]
+        factor = next(odd for odd in count(_SPREAD, 2) if _are_distinct(keys, odd))
+        slots = bytearray(1 << _SLOT_BITS)
+        rows = [pack(_ROW, factor, 0, 0)]
+        for number, (key, row) in enumerate(zip(keys, known.values(), strict=True), 1):
+            slots[_slot_of(key, factor)] = number
+            rows.append(pack(_ROW, key, *row))
+        self.slots: Final = bytes(slots)
+        """The number of the one term that a key can be of, by its slot."""
+        self.rows: Final = b"".join(rows)
+        """Key, signs and flags of each term by its number; instead of term 0, what spreads keys."""
+
+
+def _merged() -> dict[str, tuple[int, int]]:
+    """Return signs and flags of each term, in whatever rows it stands; a counted one has a bit."""
+    known: dict[str, tuple[int, int]] = {}
+    own = 0
+    for terms, new_signs, new_flags in _ROWS:
+        for term in _split(terms):
+            # The second word of a pair is known too: where it stands, the first is looked for.
+            known.setdefault(term.rpartition(" ")[2], (0, 0))
+            old_signs, flags = known.get(term, (0, 0))
+            if new_flags & _COUNTED:
+                flags |= own << _OWN_SHIFT
+                own += 1
+            known[term] = old_signs | new_signs, flags | new_flags
+    return known
+
+
+def _split(terms: _Words) -> list[str]:
     if isinstance(terms, str):
         return terms.split(", ")
     return sorted(word.decode() for word in terms)
 
 
-def _all_terms() -> Iterator[tuple[str, int]]:
-    for bit, terms in _SHARED:
-        for term in _split(terms):
-            yield term, bit
-    for number, term in enumerate([term for terms in _OWN for term in _split(terms)]):
-        yield term, 1 << (_FIRST_OWN + number)
-
-
-def _bits_of(*groups: str | frozenset[bytes]) -> int:
-    wanted = {term for terms in groups for term in _split(terms)}
-    return sum({bit for term, bit in _all_terms() if bit >> _FIRST_OWN and term in wanted})
-
-
-WEAK: Final = _bits_of(SQL_WEAK)
-COUNTED: Final = _bits_of(SQL_WEAK, SQL_OTHER)
-MARKERS: Final = _bits_of(_CONNECTIVES, _MARKERS)
-
-TRACE_SHIFT: Final = 5
-TRACE_MASK: Final = (1 << 58) - 1
-"""A trace is the last eleven letters or so, five bits each, and fits a number of the machine."""
-SLOT_MASK: Final = (1 << 13) - 1
-_FOLDS: Final = range(7, 20)
-
-
-class Terms:
-    """Terms by their traces."""
-
-    def __init__(self, terms: Iterable[tuple[str, int]]) -> None:
-        bits: dict[str, int] = {}
-        for term, bit in terms:
-            bits[term] = bits.get(term, 0) | bit
-            # The second word of a pair is known too: where it stands, the first is looked for.
-            bits.setdefault(term.rpartition(" ")[2], 0)
-        self.bits: list[int] = [0, *bits.values()]
-        """By number; that of no term is 0."""
-        self.traces: list[int] = [-1, *map(_trace, bits)]
-        self.fold = next(n for n in _FOLDS if _are_distinct(self.traces, n))
-        """How many bits apart a trace is laid over itself, so that each term has its own slot."""
-        slots = bytearray(SLOT_MASK + 1)
-        for number, trace in enumerate(self.traces[1:], 1):
-            slots[slot_of(trace, self.fold)] = number
-        self.slots = bytes(slots)
-        """The number of the one term that a trace can be of, by its slot."""
-
-
-def slot_of(trace: i64, fold: i64) -> i64:
-    """Return the place of a trace in the table of slots."""
-    return (trace ^ trace >> fold ^ trace >> 2 * fold ^ trace >> 3 * fold) & SLOT_MASK
-
-
-def pair_trace(first: i64, second: i64) -> i64:
-    """Return the trace of two words from the traces of both."""
-    return (first << 3 ^ first >> 31 ^ second) & TRACE_MASK
-
-
-def _are_distinct(traces: list[int], fold: int) -> bool:
-    return len({slot_of(trace, fold) for trace in traces[1:]}) == len(traces) - 1
-
-
-def _trace(term: str) -> int:
+def _key_of(term: str) -> int:
+    """Return the key of a word or of a pair, as the scanner does: eight letters at a time."""
     first, _, second = term.partition(" ")
-    trace = 0
-    for letter in first:
-        trace = (trace << TRACE_SHIFT ^ ord(letter)) & TRACE_MASK
-    return pair_trace(trace, _trace(second)) if second else trace
+    letters = first.encode()
+    key = 0
+    for start in range(0, len(letters), 8):
+        key = (key * _SPREAD + int.from_bytes(letters[start : start + 8], "little")) & _MASK
+    return (key * _SPREAD & _MASK) ^ _key_of(second) if second else key
 
 
-TERMS: Final = Terms(_all_terms())
+def _slot_of(key: int, factor: int) -> int:
+    return (key * factor & _MASK) >> (64 - _SLOT_BITS)
+
+
+def _are_distinct(keys: list[int], factor: int) -> bool:
+    return len({_slot_of(key, factor) for key in keys}) == len(keys)
+
+
+TERMS: Final = Terms()

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from refold.detectors._look import signs_of
 from refold.detectors._vocabulary import VOCABULARY, seen_in
-from refold.text.scan import IS_COMPILED
 from refold.text.view import TextView
 
 Span = tuple[int, int]
@@ -31,29 +29,19 @@ class Detector:
     and must be linear in the text, whatever the text is.
 
     Most texts have none of a kind, so what can be ruled out is ruled out before `find` is asked: by
-    the `gate`, or, compiled, by one look at the text for all detectors that have a `sign`. Both may
+    the `gate`, or, where there is a scanner, by one look at the text for all detectors. Both may
     let through what has no finding; neither ever rules one out.
     """
 
     reason: str
     hard: bool
+    sign: int
+    """The bit that the common look sets where there may be a finding, see `_look`."""
     find: Callable[[TextView], Iterator[Span]]
     gate: Gate = _always
-    sign: int = 0
-    """The bit that the common look sets where there may be a finding, see `_look`."""
-
-    def may_see(self, view: TextView) -> bool:
-        """Tell at little cost whether there can be a finding."""
-        if IS_COMPILED and self.sign:
-            return signs_of(view) & self.sign != 0
-        return self.gate(view)
-
-    def sees(self, view: TextView) -> bool:
-        """Tell whether there is at least one finding."""
-        return self.may_see(view) and self.finds(view)
 
     def finds(self, view: TextView) -> bool:
-        """Tell the same, ruling nothing out beforehand."""
+        """Tell whether there is at least one finding, ruling nothing out beforehand."""
         return next(self.find(view), None) is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from refold.detectors import Findings, detect_hard, soft_texts, view_of
+from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
@@ -13,7 +13,6 @@ from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder
-from refold.text.view import TextView
 from refold.tokens.base import CountedTexts
 
 _MAX_ENTITY_CHARS: Final = 120
@@ -65,7 +64,7 @@ class Analyses:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
-            known = self._findings[text] = detect_hard(TextView(text))
+            known = self._findings[text] = detect_hard(text)
         return known
 
     def units(self, text: str) -> Units:
@@ -135,8 +134,7 @@ class Analyses:
                 yield name
         found = self._found.get(text)
         if found is None:
-            view = view_of(text, self._findings.get(text))
-            found = self._found[text] = tuple(soft_texts(view))
+            found = self._found[text] = soft_texts(text, self._findings.get(text))
         yield from found
 
     @property

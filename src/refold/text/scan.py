@@ -17,7 +17,7 @@ _LOWER_LETTERS: Final = bytes(
 """Maps letters to lower case and everything else to blanks."""
 VOWELS: Final = 0x2208222
 """The letters a, e, i, o, u and y, a bit for each: the one that its lower five bits say."""
-_DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
+DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
 _OUTLINE: Final = bytes(
@@ -41,7 +41,7 @@ def plain_bytes(text: str) -> bytes:
 
 def undisguised(text: str) -> str:
     """Return *text* with ASCII letters for the few others that count as such in any case."""
-    for char, letter in _DISGUISES:
+    for char, letter in DISGUISES:
         text = text.replace(char, letter)
     return text
 

@@ -7,8 +7,8 @@ from typing import Final
 from refold.native import mypyc_attr
 from refold.text.scan import outline, plain_bytes
 
-UNKNOWN: Final = -1
-"""Signs that nobody has looked for yet."""
+_ALL: Final = -1
+"""Every bit: as long as nobody has looked, anything may be there."""
 
 
 @mypyc_attr(acyclic=True)
@@ -17,13 +17,13 @@ class Notes:
 
     __slots__ = ("has_long_run", "seen", "signs")
 
-    def __init__(self) -> None:
+    def __init__(self, signs: int = _ALL) -> None:
+        self.signs: Final = signs
+        """One bit for each detector that may find something."""
         self.seen: frozenset[bytes] | None = None
         """The words of the detectors' vocabulary that stand in the text."""
         self.has_long_run: bool | None = None
         """Whether there is a run long enough to be a key or encoded data."""
-        self.signs = UNKNOWN
-        """One bit for each detector that may find something."""
 
 
 class TextView:

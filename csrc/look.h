@@ -1,0 +1,220 @@
+/* What the look at a text sees of it, and how it reads bytes and words. */
+#ifndef REFOLD_LOOK_H
+#define REFOLD_LOOK_H
+
+#include "scan.h"
+
+#include <stdint.h>
+
+/* What each byte is: the names and numbers of refold.detectors._kinds. */
+enum {
+    END, /* or a zero in the text */
+    BLANK,
+    LINE_END,
+    DIGIT,
+    STOP,
+    QUOTE,
+    OTHER,
+    FOREIGN,
+    /* From here to the plus, they are parts of keys or of encoded data, as letters and digits are. */
+    JOINT,
+    SLASH,
+    /* From the plus on, they are what `high_special_char_ratio` counts. */
+    PLUS,
+    COLON,
+    DOLLAR,
+    AT,
+    TICK,
+    TILDE,
+    SPECIAL,
+    LETTER,
+};
+
+/* What a character beyond ASCII is. */
+enum {
+    FOREIGN_OTHER,
+    FOREIGN_STOP,
+    FOREIGN_CAPITAL,
+    FOREIGN_QUOTE,
+    FOREIGN_MATH,
+    FOREIGN_THEREFORE,
+    FOREIGN_UNIT,
+    FOREIGN_LETTER = 'a', /* and above: the ASCII letter that it counts as where case is ignored */
+};
+
+/* The signs of refold.detectors._signs. */
+enum {
+    CODE_FENCE = 1 << 0,
+    INDENTED_CODE = 1 << 1,
+    LATEX_MATH = 1 << 2,
+    UNICODE_MATH = 1 << 3,
+    JSON_STRUCTURE = 1 << 4,
+    YAML_STRUCTURE = 1 << 5,
+    VERSE_PATTERN = 1 << 6,
+    HIGH_LINE_LENGTH_VARIANCE = 1 << 7,
+    HIGH_SPECIAL_CHAR_RATIO = 1 << 8,
+    SQL_CONTENT = 1 << 9,
+    API_KEY = 1 << 10,
+    REASONING_CHAIN = 1 << 11,
+    URL = 1 << 12,
+    EMAIL = 1 << 13,
+    PHONE = 1 << 14,
+    VERSION_NUMBER = 1 << 15,
+    HASH_OR_SHA = 1 << 16,
+    BASE64_CONTENT = 1 << 17,
+    FILE_PATH = 1 << 18,
+    IP_OR_SEMVER = 1 << 19,
+    QUOTED_KEY = 1 << 20,
+    DIRECT_QUOTE = 1 << 22,
+    NUMERIC_WITH_UNITS = 1 << 23,
+    ERROR_TRACEBACK = 1 << 24,
+    HTTP_ERROR = 1 << 25,
+};
+
+/* What more there is to a term than its signs: the flags of refold.detectors._terms. */
+enum {
+    KEYWORD = 1 << 0,
+    WEAK = 1 << 1,
+    MARKER = 1 << 2,
+    ORDINAL = 1 << 3,
+    LABEL = 1 << 4,
+    ANALYSIS = 1 << 5,
+    FRAME = 1 << 6,
+    STATUS = 1 << 7,
+    VERSION = 1 << 8,
+    UNIT = 1 << 9,
+    OWN_SHIFT = 16, /* above it, the number of a term that is counted */
+};
+
+typedef struct {
+    uint64_t key;
+    uint32_t signs;
+    uint32_t flags;
+} Term;
+
+enum { SLOT_BITS = 13, CODES = 0x10000 };
+
+typedef struct {
+    const unsigned char *kinds;   /* of each byte */
+    const unsigned char *foreign; /* of each character below CODES */
+    const unsigned char *slots;   /* the number of the one term that a key can be of, or 0 */
+    const unsigned char *terms;   /* by number; instead of term 0, how to spread keys over slots */
+    unsigned term_count;
+    uint64_t factor;
+} Tables;
+
+enum {
+    MARGIN = 8,    /* zeros before and behind the bytes, for those who look around */
+    BEYOND = 0x80, /* the byte in the place of a character beyond ASCII */
+};
+
+typedef struct {
+    Tables tables;
+    PyObject *text;
+    unsigned char *bytes; /* of the text, one for each character */
+    Py_ssize_t size;
+    unsigned signs;     /* those that need nothing more to be known */
+    unsigned present;   /* the kinds that there are, a bit for each */
+    unsigned flags;     /* of all terms */
+    uint64_t terms;     /* those that are counted, a bit for each */
+    int keywords;       /* how many of them are keywords, */
+    int markers;        /* and how many are markers */
+    int has_disguise;   /* whether a character beyond ASCII may stand for a letter of a term */
+    Py_ssize_t special; /* how many special characters there are */
+    Py_ssize_t stop;    /* where the last sentence ended */
+    Py_ssize_t line;    /* where the line begins */
+    Py_ssize_t indent;  /* where its indent ends */
+    Py_ssize_t lines;   /* how many have ended */
+    double squares;     /* the sum of the squares of their lengths */
+    Py_ssize_t steps;   /* how many numbers stand as those of steps do */
+    Py_ssize_t digits;  /* how many digits the last number had */
+    Py_ssize_t number;  /* where it ended */
+    Py_ssize_t grouped; /* how many digits it had together with those hardly divided from it */
+    Py_ssize_t reply;   /* where the last thing ended after which the number of an error may come */
+} Look;
+
+/* Take note of the digits from there on, and return where they end. */
+Py_ssize_t read_number(Look *look, Py_ssize_t start);
+
+static inline unsigned
+kind_at(const Look *look, Py_ssize_t place)
+{
+    return look->tables.kinds[look->bytes[place]];
+}
+
+static inline unsigned
+foreign_at(const Look *look, Py_ssize_t place)
+{
+    Py_UCS4 code = PyUnicode_READ_CHAR(look->text, place);
+    return code < CODES ? look->tables.foreign[code] : FOREIGN_OTHER;
+}
+
+/* A word goes from one character that is no ASCII letter to the next. Its key is all its letters,
+ * in lower case, if they are eight or less, and else a number that hardly any other word has. */
+typedef struct {
+    uint64_t key;
+    Py_ssize_t length;
+} Word;
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define SPREAD UINT64_C(0x9E3779B97F4A7C15)
+
+/* Return eight bytes as one number, the first one lowest. */
+static inline uint64_t
+eight_bytes(const unsigned char *at)
+{
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24
+           | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48
+           | (uint64_t)at[7] << 56;
+}
+
+/* Read the word that begins there, eight letters at a time. */
+static inline Word
+word_at(const unsigned char *at)
+{
+    Word word = {0, 0};
+    for (;;) {
+        uint64_t bytes = eight_bytes(at + word.length), small = bytes | EACH(0x20);
+        uint64_t low = small & EACH(0x7F);
+        /* The highest bit of each byte that is no letter. */
+        uint64_t others = (~(low + EACH(0x80 - 'a')) | (low + EACH(0x7F - 'z')) | bytes) & EACH(0x80);
+        if (others == 0) {
+            word.key = word.key * SPREAD + small;
+            word.length += 8;
+            continue;
+        }
+        uint64_t letters = ((others & (0 - others)) >> 7) - 1; /* the bytes before the first of them */
+        if (letters) {
+            word.key = word.key * SPREAD + (small & letters);
+            word.length += (Py_ssize_t)((letters & EACH(1)) * EACH(1) >> 56);
+        }
+        return word;
+    }
+}
+
+static inline uint64_t
+pair_key(uint64_t first, uint64_t second)
+{
+    return first * SPREAD ^ second;
+}
+
+/* Return the number of the one term that a key can be of: that of most words is 0. */
+static inline unsigned
+term_number(const Look *look, uint64_t key)
+{
+    return look->tables.slots[key * look->tables.factor >> (64 - SLOT_BITS)];
+}
+
+/* Return the term of a key; that of most is one that says nothing. */
+static inline Term
+term_of(const Look *look, uint64_t key)
+{
+    Term term = {0, 0, 0};
+    unsigned number = term_number(look, key);
+    if (number && number < look->tables.term_count) {
+        memcpy(&term, look->tables.terms + number * sizeof term, sizeof term);
+    }
+    return term.key == key ? term : (Term){0, 0, 0};
+}
+
+#endif

@@ -3,8 +3,7 @@
 #define REFOLD_LOOK_H
 
 #include "scan.h"
-
-#include <stdint.h>
+#include "words.h"
 
 /* What each byte is: the names and numbers of refold.detectors._kinds. */
 enum {
@@ -156,17 +155,7 @@ typedef struct {
     Py_ssize_t length;
 } Word;
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 #define SPREAD UINT64_C(0x9E3779B97F4A7C15)
-
-/* Return eight bytes as one number, the first one lowest. */
-static inline uint64_t
-eight_bytes(const unsigned char *at)
-{
-    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24
-           | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48
-           | (uint64_t)at[7] << 56;
-}
 
 /* Read the word that begins there, eight letters at a time. */
 static inline Word

@@ -7,6 +7,8 @@
 
 static PyMethodDef functions[] = {
     {"look", (PyCFunction)(void (*)(void))scan_look, METH_FASTCALL, NULL},
+    {"spell", scan_spell, METH_O, NULL},
+    {"structures", scan_structures, METH_O, NULL},
     {"weigh", (PyCFunction)(void (*)(void))scan_weigh, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

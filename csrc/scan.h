@@ -5,6 +5,8 @@
 #include "text.h"
 
 PyObject *scan_look(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_spell(PyObject *module, PyObject *value);
+PyObject *scan_structures(PyObject *module, PyObject *text);
 PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

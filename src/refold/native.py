@@ -30,6 +30,12 @@ class Scanner(Protocol):
     def look(self, text: str, kinds: bytes, foreign: bytes, slots: bytes, terms: bytes, /) -> int:
         """Return what a text may hold, a bit for each detector: see `refold.detectors._look`."""
 
+    def spell(self, value: object, /) -> bytes | None:
+        """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""
+
+    def structures(self, text: str, /) -> int:
+        """Count what of a text is structure: see `refold.quality.metrics`."""
+
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
 

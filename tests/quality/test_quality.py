@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.quality.metrics import measure_quality
+from refold.quality.metrics import measure_quality, structures
 from refold.result import Quality
 from refold.text.entities import NameFinder
 from tests.conversations import SENTENCES, conversations, texts
+from tests.native import needs_scanner, the_scanner
 
 
 def measure(before: Sequence[str], after: Sequence[str]) -> Quality:
@@ -118,3 +119,13 @@ def test_structures_are_counted_by_their_lines(lines: list[str]) -> None:
     count = int(fences / 2 + brackets + has_table)
     quality = measure(["\n".join(lines)], ["{"])
     assert quality.structural_integrity == (round(1 / count, 3) if count else 1.0)
+
+
+@needs_scanner
+@given(
+    st.one_of(
+        st.lists(st.sampled_from((*_LINES, "é", "漢 |", "\r")), max_size=9).map("\n".join), texts()
+    )
+)
+def test_the_scanner_counts_the_same_structures(text: str) -> None:
+    assert the_scanner().structures(text) == structures(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from refold.native import scanner
 from refold.result import Quality
 
 _FENCE: Final = "```"
@@ -62,14 +63,19 @@ def _introduced(
 
 
 def _count_structures(messages: Sequence[Sequence[str]]) -> int:
-    return sum(_structures(text) for texts in messages for text in texts)
+    count = structures if scanner is None else scanner.structures
+    total = 0
+    for texts in messages:
+        for text in texts:
+            total += count(text)
+    return total
 
 
 def _share(part: int, whole: int) -> float:
     return min(1.0, part / whole) if whole else 1.0
 
 
-def _structures(text: str) -> int:
+def structures(text: str) -> int:
     """Count fenced blocks, brackets that open on a line of their own, and a table."""
     # Looking for one letter is many times faster than for two, and mostly enough.
     blocks = rows = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,9 @@ _COUNTERS = {
 
 Names = Callable[[str], Collection[str]]
 """Finds what a text names."""
+
+Fate = tuple[tuple[str, str], ...]
+"""What was done to each text of a message, and why."""
 
 
 def measure(
@@ -89,11 +92,11 @@ def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
 
 def _count_messages(plan: Plan) -> dict[str, Any]:
     """Count messages by what happened to them; most share a few actions and reasons."""
-    fates = Counter(
-        tuple([(outcome.action, outcome.reason) for outcome in row])
-        for fold in plan
-        for row in fold.outcomes
-    )
+    fates: dict[Fate, int] = {}
+    for fold in plan:
+        for row in fold.outcomes:
+            fate = tuple([(outcome.action, outcome.reason) for outcome in row])
+            fates[fate] = fates.get(fate, 0) + 1
     counts: Counter[str] = Counter()
     for fate, count in fates.items():
         counts[_counter_of({action for action, _ in fate})] += count
@@ -107,7 +110,7 @@ def _counter_of(actions: set[str]) -> str:
     return next(name for action, name in _COUNTERS.items() if action in actions)
 
 
-def _has_reason(fate: Iterable[tuple[str, str]], prefix: str) -> bool:
+def _has_reason(fate: Fate, prefix: str) -> bool:
     return any(reason.startswith(prefix) for _, reason in fate)
 
 

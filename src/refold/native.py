@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Scanner", "mypyc_attr", "scanner"]
+__all__ = ["Scanner", "Span", "mypyc_attr", "scanner"]
 
 if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
@@ -18,6 +19,14 @@ else:
         need not look at them, and it would have to at every message of a long conversation.
         """
         return lambda cls: cls
+
+
+Rules = tuple[object, ...]
+"""Tables of bytes, and functions to ask where a table cannot tell."""
+Columns = tuple[list[str], Sequence[int | float], list[int]]
+"""The texts of sentences, their scores, and the numbers of their paragraphs."""
+Span = tuple[int, int, int]
+"""Start and end of a sentence, and the number of its paragraph."""
 
 
 class Scanner(Protocol):
@@ -35,6 +44,20 @@ class Scanner(Protocol):
 
     def structures(self, text: str, /) -> int:
         """Count what of a text is structure: see `refold.quality.metrics`."""
+
+    def pack(self, columns: Columns, chars: int, joint: int, first: Sequence[int], /) -> list[int]:
+        """Choose sentences for so many characters: see `refold.strategies.prose`."""
+
+    def scores(self, text: str, sentences: list[Span], scoring: Rules, /) -> list[int]:
+        """Score sentences of a text: see `refold.scoring.sentence`."""
+
+    def sentences(self, text: str, cutting: Rules, /) -> list[Span]:
+        """Find the sentences of a text: see `refold.text.sentences`."""
+
+    def units(
+        self, text: str, cutting: Rules, scoring: Rules, /
+    ) -> tuple[list[str], list[int], list[int]]:
+        """Cut a text and score what it says, each thing once: see `refold.strategies.prose`."""
 
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""

@@ -48,7 +48,7 @@ def test_no_filler(sentence: str) -> None:
     assert not is_filler(sentence, 0, len(sentence))
 
 
-OPENING = re.compile(rf"(?:{'|'.join(filler._FILLERS)})(?=[,.!?\s])", re.I)
+OPENING = re.compile(rf"(?:{'|'.join(filler.FILLERS)})(?=[,.!?\s])", re.I)
 NEGATION = re.compile(
     r"(?<!\w)(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|\w+n['’]t)(?!\w)", re.I
 )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring import sign_tally, signs
-from refold.scoring.sign_loop import loop_points
-from refold.scoring.sign_tables import BREAK, FOLDED, IDEOGRAPH, JOINT, is_ideographic, kind_of
+from refold.native import Span, scanner
+from refold.scoring import signs
+from refold.scoring.crowded import count_crowded_signs
+from refold.scoring.filler import FILLER_PENALTY, FILLERS, is_filler
+from refold.scoring.sign_tables import SCORING
 from refold.scoring.words import WordMarks, mark_word, points_by_words
-from refold.text.alphabet import IDEOGRAPHS
 from refold.text.sentences import sentence_spans
 from tests.conversations import texts
+from tests.native import needs_scanner, the_scanner
 
 NAMES = "getTide TideBox tide_box TIDE_BOX B2 B2X_Y B2Xy npm TCP BCd aB bC x_ _x a1_b X_1 mB kB"
 QUANTITIES = "12% 3个 5ms 1,200ms 1,2漢a 1.2漢a 3.9kB 30 7 8ms个 1,5% .5ms 12MB 5.ms"
@@ -74,12 +77,50 @@ def count_points(text: str, start: int, end: int) -> int:
     )
 
 
+def score(text: str, start: int, end: int) -> int:
+    """Return what a sentence of *text* is worth, size and filler included."""
+    is_good_size = signs.SHORTEST <= end - start <= signs.LONGEST
+    extra = signs.SIZE_POINTS * is_good_size + FILLER_PENALTY * is_filler(text, start, end)
+    return count_points(text, start, end) + extra
+
+
+@needs_scanner
 @thorough
 @given(noise)
-def test_the_loop_finds_what_the_patterns_find(text: str) -> None:
+def test_the_scanner_finds_what_the_patterns_find(text: str) -> None:
     sentences = sentence_spans(text)
-    by_pattern = [count_points(text, start, end) for start, end, _ in sentences]
-    assert loop_points(text, sentences) == by_pattern
+    by_pattern = [score(text, start, end) for start, end, _ in sentences]
+    assert the_scanner().scores(text, sentences, SCORING) == by_pattern
+
+
+@needs_scanner
+@thorough
+@given(
+    st.sampled_from((*FILLERS, "\u0130 see", "thank\u017f", "o\u212a", "nowhere", "than")),
+    st.sampled_from((str.lower, str.upper, str.title)),
+    st.lists(
+        st.sampled_from((*",. !?\n\xa0\u2028né", " not", " doN'T", " Without")), max_size=6
+    ).map("".join),
+)
+def test_the_scanner_knows_filler(opening: str, case: Callable[[str], str], rest: str) -> None:
+    text = case(opening) + rest
+    found = the_scanner().scores(text, [(0, len(text), 0)], SCORING)
+    assert found == [score(text, 0, len(text))]
+
+
+@needs_scanner
+@pytest.mark.parametrize("span", [(-1, 2, 0), (2, 1, 0), (0, 5, 0)])
+def test_the_scanner_reads_nothing_outside_of_the_text(span: Span) -> None:
+    with pytest.raises(ValueError, match="must lie in its text"):
+        the_scanner().scores("Calm", [span], SCORING)
+
+
+@thorough
+@given(noise)
+def test_crowded_signs_are_the_same_signs(text: str) -> None:
+    for start, end, _ in sentence_spans(text):
+        by_pattern = signs.count_signs(text, start, end)
+        assert count_crowded_signs(text, start, end) == by_pattern
 
 
 @thorough
@@ -120,8 +161,9 @@ def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
 def test_what_belongs_together_counts_once(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
     assert count_points(sentence, 0, len(sentence)) == points
-    assert loop_points(sentence, [span]) == [points]
     assert points_by_words(sentence, [span], WordMarks()) == [points]
+    if scanner is not None:
+        assert scanner.scores(sentence, [span], SCORING) == [score(sentence, 0, len(sentence))]
 
 
 @thorough
@@ -131,29 +173,12 @@ def test_no_sign_depends_on_which_digit_it_is(text: str) -> None:
     assert [mark_word(word) for word in text.split()] == [mark_word(w) for w in zeros.split()]
 
 
-def test_points_that_are_written_out_are_the_weights() -> None:
-    assert signs.WEIGHTS["quantity"] == sign_tally._QUANTITY_POINTS
-    assert signs.WEIGHTS["place"] == sign_tally._PLACE_POINTS
-    assert signs.WEIGHTS["error"] == sign_tally._ERROR_POINTS
-    assert signs.WEIGHTS["short"] == sign_tally._SHORT_POINTS
-
-
-def test_lengths_that_are_written_out_are_those_of_the_words() -> None:
-    lengths = set(map(len, signs.TELLING))
-    assert min(lengths) == sign_tally._SHORTEST_WORD
-    assert max(lengths) == sign_tally._LONGEST_WORD
-    assert max(map(len, signs.STATUSES)) == sign_tally._LONGEST_STATUS
-
-
+@needs_scanner
 def test_every_character_has_the_kind_that_the_patterns_see() -> None:
-    word, ideograph = re.compile(r"\w"), re.compile(f"[{IDEOGRAPHS}]")
-    folded = re.compile("[a-z]", re.I)
     for code in range(0x11000):
-        char, kind = chr(code), kind_of(code)
-        assert is_ideographic(code) == (ideograph.match(char) is not None)
-        assert (kind == IDEOGRAPH) == (is_ideographic(code) and char.isalnum())
-        assert (kind == FOLDED) == (code > 127 and folded.match(char) is not None)
-        assert (kind in (BREAK, JOINT)) == (word.match(char) is None)
+        text = f"a{chr(code)}5ms {chr(code)}b_c"
+        found = the_scanner().scores(text, [(0, len(text), 0)], SCORING)
+        assert found == [score(text, 0, len(text))], hex(code)
 
 
 def test_words_and_patterns_name_the_same_words() -> None:
@@ -188,8 +213,9 @@ def test_words_and_patterns_name_the_same_words() -> None:
 def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
     assert count_points(sentence, 0, len(sentence)) == points
-    assert loop_points(sentence, [span]) == [points]
     assert points_by_words(sentence, [span], WordMarks()) == [points]
+    if scanner is not None:
+        assert scanner.scores(sentence, [span], SCORING) == [score(sentence, 0, len(sentence))]
 
 
 @pytest.mark.parametrize(
@@ -200,4 +226,6 @@ def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
     text = piece * 600 + tail
     by_pattern = count_points(text, 0, len(text))
     assert points_by_words(text, [(0, len(text), 0)], WordMarks()) == [by_pattern]
-    assert loop_points(text, [(0, len(text), 0)]) == [by_pattern]
+    assert count_crowded_signs(text, 0, len(text)) == signs.count_signs(text, 0, len(text))
+    if scanner is not None:
+        assert scanner.scores(text, [(0, len(text), 0)], SCORING) == [by_pattern]

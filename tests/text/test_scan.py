@@ -19,6 +19,7 @@ from refold.text.scan import (
     sum_bytes,
     sum_pairs,
     undisguised,
+    word_rows,
 )
 from tests.conversations import texts
 
@@ -33,6 +34,14 @@ WORDS = Vocabulary(frozenset((b"thus", b"key", b"the", b"a")))
 
 def test_a_vowel_has_the_bit_that_its_lower_bits_say() -> None:
     assert sum({1 << (byte & 31) for byte in b"aeiouyAEIOUY"}) == VOWELS
+
+
+def test_words_stand_in_the_row_of_their_first_letter() -> None:
+    rows = word_rows({"Be": 1, "bee": 2, "cat": 3})
+    width = len(rows) // 32
+    assert rows[2 * width : 3 * width] == b"\x0c\x00\x02\x01be\x03\x02bee"
+    assert rows[3 * width : 4 * width].rstrip(b"\0") == b"\x08\x00\x03\x03cat"
+    assert not any(rows[4 * width :])
 
 
 @quick

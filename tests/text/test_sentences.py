@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.sentence_loop import loop_sentences
+from refold.text.sentence_tables import CUTTING
 from refold.text.sentences import find_sentences, spans_by_pattern, split_sentences
 from tests.conversations import texts
+from tests.native import needs_scanner, the_scanner
 
 CASES: dict[str, list[str]] = {
     "plain": ["It rained all day.", "We stayed in.", "Nobody came."],
@@ -149,7 +150,8 @@ PIECES = st.sampled_from(
 )
 
 
+@needs_scanner
 @settings(max_examples=500, deadline=None)
 @given(st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join)))
-def test_the_loop_finds_what_the_patterns_find(text: str) -> None:
-    assert loop_sentences(text) == spans_by_pattern(text)
+def test_the_scanner_finds_what_the_patterns_find(text: str) -> None:
+    assert the_scanner().sentences(text, CUTTING) == spans_by_pattern(text)

@@ -9,7 +9,8 @@ from typing import Final
 
 from refold.text.scan import undisguised
 
-_FILLERS: Final = (
+FILLER_PENALTY: Final = -10
+FILLERS: Final = (
     *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
     *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),
     *("fantastic", "sounds good", "makes sense", "i see", "i understand", "understood", "noted"),
@@ -27,14 +28,16 @@ def _by_first_letter(words: tuple[str, ...]) -> str:
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
-_FILLER: Final = re.compile(rf"(?:{_by_first_letter(_FILLERS)})(?=[,.!?\s])")
+_FILLER: Final = re.compile(rf"(?:{_by_first_letter(FILLERS)})(?=[,.!?\s])")
 """In lower case, where the pattern is tried much faster than in any."""
-_LONGEST: Final = max(map(len, _FILLERS)) + 1
+_LONGEST: Final = max(map(len, FILLERS)) + 1
 # Starting with a character set lets `re` skip all other text fast.
 _NEGATION: Final = re.compile(
     r"[ncwNCW](?<!\w.)(?i:(?<=n)(?:o(?:t|ne|thing|body|r)?|ever|either)|(?<=c)annot|(?<=w)ithout)"
     r"(?!\w)|[nN](?<=\w.)['’][tT](?!\w)"
 )
+NEGATIONS: Final = tuple("no not none nothing nobody nor never neither cannot without".split())
+"""The words that negate; so does n't at the end of another."""
 _NEGATING: Final = ("no", "never", "neither", "without", "n't")
 """One of these is in every negation that is in ASCII."""
 _OTHER_CASES: Final = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}
@@ -53,7 +56,7 @@ def _heads(filler: str) -> Iterator[str]:
 
 
 _AFTER_FILLER: Final = (*",.!?", *filter(str.isspace, map(chr, range(0x3001))))
-FILLER_HEADS: Final = frozenset(head for filler in _FILLERS for head in _heads(filler))
+FILLER_HEADS: Final = frozenset(head for filler in FILLERS for head in _heads(filler))
 """The three characters with which each filler begins: no other sentence need be looked at."""
 
 

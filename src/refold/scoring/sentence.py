@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-from refold.scoring.filler import FILLER_HEADS, is_filler
-from refold.scoring.sign_loop import loop_points
+from refold.native import Span, scanner
+from refold.scoring.filler import FILLER_HEADS, FILLER_PENALTY, is_filler
+from refold.scoring.sign_tables import SCORING
+from refold.scoring.signs import LONGEST, SHORTEST, SIZE_POINTS
 from refold.scoring.words import WordMarks, points_by_words
-from refold.text.scan import IS_COMPILED
-from refold.text.sentence_loop import Span
 from refold.text.sentences import sentence_spans
-
-FILLER_PENALTY: Final = -10
-_SIZE_POINTS: Final = 2
-_SHORTEST: Final = 40
-_LONGEST: Final = 120
-"""Sentences of this many characters say something, and not too much."""
 
 
 def score_sentence(sentence: str) -> int:
@@ -35,20 +28,23 @@ def score_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 
 
 class SentenceScorer:
-    """Scores sentences, and remembers what each word is worth."""
+    """Scores sentences, and remembers what each word is worth where nothing is compiled."""
 
     def __init__(self) -> None:
         self._known = WordMarks()
 
     def score(self, text: str, sentences: list[Span]) -> list[int]:
         """Score *sentences* of *text*; each begins and ends at a word."""
-        if IS_COMPILED:
-            scores = loop_points(text, sentences)
-        else:
-            scores = points_by_words(text, sentences, self._known)
+        if scanner is not None:
+            return scanner.scores(text, sentences, SCORING)
+        return self.score_by_words(text, sentences)
+
+    def score_by_words(self, text: str, sentences: Sequence[Span]) -> list[int]:
+        """Score *sentences* word by word, which is fast in plain Python."""
+        scores = points_by_words(text, sentences, self._known)
         for number, (start, end, _) in enumerate(sentences):
-            if _SHORTEST <= end - start <= _LONGEST:
-                scores[number] += _SIZE_POINTS
+            if SHORTEST <= end - start <= LONGEST:
+                scores[number] += SIZE_POINTS
             if text[start : start + 3] in FILLER_HEADS and is_filler(text, start, end):
                 scores[number] += FILLER_PENALTY
         return scores

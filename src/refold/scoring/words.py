@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from refold.scoring.sign_loop import loop_signs
+from refold.native import Span
+from refold.scoring.crowded import count_crowded_signs
 from refold.scoring.signs import (
     EMPHASIS,
     EMPHATIC,
@@ -25,10 +26,8 @@ from refold.scoring.signs import (
     count_signs,
     flag_points,
 )
-from refold.text.alphabet import IDEOGRAPHS
 from refold.text.name_patterns import PLAIN_NUMBER, PLAIN_WORD
 from refold.text.scan import undisguised
-from refold.text.sentence_loop import Span
 
 # The mark of a word: its points, and above them a one for each thing that it says besides. Marks
 # are added up, so each has room enough for any number of words.
@@ -46,10 +45,7 @@ _LONG_WORD: Final = 60
 _ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")
 _LETTERS: Final = re.compile(r"[a-z]{4,}+")
 """No telling word is shorter."""
-_CAPITAL: Final = re.compile(rf"[A-Z](?<![^\W{IDEOGRAPHS}].)")
-"""Where the name of an error may begin, whose end has to be looked for each time."""
 _LONG: Final = 1_000
-_MANY_CAPITALS: Final = 200
 _SOMETHING: Final = re.compile("[0-9A-Za-z\u0130\u0131\u017f\u212a]")
 """No sign is without one of these."""
 _PHRASE_WORD: Final = re.compile(
@@ -102,10 +98,8 @@ def mark_word(word: str) -> int:
 
 
 def _signs(text: str, start: int, end: int) -> int:
-    """Count signs with patterns, or in the loop where the patterns would look ahead too often."""
-    if end - start > _LONG and len(_CAPITAL.findall(text, start, end)) > _MANY_CAPITALS:
-        return loop_signs(text, start, end)
-    return count_signs(text, start, end)
+    """Count signs; where there is much, so that what may be an error is looked at only once."""
+    return (count_crowded_signs if end - start > _LONG else count_signs)(text, start, end)
 
 
 def _flags(word: str) -> int:

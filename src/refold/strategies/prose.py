@@ -9,9 +9,11 @@ from itertools import filterfalse
 from typing import Final, final
 
 from refold.model.depth import Depth
-from refold.native import mypyc_attr
+from refold.native import mypyc_attr, scanner
 from refold.scoring.sentence import SentenceScorer
-from refold.text.sentences import sentence_spans
+from refold.scoring.sign_tables import SCORING
+from refold.text.sentence_tables import CUTTING
+from refold.text.sentences import spans_by_pattern
 from refold.text.truncate import cut_words
 
 JOINT: Final = " ... "
@@ -72,7 +74,7 @@ def summarize_units(units: Units, budget: int, first: Sequence[int] = ()) -> str
 
 def best_unit(units: Units) -> int:
     """Return the place of the unit with the highest score, the first one on a tie."""
-    return max(range(len(units)), key=units.scores.__getitem__)
+    return units.scores.index(max(units.scores))
 
 
 def best_of_each(groups: Sequence[Units]) -> list[int]:
@@ -105,8 +107,15 @@ def join_units(groups: Sequence[Units]) -> Units:
 
 def make_units(text: str, scorer: SentenceScorer | None = None) -> Units:
     """Score the sentences of *text*; one that is said again counts where it is said first."""
-    sentences = sentence_spans(text)
-    scores = (scorer or SentenceScorer()).score(text, sentences)
+    if scanner is not None:
+        return Units(*scanner.units(text, CUTTING, SCORING))
+    return units_by_words(text, scorer or SentenceScorer())
+
+
+def units_by_words(text: str, scorer: SentenceScorer) -> Units:
+    """Cut *text* with patterns and score it word by word, which is fast in plain Python."""
+    sentences = spans_by_pattern(text)
+    scores = scorer.score_by_words(text, sentences)
     texts = [text[start:end] for start, end, _ in sentences]
     paragraphs = [paragraph for _, _, paragraph in sentences]
     if len(set(texts)) < len(texts):
@@ -125,6 +134,14 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
 
     Those in *first* are in; then come the best of each paragraph, then whatever still fits.
     """
+    if scanner is not None:
+        columns = (units.texts, units.scores, units.paragraphs)
+        return scanner.pack(columns, budget, len(JOINT), first)
+    return pack_by_rank(units, budget, first)
+
+
+def pack_by_rank(units: Units, budget: int, first: Sequence[int]) -> list[int]:
+    """Choose units as `pack_units` says, in plain Python."""
     texts, scores = units.texts, units.scores
     chosen = list(first)
     taken = {texts[place] for place in first}

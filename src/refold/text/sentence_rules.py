@@ -6,35 +6,38 @@ import re
 from string import ascii_lowercase
 from typing import Final
 
+MARKS: Final = (
+    (".!?…", "\"'”’)]»*_"),  # before white space only: 3.5, config.prod.json
+    ("。！？｡﹒︒", "」』”’）》"),  # Chinese, Japanese: no spaces
+    ("।॥۔؟։።፧။។៕།༎", "\"'”’)]»"),  # Hindi, Urdu, Arabic, Armenian, Amharic, Burmese, Khmer, Tibetan
+)
+"""The marks with which sentences end, kind by kind, and what may close a sentence behind them."""
 _BEFORE: Final = r"(?:^|[\s(\[\"'])"
+_SHORTENED: Final = (
+    "cf vs Dr Mr Mrs Ms Prof Fig Eq approx resp Nr ca bzw vgl ggf evtl inkl Sr".split()
+)
+ABBREVIATIONS: Final = (*_SHORTENED, "No", "ex", "ej")
+"""All of more than one letter; the last ones only in No. 5, p. ex. and p. ej."""
 _ABBREVIATION: Final = re.compile(
-    rf"{_BEFORE}(?:cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|Eq|approx|resp|Nr|ca|bzw|vgl|ggf|evtl|inkl|Sr|[A-Z]"
+    rf"{_BEFORE}(?:{'|'.join(_SHORTENED)}|[A-Z]"
     r"|[a-z]\.[ \xa0]?(?:[A-Za-z]|ex|ej))\.$"  # e.g. and i.e., z. B. and d. h., p. ex. and p. ej.
 )
 _FIRST_LETTER: Final = re.compile(rf"{_BEFORE}[a-z]\.$")
 _SECOND_LETTER: Final = re.compile(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
 _LONGEST_ABBREVIATION: Final = 8
 _ENDS_OF_ABBREVIATIONS: Final = frozenset(
-    ["cf", "vs", "Dr", "Mr", "rs", "Ms", "of", "ig", "Eq", "ox", "sp", "No"]
-    + ["Nr", "ca", "zw", "gl", "gf", "tl", "kl", "Sr", "ex", "ej"]
+    [word[-2:] for word in ABBREVIATIONS]
     + [before + letter for before in " ." for letter in ascii_lowercase]
 )
 _DAY: Final = re.compile(rf"{_BEFORE}[0-3]?[0-9]\.$")
-_MONTH: Final = re.compile(
-    r"[ \xa0](?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*+(?!\w)"
-)
-"""After a number and a full stop, as German and its neighbours write dates."""
-ENDINGS: Final = bytes(
-    chr(last).isupper() or chr(last).isdigit() or chr(before) + chr(last) in _ENDS_OF_ABBREVIATIONS
-    for before in range(128)
-    for last in range(128)
-)
-"""With which two characters of ASCII an abbreviation may end, `128 * before + last`."""
+MONTHS: Final = "Jan Jän Feb März Apr Mai Jun Jul Aug Sep Okt Nov Dez"
+"""How they begin in German and its neighbours, which write dates with a full stop."""
+_MONTH: Final = re.compile(rf"[ \xa0](?:{MONTHS.replace(' ', '|')})[a-zä]*+(?!\w)")
 _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
 LONGEST_LABEL: Final = 6
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
-_LIST_HEADS: Final = " \t-*•+‣◦(0123456789#|>"
+LIST_HEADS: Final = " \t-*•+‣◦(0123456789#|>"
 """The characters with which such a line begins."""
 PHRASE_LETTERS: Final = "\u0e01-\u0e4e\u0e81-\u0ecf"
 """Thai and Lao, which put a space between phrases where others put a mark and a space."""
@@ -55,11 +58,12 @@ def is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
         return True
     if feed - start < WRAPPED_FROM or not text[after].isalnum():
         return False
-    return not _is_list_line(text, feed + 1, end) and not _is_list_line(text, start, feed)
+    return not is_list_line(text, feed + 1, end) and not is_list_line(text, start, feed)
 
 
-def _is_list_line(text: str, start: int, end: int) -> bool:
-    return text[start] in _LIST_HEADS and _LIST_LINE.match(text, start, end) is not None
+def is_list_line(text: str, start: int, end: int) -> bool:
+    """Tell whether a line begins as an item of a list, a heading or a quotation does."""
+    return text[start] in LIST_HEADS and _LIST_LINE.match(text, start, end) is not None
 
 
 def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:

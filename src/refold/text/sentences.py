@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from refold.text.scan import IS_COMPILED
-from refold.text.sentence_loop import Span, loop_sentences
-from refold.text.sentence_rules import PHRASE_LETTERS, PHRASE_STARTS, goes_on, is_wrapped
+from refold.native import Span, scanner
+from refold.text.sentence_rules import MARKS, PHRASE_LETTERS, PHRASE_STARTS, goes_on, is_wrapped
+from refold.text.sentence_tables import CUTTING
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
+(_SPACED, _QUOTES), (_UNSPACED, _BRACKETS), (_FOREIGN, _FOREIGN_QUOTES) = (
+    (marks, re.escape(closers)) for marks, closers in MARKS
+)
 # Starting with a character set lets `re` skip all other text fast. The look-behind lets a run of
 # marks be tried once, from its first one only: linear, always.
 _END: Final = re.compile(
-    rf"[.!?…。！？｡﹒︒।॥۔؟։።፧။។៕།༎{PHRASE_LETTERS}](?:"
-    r"(?<=[.!?…])(?<![.!?…].)[.!?…]*+[\"'”’)\]»*_]*+(?=\s|$)"  # white space: 3.5, config.prod.json
-    r"|(?<=[。！？｡﹒︒])[。！？｡﹒︒]*+[」』”’）》]*+"  # Chinese, Japanese: no spaces
-    # Hindi, Urdu, Arabic, Armenian, Amharic, Burmese, Khmer, Tibetan
-    r"|(?<=[।॥۔؟։።፧။។៕།༎])[।॥۔؟։።፧။។៕།༎]*+[\"'”’)\]»]*+"
+    rf"[{_SPACED}{_UNSPACED}{_FOREIGN}{PHRASE_LETTERS}](?:"
+    rf"(?<=[{_SPACED}])(?<![{_SPACED}].)[{_SPACED}]*+[{_QUOTES}]*+(?=\s|$)"
+    rf"|(?<=[{_UNSPACED}])[{_UNSPACED}]*+[{_BRACKETS}]*+"
+    rf"|(?<=[{_FOREIGN}])[{_FOREIGN}]*+[{_FOREIGN_QUOTES}]*+"
     rf"|(?<=[{PHRASE_LETTERS}])(?= {{1,2}}[{PHRASE_STARTS}])"
     r")"
 )
@@ -45,11 +47,11 @@ def find_sentences(text: str) -> list[Sentence]:
 
 def sentence_spans(text: str) -> list[Span]:
     """Find the sentences of *text*: start, end, and number of the paragraph."""
-    return loop_sentences(text) if IS_COMPILED else spans_by_pattern(text)
+    return spans_by_pattern(text) if scanner is None else scanner.sentences(text, CUTTING)
 
 
 def spans_by_pattern(text: str) -> list[Span]:
-    """Find the sentences with patterns, which is fast where nothing is compiled."""
+    """Find the sentences with patterns, which say what is right."""
     found: list[Span] = []
     marks = [mark.span() for mark in (_ASCII_END if text.isascii() else _END).finditer(text)]
     marks.append((len(text), len(text)))

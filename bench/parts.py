@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     engine = Engine(Options())
     loaded, known = engine.begin(messages).messages, engine.new_analyses()
     plan = engine.plan(loaded, known, engine.options)[0]
-    measure(plan, engine.options, known.tokens, known.names)
+    measure(plan, engine.options, known.tokens, known.finder)
     parts: list[tuple[str, Callable[[], object]]] = [
         ("reading messages", lambda: engine.begin(messages)),
         ("naming those that are folded", lambda: _name(plan)),
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("what is known: writing out", lambda: engine.render(plan)),
         (
             "what is known: measuring",
-            lambda: measure(plan, engine.options, known.tokens, known.names),
+            lambda: measure(plan, engine.options, known.tokens, known.finder),
         ),
         ("the whole", lambda: compress(messages)),
     ]

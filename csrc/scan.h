@@ -12,5 +12,9 @@ PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count)
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_missing(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* The type that finds names. */
+extern PyType_Spec names_spec;
 
 #endif

@@ -112,12 +112,12 @@ class Engine:
         job.analyses.forget_sentences()
         rendering = self.render(plan)
         self.save(rendering)
-        names = job.analyses.names if self.options.profile == "balanced" else None
+        finder = job.analyses.finder if self.options.profile == "balanced" else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
             compression=replace(
-                measure(plan, self.options, job.analyses.tokens, names),
+                measure(plan, self.options, job.analyses.tokens, finder),
                 messages_llm_classified=job.analyses.count_judged(job.messages),
                 hook_failures=job.analyses.hook_failures,
             ),

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Scanner", "Span", "mypyc_attr", "scanner"]
+__all__ = ["Names", "Scanner", "Span", "mypyc_attr", "scanner"]
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Collection
+
     from mypy_extensions import mypyc_attr
 else:
 
@@ -29,11 +32,31 @@ Span = tuple[int, int, int]
 """Start and end of a sentence, and the number of its paragraph."""
 
 
+class Names(Protocol):
+    """Finds the names in texts; a name that comes again may be the same string."""
+
+    def find(self, text: str, /) -> tuple[str, ...]:
+        """Return every name in *text* once, kind by kind, in reading order."""
+
+    def trace(
+        self,
+        said: list[tuple[str, ...]],
+        said_in: list[int],
+        shown: list[tuple[str, ...]],
+        shown_in: list[int],
+        /,
+    ) -> tuple[int, int, int]:
+        """Count the names *said*, those of them *shown*, and those shown where first said.
+
+        All names were found here; in which messages is told for each text.
+        """
+
+
 class Scanner(Protocol):
     """The part that is written in C, in `csrc/`; each function has a form in Python, too.
 
     That form says what is right, and the tests hold the two against each other. Tables and words
-    are handed over with every call, so that they are said once, in Python.
+    are handed over, so that they are said once, in Python.
     """
 
     def look(self, text: str, kinds: bytes, foreign: bytes, slots: bytes, terms: bytes, /) -> int:
@@ -41,9 +64,6 @@ class Scanner(Protocol):
 
     def spell(self, value: object, /) -> bytes | None:
         """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""
-
-    def structures(self, text: str, /) -> int:
-        """Count what of a text is structure: see `refold.quality.metrics`."""
 
     def pack(self, columns: Columns, chars: int, joint: int, first: Sequence[int], /) -> list[int]:
         """Choose sentences for so many characters: see `refold.strategies.prose`."""
@@ -61,6 +81,22 @@ class Scanner(Protocol):
 
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
+
+    def names(
+        self,
+        tables: tuple[bytes, bytes, bytes],
+        ideographs: str,
+        rules: tuple[re.Pattern[str], Callable[[str], tuple[list[str], list[str]]]],
+        words: tuple[Collection[str], Collection[str]],
+        /,
+    ) -> Names:
+        """Make what finds names: see `refold.text.name_tables`."""
+
+    def missing(self, names: tuple[str, ...], text: str, longest: int, most: int, /) -> list[str]:
+        """Return the names that a text does not hold: see `refold.text.entities`."""
+
+    def structures(self, text: str, /) -> int:
+        """Count the structures of a text: see `refold.quality.structures`."""
 
 
 def _load() -> Scanner | None:

@@ -9,17 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.quality.metrics import measure_quality, structures
+from refold.quality.metrics import measure_quality
 from refold.result import Quality
 from refold.text.entities import NameFinder
 from tests.conversations import SENTENCES, conversations, texts
-from tests.native import needs_scanner, the_scanner
 
 
 def measure(before: Sequence[str], after: Sequence[str]) -> Quality:
     places = range(len(before)) if len(after) == len(before) else [0] * len(before)
     return measure_quality(
-        [[text] for text in before], [[text] for text in after], list(places), NameFinder().find
+        [[text] for text in before], [[text] for text in after], list(places), NameFinder()
     )
 
 
@@ -74,7 +73,7 @@ def test_a_merged_message_is_looked_up_in_its_place() -> None:
         [["getTide"], ["open_gate"], ["getTide again"]],
         [["getTide … open_gate"], ["getTide again"]],
         [0, 0, 1],
-        NameFinder().find,
+        NameFinder(),
     )
     assert quality.reference_coherence == 1.0
 
@@ -106,26 +105,3 @@ def test_deeper_folding_scores_no_better() -> None:
     assert len(kept) == 3
     assert kept == sorted(kept, reverse=True)
     assert kept[-1] < 1
-
-
-_LINES = ("{", "[", "{}", " [", "```", "   ```py", "    ```", "|a|b|", "|", "x|", "|x", "", "said")
-
-
-@given(st.lists(st.sampled_from(_LINES), max_size=9))
-def test_structures_are_counted_by_their_lines(lines: list[str]) -> None:
-    fences = sum(line in ("```", "   ```py") for line in lines)
-    brackets = lines.count("{") + lines.count("[")
-    has_table = lines.count("|a|b|") >= 2
-    count = int(fences / 2 + brackets + has_table)
-    quality = measure(["\n".join(lines)], ["{"])
-    assert quality.structural_integrity == (round(1 / count, 3) if count else 1.0)
-
-
-@needs_scanner
-@given(
-    st.one_of(
-        st.lists(st.sampled_from((*_LINES, "é", "漢 |", "\r")), max_size=9).map("\n".join), texts()
-    )
-)
-def test_the_scanner_counts_the_same_structures(text: str) -> None:
-    assert the_scanner().structures(text) == structures(text)

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.entities import NameFinder, entity_cap, extract_entities, iter_entities
+from refold.text.entities import (
+    NameFinder,
+    entity_cap,
+    extract_entities,
+    iter_entities,
+    missing_from,
+)
 from tests.conversations import texts
 from tests.text.named_texts import named_texts, names_by_pattern
 
@@ -89,3 +95,33 @@ def test_names_are_those_of_each_pattern(several: list[str]) -> None:
     finder = NameFinder()
     for text in (*several, *several):
         assert list(finder.find(text)) == names_by_pattern(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(named_texts(), named_texts(), st.integers(0, 9), st.integers(0, 5))
+def test_what_a_text_does_not_hold(text: str, other: str, longest: int, most: int) -> None:
+    names = (*NameFinder().find(text), *text.split(), "", text[1:3], other[1:3])
+    lost = [name for name in names if len(name) <= longest and name not in other]
+    assert missing_from(other, names, longest, most) == lost[:most]
+    assert missing_from(text, NameFinder().find(text), longest, 99) == [
+        name for name in NameFinder().find(text) if len(name) <= longest and name not in text
+    ]
+
+
+def test_where_names_are_shown() -> None:
+    before = [["Pavel met Ines"], ["getTide"], ["Pavel, open_gate"]]
+    after = [["Pavel met Ines"], ["Pavel and open_gate"], ["nobody"]]
+    assert NameFinder().trace(before, [0, 1, 2], after) == (4, 3, 2)
+    assert NameFinder().trace([], [], []) == (0, 0, 0)
+
+
+def test_a_name_counts_once_in_a_message_of_several_texts() -> None:
+    before = [["Pavel met", "Ines"], ["and Pavel"]]
+    after = [["we saw Pavel", "then Pavel"], ["and Pavel"]]
+    assert NameFinder().trace(before, [0, 1], after) == (2, 1, 1)
+
+
+def test_texts_are_looked_into_once() -> None:
+    finder = NameFinder()
+    assert finder.find("Pavel met Ines") is finder.find("Pavel met Ines")
+    assert len(finder) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,20 +31,17 @@ _COUNTERS = {
 """Which counter a message goes to; one with several texts goes to the first of these it fits."""
 
 
-Names = Callable[[str], Collection[str]]
-"""Finds what a text names."""
-
 Fate = tuple[tuple[str, str], ...]
 """What was done to each text of a message, and why."""
 
 
 def measure(
-    plan: Plan, options: Options, tokens: CountedTexts, names: Names | None = None
+    plan: Plan, options: Options, tokens: CountedTexts, finder: NameFinder | None = None
 ) -> Compression:
     """Work out all figures from the finished plan, so that they are true by construction.
 
-    Folding knows the *names* in texts, or did not need them: then they are looked for if somebody
-    wants to know how many are left.
+    The *finder* of a fold knows the names in texts. Where they were not needed, they are looked for
+    if somebody wants to know how many are left.
     """
     sizes = _sizes(plan, tokens)
     figures = Compression(
@@ -59,10 +56,10 @@ def measure(
     )
     if all(fold.is_kept for fold in plan):
         return figures
-    if names is None:
-        quality = Later(lambda: _quality(plan, NameFinder().find))
+    if finder is None:
+        quality = Later(lambda: _quality(plan, NameFinder()))
     else:
-        quality = Later.known(_quality(plan, names))
+        quality = Later.known(_quality(plan, finder))
     return replace(figures, quality=quality)
 
 
@@ -114,13 +111,13 @@ def _has_reason(fate: Fate, prefix: str) -> bool:
     return any(reason.startswith(prefix) for _, reason in fate)
 
 
-def _quality(plan: Plan, names: Names) -> Quality:
+def _quality(plan: Plan, finder: NameFinder) -> Quality:
     """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
     folds = [fold for fold in plan if not fold.is_kept]
     before = [[part.text for part in m.parts] for fold in folds for m in fold.sources]
     after = [fold.texts_after for fold in folds]
     place_after = [place for place, fold in enumerate(folds) for _ in fold.sources]
-    return measure_quality(before, after, place_after, names)
+    return measure_quality(before, after, place_after, finder)
 
 
 def _trace(plan: Plan) -> Iterator[TraceEntry]:

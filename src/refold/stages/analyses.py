@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.detectors import Findings, detect_hard, soft_texts
@@ -12,7 +12,7 @@ from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units
 from refold.strategies.tokens import ClassifyTokens, join_kept
-from refold.text.entities import NameFinder
+from refold.text.entities import NameFinder, missing_from
 from refold.tokens.base import CountedTexts
 
 _MAX_ENTITY_CHARS: Final = 120
@@ -48,11 +48,10 @@ class Analyses:
         self._keeps_sentences = keeps_sentences or score_sentences is not None
         """Whether a text may be cut again, or is dear to score; all sentences together take more
         memory than the conversation."""
-        self._finder = NameFinder()
+        self.finder: Final = NameFinder()
         self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
         self._units: dict[str, Units] = {}
-        self._names: dict[str, dict[str, None]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
@@ -116,31 +115,37 @@ class Analyses:
         gates = (nothing_invented.GATE, negations_kept.GATE)
         return all(gate.check(source, kept) is None for gate in gates)
 
-    def names(self, text: str) -> Collection[str]:
-        """Return the people, identifiers, quantities and places that *text* names, each once."""
-        known = self._names.get(text)
-        if known is None:
-            known = self._names[text] = self._finder.find(text)
-        return known
-
     def entities(self, text: str) -> Iterator[str]:
         """Yield what of *text* is worth listing beside its summary: names, then other findings.
 
-        A summary names a few, mostly found among the names; so the rest is looked for only when
-        somebody asks on. What is both comes twice.
+        What is both comes twice.
         """
-        for name in self.names(text):
+        for name in self.finder.find(text):
             if len(name) <= _MAX_ENTITY_CHARS:
                 yield name
+        yield from self._other_findings(text)
+
+    def lost_entities(self, text: str, summary: str, most: int) -> list[str]:
+        """Return the first of the entities of *text* that its *summary* does not say.
+
+        These are mostly found among the names; so the rest is looked for only when they are not.
+        """
+        lost = missing_from(summary, self.finder.find(text), _MAX_ENTITY_CHARS, most)
+        if len(lost) < most:
+            others = self._other_findings(text)
+            lost += missing_from(summary, others, _MAX_ENTITY_CHARS, most)
+        return lost
+
+    def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
             found = self._found[text] = soft_texts(text, self._findings.get(text))
-        yield from found
+        return found
 
     @property
     def looks(self) -> int:
         """How often a text was looked into so far: for structure, or for names."""
-        return len(self._findings) + len(self._names)
+        return len(self._findings) + len(self.finder)
 
     def forget_sentences(self) -> None:
         """Forget what only planning needs: it takes more memory than the conversation itself."""

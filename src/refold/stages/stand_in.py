@@ -133,16 +133,13 @@ class StandIns:
     def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
         """Choose the entities to name: those that the summary lost first, then the others."""
         lost: dict[str, None] = {}
-        told: dict[str, None] = {}
         for text in texts:
-            for name in self._analyses.entities(text):
-                if name in body:
-                    told[name] = None
-                else:
-                    lost[name] = None
-                    if len(lost) == cap:
-                        return list(lost)
-        return [*lost, *told][:cap]
+            lost |= dict.fromkeys(self._analyses.lost_entities(text, body, cap))
+            if len(lost) >= cap:
+                return list(lost)[:cap]
+        for text in texts:
+            lost |= dict.fromkeys(self._analyses.entities(text))
+        return list(lost)[:cap]
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""

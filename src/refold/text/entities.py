@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from refold.text.name_loop import LoopNames
-from refold.text.name_patterns import ADDRESS, ADDRESS_KIND, TITLE, TITLE_KIND
+from refold.native import Names, scanner
+from refold.text.name_tables import scanned_names
 from refold.text.name_words import WordNames
-from refold.text.scan import IS_COMPILED
-
-_TRAILING: Final = ".,;:!?)]}'\""
 
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
     """Return the distinct entities of *text*, kind by kind, at most *cap* (default: by length)."""
     limit = entity_cap(len(text)) if cap is None else cap
-    return list(iter_entities(text))[:limit]
+    return list(_new_names().find(text)[:limit])
 
 
 def entity_cap(length: int) -> int:
@@ -26,33 +23,49 @@ def entity_cap(length: int) -> int:
 
 def iter_entities(text: str) -> Iterator[str]:
     """Yield every entity of *text* once, kind by kind."""
-    return iter(NameFinder().find(text))
+    return iter(_new_names().find(text))
+
+
+def missing_from(text: str, names: tuple[str, ...], longest: int, most: int) -> list[str]:
+    """Return the first *most* of the *names* that *text* does not hold; leave out longer ones."""
+    if scanner is not None:
+        return scanner.missing(names, text, longest, most)
+    missing = (name for name in names if len(name) <= longest and name not in text)
+    return list(islice(missing, most))
 
 
 class NameFinder:
-    """Finds the names in texts.
-
-    Interpreted, it goes word by word and remembers what it found in each; compiled, it reads each
-    text in one loop. Both say the same.
-    """
+    """Finds the names in texts, and remembers them."""
 
     def __init__(self) -> None:
-        self._reader: LoopNames | WordNames = LoopNames() if IS_COMPILED else WordNames()
+        self._names = _new_names()
+        self._known: dict[str, tuple[str, ...]] = {}
 
-    def find(self, text: str) -> dict[str, None]:
-        """Return every entity of *text* once, kind by kind, in reading order."""
-        kinds = self._reader.read(text)
-        if "/" in text and "://" in text:  # one character is looked for much faster
-            kinds[ADDRESS_KIND] = _trimmed(ADDRESS.findall(text))
-        if "《" in text or "「" in text or "『" in text:
-            kinds[TITLE_KIND] = _trimmed(TITLE.findall(text))
-        found: dict[str, None] = {}
-        for names in kinds:
-            for name in names:
-                found[name] = None
-        return found
+    def __len__(self) -> int:
+        """Return in how many texts names were looked for."""
+        return len(self._known)
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """Return the people, identifiers, quantities and places that *text* names, each once."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self._names.find(text)
+        return known
+
+    def trace(
+        self, before: Sequence[Sequence[str]], places: Sequence[int], after: Sequence[Sequence[str]]
+    ) -> tuple[int, int, int]:
+        """Count the names *before*, those of them *after*, and those where they were said first.
+
+        *places* tells for each message before which message after stands in its place.
+        """
+        said = [self.find(text) for texts in before for text in texts]
+        said_in = [place for texts, place in zip(before, places, strict=True) for _ in texts]
+        shown = [self.find(text) for texts in after for text in texts]
+        shown_in = [place for place, texts in enumerate(after) for _ in texts]
+        return self._names.trace(said, said_in, shown, shown_in)
 
 
-def _trimmed(names: list[str]) -> list[str]:
-    """Take the punctuation behind names away, and what is nothing else."""
-    return list(filter(None, [name.rstrip(_TRAILING) for name in names]))
+def _new_names() -> Names:
+    """Return what finds names: the scanner, or what goes word by word and says the same."""
+    return WordNames() if scanner is None else scanned_names(scanner)

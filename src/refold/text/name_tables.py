@@ -1,29 +1,32 @@
-"""What a loop over the characters of a text has to know of characters and words, as tables."""
+"""What the scanner has to know of characters and words to find names, as tables."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
+from refold.native import Names, Scanner
 from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
-from refold.text.name_patterns import CONSONANTS
+from refold.text.name_patterns import (
+    ASCII_UNITS,
+    CONSONANTS,
+    QUANTITY,
+    STARTERS,
+    addresses_and_titles,
+)
 
-if TYPE_CHECKING:
-    from mypy_extensions import i64
-
-# Classes of characters; all beyond JOINT belong to words, as `\w` says.
-BREAK: Final = 0
-JOINT: Final = 1
-DIGIT: Final = 6
-IDEOGRAPH: Final = 10
-OTHER: Final = 13
-_SIGNS: Final = " -vcVC0_éÉ字ſKw"
+# Classes of characters, as in `csrc/names.h`; all beyond JOINT belong to words, as `\w` says.
+JOINT: Final = 3
+DIGIT: Final = 8
+IDEOGRAPH: Final = 12
+_SIGNS: Final = " 《・-vcVC0_éÉ字ſKw"
 """A sign for each class, which stands at the place of its number.
 
-Nothing of a word, `-` what joins the parts of a path, small vowels and consonants, capital ones,
-digits, underscore, small and capital letters beyond ASCII, ideographs, the two letters beyond ASCII
-that count as consonants, and whatever else belongs to words.
+Nothing of a word, what opens titles, ideographs that are nothing of a word either, what joins the
+parts of a path, small vowels and consonants, capital ones, digits, underscore, small and capital
+letters beyond ASCII, ideographs, the two letters beyond ASCII that count as consonants, and what
+else belongs to words.
 """
 _ASCII_CLASSES: Final = {
     "-./": "-",
@@ -38,13 +41,15 @@ _CLASS_PATTERNS: Final = {
     r"\w++": "w",
     f"[{LOWER}]++": "é",
     f"[{UPPER}]++": "É",
+    f"[{IDEOGRAPHS}]": "・",
     rf"[{IDEOGRAPHS}](?<=\w)": "字",
     "ſ": "ſ",
     "\u212a": "K",
+    "[「『《]": "《",
 }
 """The classes beyond ASCII; of several patterns that fit, the last one counts."""
 TABLE_SIZE: Final = 0x3100
-"""The characters up to kana have their classes in a table."""
+"""The characters up to kana have their classes in a table; beyond, there are few classes."""
 
 # What a word is, as bits.
 IS_PASCAL: Final = 1
@@ -109,40 +114,26 @@ _MARKS: Final = {
 }
 
 
-class NameTables:
+class NameTables(NamedTuple):
     """Classes of characters, and the automata as one that is in a state of each at once."""
 
-    def __init__(self) -> None:
-        self.classes = _class_table()
-        self.steps, self.marks = _state_tables()
-        """`steps[16 * state + class]` is the next state, `marks[state]` what the word is so far."""
+    classes: bytes
+    steps: bytes
+    """`steps[16 * state + class]` is the next state."""
+    marks: bytes
+    """`marks[state]` is what the word is so far."""
 
 
 @cache
 def name_tables() -> NameTables:
     """Return the tables; they take about a millisecond to make."""
-    return NameTables()
+    return NameTables(_class_table(), *_state_tables())
 
 
-def far_class(code: i64) -> i64:
-    """Return the class of a character that is not in the table."""
-    if 0x4E00 <= code <= 0x9FFF:
-        return IDEOGRAPH
-    if 0xAC00 <= code <= 0xD7A3:  # Hangul
-        return OTHER
-    if 0x1F1E6 <= code <= 0x1FAFF or not chr(code).isalnum():  # flags and emoji, first
-        return BREAK
-    return IDEOGRAPH if is_ideograph(code) else OTHER
-
-
-def is_ideograph(code: i64) -> bool:
-    """Tell whether a character is one of IDEOGRAPHS."""
-    return (
-        0x3040 <= code <= 0x30FF
-        or 0x3400 <= code <= 0x4DBF
-        or 0x4E00 <= code <= 0x9FFF
-        or 0xF900 <= code <= 0xFAFF
-    )
+def scanned_names(scanner: Scanner) -> Names:
+    """Let the scanner find names, with all that it has to know."""
+    rules = (QUANTITY, addresses_and_titles)
+    return scanner.names(name_tables(), IDEOGRAPHS, rules, (STARTERS, ASCII_UNITS))
 
 
 def _class_table() -> bytes:
@@ -165,7 +156,7 @@ def _state_tables() -> tuple[bytes, bytes]:
     marks = bytearray()
     for states in (reached := list(numbers)):
         marks.append(sum(_MARKS.get(state, 0) for state in states))
-        for sign in _SIGNS.ljust(16):
+        for sign in _SIGNS:
             after = tuple(map(_step, _AUTOMATA, states, sign * len(_AUTOMATA)))
             if after not in numbers:
                 numbers[after] = len(reached)

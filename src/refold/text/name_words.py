@@ -9,9 +9,11 @@ searched for in the text itself.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
 
 from refold.text.name_patterns import (
+    ADDRESS_KIND,
     ASCII_PROPER_NAME,
     ASCII_QUANTITY,
     ASCII_UNITS,
@@ -27,8 +29,10 @@ from refold.text.name_patterns import (
     SHORT,
     SHORT_KIND,
     STARTERS,
+    TITLE_KIND,
     VERSION,
     VERSION_KIND,
+    addresses_and_titles,
 )
 
 _Spans = tuple[tuple[int, int, int], ...]
@@ -97,8 +101,8 @@ class WordNames:
     def __init__(self) -> None:
         self._known = _KnownWords()
 
-    def read(self, text: str) -> list[list[str]]:
-        """Return the names in *text* that the patterns of words find, a list for each kind."""
+    def find(self, text: str, /) -> tuple[str, ...]:
+        """Return every name in *text* once, kind by kind, in reading order."""
         known = self._known
         if len(known) > _MAX_KNOWN:
             known.clear()
@@ -111,7 +115,31 @@ class WordNames:
         kinds[SHORT_KIND] = [name.lower() for name in kinds[SHORT_KIND]]
         if kinds[QUANTITY_KIND]:
             kinds[QUANTITY_KIND] = _quantities(text, kinds[QUANTITY_KIND])
-        return kinds
+        kinds[ADDRESS_KIND], kinds[TITLE_KIND] = addresses_and_titles(text)
+        return tuple(dict.fromkeys(chain.from_iterable(kinds)))
+
+    def trace(
+        self,
+        said: list[tuple[str, ...]],
+        said_in: list[int],
+        shown: list[tuple[str, ...]],
+        shown_in: list[int],
+        /,
+    ) -> tuple[int, int, int]:
+        """Count the names *said*, those of them *shown*, and those shown where first said."""
+        introduced: dict[str, int] = {}
+        for number in range(len(said) - 1, -1, -1):  # backwards, so that the first mention stands
+            introduced.update(dict.fromkeys(said[number], said_in[number]))
+        in_use: set[str] = set()
+        in_place: set[str] = set()
+        for names, place in zip(shown, shown_in, strict=True):
+            for name in names:
+                first = introduced.get(name)
+                if first is not None:
+                    in_use.add(name)
+                    if first == place:
+                        in_place.add(name)
+        return len(introduced), len(in_use), len(in_place)
 
 
 def _proper_names(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from refold.model.ask import Answers, Questions
 from refold.model.draft import Draft
 from refold.model.message import Message
-from refold.model.plan import Plan, kept_fold
+from refold.model.plan import Fold, Plan, kept_fold
 from refold.options import Options
 from refold.stages import STAGES, Analyses, Setting
 from refold.stages.replace import Folder, make_plan
@@ -53,12 +53,11 @@ def plan_rest(
     for stage in STAGES:
         draft.decide(stage(draft, setting))
     folder = Folder(draft, setting)
-    return tuple(
-        fold
-        for run in folder.runs(border=start)
-        if run[0].index >= start
-        for fold in folder.fold_run(run, options.depth)
-    )
+    plan: list[Fold] = []
+    for run in folder.runs(border=start):
+        if run[0].index >= start:
+            plan += folder.fold_run(run, options.depth)
+    return tuple(plan)
 
 
 def ask_until_known(make: Callable[[], T], analyses: Analyses) -> Flow[T]:

@@ -15,7 +15,7 @@ from refold.model.provenance import (
     Provenance,
     link_key,
 )
-from refold.model.wire import clone_message, clone_with, digest
+from refold.model.wire import clone_message, digest, put_text
 from refold.stages.originals import original_key, summary_id_of
 
 
@@ -76,13 +76,13 @@ def provenance_of(sources: Sequence[Message], version: int) -> Provenance:
 
 
 def _write(fold: Fold) -> dict[str, Any]:
-    texts = fold.texts
     if fold.is_rolled:
-        return write_rolled(fold.sources, texts[0])
-    parts = fold.sources[0].parts
-    return clone_with(
-        fold.sources[0].wire, {parts[number].path: text for number, text in texts.items()}
-    )
+        return write_rolled(fold.sources, fold.texts[0])
+    first = fold.sources[0]
+    message = clone_message(first.wire)
+    for number, text in fold.texts.items():
+        put_text(message, first.parts[number].path, text)
+    return message
 
 
 def attach(message: dict[str, Any], provenance: Provenance) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from refold.model.decision import Action, Decision, Keep
 from refold.model.message import Message
@@ -61,11 +61,10 @@ class Draft:
         first = self._first[message.index]
         return self.segments[first : first + len(message.parts)]
 
-    def undecided(self) -> Iterator[Segment]:
-        """Yield the segments that no stage has claimed yet, in reading order."""
-        for segment in self.segments:
-            if self._decisions[segment.number] is None:
-                yield segment
+    def undecided(self) -> list[Segment]:
+        """Return the segments that no stage has claimed yet, in reading order."""
+        decisions = self._decisions
+        return [segment for segment in self.segments if decisions[segment.number] is None]
 
     def is_open(self, segment: Segment) -> bool:
         """Tell whether nothing has been decided on *segment* yet."""

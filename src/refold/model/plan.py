@@ -110,7 +110,6 @@ Plan = tuple[Fold, ...]
 
 def kept_fold(message: Message, reason: str) -> Fold:
     """Leave *message* as it is, for one reason."""
-    rows = tuple(
-        Outcome("preserved", reason, len(part.text), len(part.text)) for part in message.parts
-    )
-    return Fold(sources=(message,), outcomes=(rows or (Outcome("preserved", reason, 0, 0),),))
+    sizes = [len(part.text) for part in message.parts] or [0]
+    row = tuple([Outcome("preserved", reason, size, size) for size in sizes])
+    return Fold(sources=(message,), outcomes=(row,))

@@ -77,7 +77,10 @@ def _clone_foreign(source: Any) -> Any:
 
 def clone_message(message: Wire) -> dict[str, Any]:
     """Copy a message; whatever mapping it is, the copy is a dict."""
-    fresh: dict[str, Any] = clone(message if type(message) is dict else dict(message))
+    fresh: dict[str, Any] = message.copy() if type(message) is dict else dict(message)
+    for name, item in fresh.items():
+        if type(item) is not str and type(item) not in _ATOMS:
+            fresh[name] = clone(item)
     return fresh
 
 
@@ -85,11 +88,16 @@ def clone_with(message: Wire, texts: Mapping[Path, str]) -> dict[str, Any]:
     """Copy *message* with the text at each path replaced."""
     fresh = clone_message(message)
     for path, text in texts.items():
-        spot: Any = fresh
-        for step in path[:-1]:
-            spot = spot[step]
-        spot[path[-1]] = text
+        put_text(fresh, path, text)
     return fresh
+
+
+def put_text(message: dict[str, Any], path: Path, text: str) -> None:
+    """Replace the text at *path* of a message of our own."""
+    spot: Any = message
+    for step in path[:-1]:
+        spot = spot[step]
+    spot[path[-1]] = text
 
 
 def is_shallow(value: Wire) -> bool:

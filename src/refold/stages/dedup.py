@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from refold.model.decision import Keep, Refer
@@ -16,20 +16,25 @@ TARGET_REASON: Final = "duplicate_target"
 
 
 def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
-    """Refer each copy to the kept one; a user's words are never replaced by somebody else's."""
-    if not setting.options.dedup:
-        return
-    first: dict[tuple[str, bool], Segment] = {}
-    copies: dict[int, list[Segment]] = {}
-    for segment in draft.segments:
-        if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
-            known = first.setdefault((segment.text, segment.message.role == "user"), segment)
-            if known is not segment:
-                copies.setdefault(known.number, [known]).append(segment)
-    for group in copies.values():
+    """Refer each copy to the kept one."""
+    for group in _copies(draft, setting) if setting.options.dedup else ():
         target = choose_target(group, setting)
         if target is not None:
             yield from refer_all(draft, [(copy, None) for copy in group], target, "exact_duplicate")
+
+
+def _copies(draft: Draft, setting: Setting) -> Collection[list[Segment]]:
+    """Group long texts that are the same; a user's words are never replaced by somebody else's."""
+    by_user: dict[str, Segment] = {}
+    by_others: dict[str, Segment] = {}
+    copies: dict[int, list[Segment]] = {}
+    for segment in draft.segments:
+        if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
+            first = by_user if segment.message.role == "user" else by_others
+            known = first.setdefault(segment.text, segment)
+            if known is not segment:
+                copies.setdefault(known.number, [known]).append(segment)
+    return copies.values()
 
 
 def choose_target(group: Sequence[Segment], setting: Setting) -> Segment | None:

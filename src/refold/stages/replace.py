@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from refold.model.decision import Summarize
 from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.message import Message
-from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan
+from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.model.segment import Segment
 from refold.stages.base import Setting
-from refold.stages.protect import protection
+from refold.stages.protect import SHORT_CHARS, protection
 from refold.stages.stand_in import StandIns
 
 
 def make_plan(draft: Draft, setting: Setting, depth: Depth) -> Plan:
     """Make the plan that *draft*'s decisions ask for."""
     folder = Folder(draft, setting)
-    return tuple(fold for run in folder.runs() for fold in folder.fold_run(run, depth))
+    plan: list[Fold] = []
+    for run in folder.runs():
+        plan += folder.fold_run(run, depth)
+    return tuple(plan)
 
 
 class Folder:
@@ -29,8 +31,8 @@ class Folder:
         self.draft = draft
         self._setting = setting
         self.stand_ins = StandIns(draft, setting)
-        self._rows: dict[tuple[str, str, int, int], tuple[Outcome, ...]] = {}
-        """Of many short messages a few rows say it all, and spare the collector the others."""
+        self._kept: dict[tuple[str, int], tuple[tuple[Outcome, ...], ...]] = {}
+        """What is told of a short message that is kept, by reason and length."""
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
         """Tell whether *segment* is kept for exactly that reason."""
@@ -56,14 +58,12 @@ class Folder:
         if run:
             yield tuple(run)
 
-    def fold_run(self, run: Sequence[Message], depth: Depth) -> Iterator[Fold]:
+    def fold_run(self, run: Sequence[Message], depth: Depth) -> list[Fold]:
         """Fold a run into one summary; message by message if that is not shorter."""
         merged = self._merge(run, depth) if len(run) > 1 else None
         if merged is not None:
-            yield merged
-        else:
-            for message in run:
-                yield self.fold_one(message, depth)
+            return [merged]
+        return [self.fold_one(message, depth) for message in run]
 
     def _can_merge(self, message: Message) -> bool:
         if len(message.parts) != 1:
@@ -86,29 +86,32 @@ class Folder:
 
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
-        texts: dict[int, str] | None = None
-        rows: list[tuple[Outcome, ...]] = []
+        texts: dict[int, str] = {}
+        row: list[Outcome] = []
         for number, segment in enumerate(self.draft.segments_of(message)):
             made = self.stand_ins.for_segment(segment, depth)
+            chars = shown = len(segment.text)
             if made.text is not None:
-                texts = {} if texts is None else texts
                 texts[number] = made.text
-            length = len(segment.text)
-            after = length if made.text is None else len(made.text)
-            rows.append(self._row(made.action, made.reason, length, after))
-        if not rows:
-            reason = protection(message, 0, self._setting) or "short_content"
-            rows.append(self._row("preserved", reason, 0, 0))
-        row = rows[0] if len(rows) == 1 else tuple(chain.from_iterable(rows))
-        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(row,))
+                shown = len(made.text)
+            elif len(message.parts) == 1:
+                return self._keep(message, made.reason, chars)
+            row.append(Outcome(made.action, made.reason, chars, shown))
+        if not row:
+            return self._keep(message, protection(message, 0, self._setting) or "short_content", 0)
+        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(row),))
 
-    def _row(self, action: str, reason: str, before: int, after: int) -> tuple[Outcome, ...]:
-        """Return what happened to one text; texts of the same length mostly share it."""
-        key = (action, reason, before, after)
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows[key] = (Outcome(action, reason, before, after),)
-        return row
+    def _keep(self, message: Message, reason: str, chars: int) -> Fold:
+        """Keep a message of one text at most, for one reason.
+
+        Of many short messages the same few things can be told, which spares the collector the rest.
+        """
+        if chars >= SHORT_CHARS:
+            return kept_fold(message, reason)
+        outcomes = self._kept.get((reason, chars))
+        if outcomes is None:
+            outcomes = self._kept[reason, chars] = kept_fold(message, reason).outcomes
+        return Fold(sources=(message,), outcomes=outcomes)
 
 
 def _same_speaker(a: Message, b: Message) -> bool:

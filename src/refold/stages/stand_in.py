@@ -87,7 +87,7 @@ class StandIns:
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
-        length = sum(map(len, texts))
+        length = _chars(texts)
         summary_id, handle = self._id(sources), handle_of(sources)
         for body in self._bodies(texts, char_budget(length, depth), depth):
             for entities in (self._entities(texts, body, entity_cap(length)), []):
@@ -151,10 +151,10 @@ class StandIns:
 
         A text that somebody has quoted in the conversation cannot stand in for another one.
         """
-        if len(stand_in) >= sum(map(len, originals)) or stand_in in self._quoted:
+        if len(stand_in) >= _chars(originals) or stand_in in self._quoted:
             return False
         tokens = self._tokens
-        return tokens.count(stand_in) < sum([tokens.count(text) for text in originals])
+        return tokens.count(stand_in) < sum(tokens.count(text) for text in originals)
 
     def _first_shorter(
         self, tags: Sequence[str], segment: Segment, action: str, reason: str, family: str
@@ -197,3 +197,7 @@ class StandIns:
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""
         return summary_id_of(sources) if self._setting.options.embed_summary_id else ""
+
+
+def _chars(texts: Sequence[str]) -> int:
+    return sum(len(text) for text in texts)

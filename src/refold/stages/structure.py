@@ -61,7 +61,7 @@ def keep_matching(draft: Draft, setting: Setting) -> Iterator[Verdict]:
 
 def keep_judged(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     """Keep texts that a classifier judged worth keeping."""
-    for segment in draft.undecided():
+    for segment in draft.undecided() if setting.analyses.may_judge else ():
         judgement = setting.analyses.judgement(segment.text)
         if judgement is not None and judgement.preserve:
             yield segment, Keep(), f"llm_preserved:{judgement.reason}"

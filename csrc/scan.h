@@ -11,6 +11,8 @@ PyObject *scan_pack(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_is_shaped(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_told(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_missing(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

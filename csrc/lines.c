@@ -1,0 +1,241 @@
+/* The output of tools, line by line: which lines have a shape, what they name and tell.
+ *
+ * ASCII only, for which it says what the patterns of refold.strategies.structured say.
+ */
+#include "scan.h"
+
+#include <string.h>
+
+enum { IS_SMALL = 0x20 }; /* the bit that tells small letters from capitals */
+
+typedef struct {
+    const Py_UCS1 *at;  /* the next character */
+    const Py_UCS1 *end; /* behind the last one */
+} Line;
+
+typedef struct {
+    const char *words; /* with a space between two of them */
+    Py_ssize_t size;
+    unsigned char folding; /* what makes a letter small, if capitals do not matter */
+} Words;
+
+static int
+is_blank(Py_UCS1 c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
+}
+
+static int
+is_digit(Py_UCS1 c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int
+is_word(Py_UCS1 c)
+{
+    return is_digit(c) || c == '_' || ((c | IS_SMALL) >= 'a' && (c | IS_SMALL) <= 'z');
+}
+
+/* The line that begins at `at`, without its line feed. */
+static Line
+line_at(const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    const Py_UCS1 *feed = memchr(at, '\n', (size_t)(end - at));
+    Line line = {at, feed == NULL ? end : feed};
+    return line;
+}
+
+/* The same line without the blanks around it. */
+static Line
+strip(Line line)
+{
+    while (line.at < line.end && is_blank(*line.at)) {
+        line.at++;
+    }
+    while (line.at < line.end && is_blank(line.end[-1])) {
+        line.end--;
+    }
+    return line;
+}
+
+/* Where the name of a file ends that a line begins with, as in `src/a.py:12: …`, or NULL. */
+static const Py_UCS1 *
+file_end(Line line)
+{
+    int has_dot = 0;
+    const Py_UCS1 *at = line.at;
+    for (; at < line.end && *at != ':' && !is_blank(*at); at++) {
+        has_dot |= *at == '.';
+    }
+    if (!has_dot || at == line.end || *at != ':') {
+        return NULL;
+    }
+    const Py_UCS1 *digits = at + 1, *behind = digits;
+    while (behind < line.end && is_digit(*behind)) {
+        behind++;
+    }
+    return behind > digits && behind < line.end && *behind == ':' ? at : NULL;
+}
+
+/* Whether the characters from `at` on are one of the words, all of it. */
+static int
+is_listed(const Py_UCS1 *at, Py_ssize_t size, const Words *words)
+{
+    const char *word = words->words, *end = word + words->size;
+    while (end - word >= size) {
+        Py_ssize_t same = 0;
+        while (same < size && (at[same] | words->folding) == (unsigned char)word[same]) {
+            same++;
+        }
+        if (same == size && (word + size == end || word[size] == ' ')) {
+            return 1;
+        }
+        const char *space = memchr(word, ' ', (size_t)(end - word));
+        if (space == NULL) {
+            return 0;
+        }
+        word = space + 1;
+    }
+    return 0;
+}
+
+static const Py_UCS1 *
+word_end(const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    while (at < end && is_word(*at)) {
+        at++;
+    }
+    return at;
+}
+
+static int
+tells(Line line, const Words *words)
+{
+    while (line.at < line.end) {
+        const Py_UCS1 *end = word_end(line.at, line.end);
+        if (end > line.at && is_listed(line.at, end - line.at, words)) {
+            return 1;
+        }
+        line.at = end + 1;
+    }
+    return 0;
+}
+
+/* Whether a line is a bullet or a pair: blanks and a mark, or a few words and a colon. */
+static int
+is_item(Line line)
+{
+    const Py_UCS1 *at = line.at;
+    while (at < line.end && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    if (at == line.end) {
+        return 0;
+    }
+    if (at > line.at && (*at == '-' || *at == '*')) {
+        return 1;
+    }
+    if (!is_word(*at)) {
+        return 0;
+    }
+    while (at < line.end && (is_word(*at) || *at == ' ' || (*at >= '-' && *at <= '/'))) {
+        at++;
+    }
+    return line.end - at > 1 && *at == ':' && is_blank(at[1]);
+}
+
+static int
+has_shape(Line line, const Words *verdicts)
+{
+    const Py_UCS1 *end = word_end(line.at, line.end);
+    return file_end(line) != NULL || is_item(line)
+           || (end > line.at && is_listed(line.at, end - line.at, verdicts));
+}
+
+/* Read a text, words and a number from the arguments; returns the number, or -1 with an error. */
+static Py_ssize_t
+take(PyObject *const *args, Py_ssize_t count, Words *words)
+{
+    if (count != 3 || !PyUnicode_Check(args[0]) || !PyUnicode_IS_ASCII(args[0])
+        || !PyBytes_CheckExact(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "a text in ASCII, words and a number are wanted");
+        return -1;
+    }
+    words->words = PyBytes_AS_STRING(args[1]);
+    words->size = PyBytes_GET_SIZE(args[1]);
+    return PyLong_AsSsize_t(args[2]);
+}
+
+PyObject *
+scan_is_shaped(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    Words verdicts = {NULL, 0, 0};
+    Py_ssize_t least = take(args, count, &verdicts), lines = 0, shaped = 0;
+    if (least == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    const Py_UCS1 *at = PyUnicode_1BYTE_DATA(args[0]);
+    const Py_UCS1 *end = at + PyUnicode_GET_LENGTH(args[0]);
+    for (Line line = line_at(at, end);; line = line_at(line.end + 1, end)) {
+        Line bare = strip(line);
+        if (bare.at < bare.end) {
+            lines++;
+            shaped += has_shape(line, &verdicts);
+        }
+        if (line.end == end) {
+            break;
+        }
+    }
+    return PyBool_FromLong(lines >= least && shaped > lines / 2);
+}
+
+/* Add the characters from `at` to `end` to the keys of `found`, unless they are among them. */
+static int
+note(PyObject *found, const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    PyObject *text = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, at, end - at);
+    if (text == NULL) {
+        return -1;
+    }
+    int failed = PyDict_SetItem(found, text, Py_None);
+    Py_DECREF(text);
+    return failed;
+}
+
+static int
+read_told(PyObject *text, const Words *words, Py_ssize_t most, PyObject *files, PyObject *status)
+{
+    const Py_UCS1 *at = PyUnicode_1BYTE_DATA(text), *end = at + PyUnicode_GET_LENGTH(text);
+    for (Line line = line_at(at, end);; line = line_at(line.end + 1, end)) {
+        Line bare = strip(line);
+        const Py_UCS1 *behind = file_end(bare);
+        if (behind != NULL && note(files, bare.at, behind) < 0) {
+            return -1;
+        }
+        if (PyDict_GET_SIZE(status) < most && tells(bare, words)
+            && note(status, bare.at, bare.end) < 0) {
+            return -1;
+        }
+        if (line.end == end) {
+            return 0;
+        }
+    }
+}
+
+PyObject *
+scan_told(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    Words words = {NULL, 0, IS_SMALL};
+    Py_ssize_t most = take(args, count, &words);
+    if (most == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    PyObject *files = PyDict_New(), *status = PyDict_New(), *both = NULL;
+    if (files != NULL && status != NULL && read_told(args[0], &words, most, files, status) == 0) {
+        both = PyTuple_Pack(2, files, status);
+    }
+    Py_XDECREF(files);
+    Py_XDECREF(status);
+    return both;
+}

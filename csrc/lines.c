@@ -13,10 +13,13 @@ typedef struct {
     const Py_UCS1 *end; /* behind the last one */
 } Line;
 
+enum { MOST_WORDS = 16 };
+
 typedef struct {
-    const char *words; /* with a space between two of them */
-    Py_ssize_t size;
-    unsigned char folding; /* what makes a letter small, if capitals do not matter */
+    const char *at[MOST_WORDS];
+    Py_ssize_t size[MOST_WORDS];
+    int count;
+    Py_UCS1 folding; /* what makes a letter small, if capitals do not matter */
 } Words;
 
 static int
@@ -78,24 +81,22 @@ file_end(Line line)
     return behind > digits && behind < line.end && *behind == ':' ? at : NULL;
 }
 
-/* Whether the characters from `at` on are one of the words, all of it. */
+/* Whether the characters from `at` to `end` are one of the words. */
 static int
-is_listed(const Py_UCS1 *at, Py_ssize_t size, const Words *words)
+is_listed(const Py_UCS1 *at, const Py_UCS1 *end, const Words *words)
 {
-    const char *word = words->words, *end = word + words->size;
-    while (end - word >= size) {
-        Py_ssize_t same = 0;
-        while (same < size && (at[same] | words->folding) == (unsigned char)word[same]) {
+    for (int number = 0; number < words->count; number++) {
+        const char *word = words->at[number];
+        Py_ssize_t size = words->size[number], same = 0;
+        if (size != end - at) {
+            continue;
+        }
+        while (same < size && (at[same] | words->folding) == (Py_UCS1)word[same]) {
             same++;
         }
-        if (same == size && (word + size == end || word[size] == ' ')) {
+        if (same == size) {
             return 1;
         }
-        const char *space = memchr(word, ' ', (size_t)(end - word));
-        if (space == NULL) {
-            return 0;
-        }
-        word = space + 1;
     }
     return 0;
 }
@@ -114,7 +115,7 @@ tells(Line line, const Words *words)
 {
     while (line.at < line.end) {
         const Py_UCS1 *end = word_end(line.at, line.end);
-        if (end > line.at && is_listed(line.at, end - line.at, words)) {
+        if (is_listed(line.at, end, words)) {
             return 1;
         }
         line.at = end + 1;
@@ -149,11 +150,12 @@ static int
 has_shape(Line line, const Words *verdicts)
 {
     const Py_UCS1 *end = word_end(line.at, line.end);
-    return file_end(line) != NULL || is_item(line)
-           || (end > line.at && is_listed(line.at, end - line.at, verdicts));
+    return file_end(line) != NULL || is_item(line) || is_listed(line.at, end, verdicts);
 }
 
-/* Read a text, words and a number from the arguments; returns the number, or -1 with an error. */
+/* Read a text, words with a space between two of them, and a number; returns the number, or -1
+ * with an error.
+ */
 static Py_ssize_t
 take(PyObject *const *args, Py_ssize_t count, Words *words)
 {
@@ -162,15 +164,24 @@ take(PyObject *const *args, Py_ssize_t count, Words *words)
         PyErr_SetString(PyExc_TypeError, "a text in ASCII, words and a number are wanted");
         return -1;
     }
-    words->words = PyBytes_AS_STRING(args[1]);
-    words->size = PyBytes_GET_SIZE(args[1]);
+    const char *at = PyBytes_AS_STRING(args[1]), *end = at + PyBytes_GET_SIZE(args[1]);
+    for (words->count = 0; at < end && words->count < MOST_WORDS; words->count++) {
+        const char *space = memchr(at, ' ', (size_t)(end - at));
+        words->at[words->count] = at;
+        words->size[words->count] = (space == NULL ? end : space) - at;
+        at = space == NULL ? end : space + 1;
+    }
+    if (at < end) {
+        PyErr_SetString(PyExc_ValueError, "there are too many words");
+        return -1;
+    }
     return PyLong_AsSsize_t(args[2]);
 }
 
 PyObject *
 scan_is_shaped(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    Words verdicts = {NULL, 0, 0};
+    Words verdicts = {.folding = 0};
     Py_ssize_t least = take(args, count, &verdicts), lines = 0, shaped = 0;
     if (least == -1 && PyErr_Occurred()) {
         return NULL;
@@ -190,16 +201,17 @@ scan_is_shaped(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t co
     return PyBool_FromLong(lines >= least && shaped > lines / 2);
 }
 
-/* Add the characters from `at` to `end` to the keys of `found`, unless they are among them. */
+/* Add the characters of the text from `at` to `end` to the keys of `found`. */
 static int
-note(PyObject *found, const Py_UCS1 *at, const Py_UCS1 *end)
+note(PyObject *found, PyObject *text, const Py_UCS1 *at, const Py_UCS1 *end)
 {
-    PyObject *text = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, at, end - at);
-    if (text == NULL) {
+    const Py_UCS1 *start = PyUnicode_1BYTE_DATA(text);
+    PyObject *piece = PyUnicode_Substring(text, at - start, end - start);
+    if (piece == NULL) {
         return -1;
     }
-    int failed = PyDict_SetItem(found, text, Py_None);
-    Py_DECREF(text);
+    int failed = PyDict_SetItem(found, piece, Py_None);
+    Py_DECREF(piece);
     return failed;
 }
 
@@ -210,11 +222,11 @@ read_told(PyObject *text, const Words *words, Py_ssize_t most, PyObject *files, 
     for (Line line = line_at(at, end);; line = line_at(line.end + 1, end)) {
         Line bare = strip(line);
         const Py_UCS1 *behind = file_end(bare);
-        if (behind != NULL && note(files, bare.at, behind) < 0) {
+        if (behind != NULL && note(files, text, bare.at, behind) < 0) {
             return -1;
         }
         if (PyDict_GET_SIZE(status) < most && tells(bare, words)
-            && note(status, bare.at, bare.end) < 0) {
+            && note(status, text, bare.at, bare.end) < 0) {
             return -1;
         }
         if (line.end == end) {
@@ -226,7 +238,7 @@ read_told(PyObject *text, const Words *words, Py_ssize_t most, PyObject *files, 
 PyObject *
 scan_told(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    Words words = {NULL, 0, IS_SMALL};
+    Words words = {.folding = IS_SMALL};
     Py_ssize_t most = take(args, count, &words);
     if (most == -1 && PyErr_Occurred()) {
         return NULL;

@@ -59,6 +59,11 @@ class Analyses:
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
 
+    @property
+    def has_help(self) -> bool:
+        """Whether a model or a hook of the caller's may say what is left of a text."""
+        return self._may_write or self._classify_tokens is not None
+
     def findings(self, text: str) -> Findings:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)

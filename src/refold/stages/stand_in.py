@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
@@ -51,9 +51,11 @@ class StandIns:
 
     def __init__(self, draft: Draft, setting: Setting) -> None:
         self._draft = draft
-        self._setting = setting
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
+        self._helped_at = setting.options.depth if setting.analyses.has_help else None
+        """The depth at which others may say what stands in for a text."""
+        self._shows_ids: bool = setting.options.embed_summary_id
         self._quoted = {
             s.text for s in draft.segments if s.text.startswith("[") and TAG.match(s.text)
         }
@@ -87,44 +89,42 @@ class StandIns:
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter."""
-        length = _chars(texts)
-        summary_id, handle = self._id(sources), handle_of(sources)
-        for body in self._bodies(texts, char_budget(length, depth), depth):
-            for entities in (self._entities(texts, body, entity_cap(length)), []):
-                tag = summary_tag(
-                    body,
-                    merged=len(texts),
-                    entities=entities,
-                    summary_id=summary_id,
-                    handle=handle,
-                )
-                if self.is_shorter(tag, texts):
-                    return tag
-        return None
-
-    def _bodies(self, texts: Sequence[str], budget: int, depth: Depth) -> Iterator[str]:
-        """Say what matters in *texts*, the best way first; several texts each get a word in."""
         joined = "\n\n".join(texts)
+        budget = char_budget(_chars(texts), depth)
         if len(texts) == 1 and is_structured(joined):
-            yield summarize_structured(joined, budget)
-            return
-        yield from self._given(joined, depth)
+            return self._tagged(summarize_structured(joined, budget), texts, sources)
+        for given in self._given(joined, depth):
+            tag = self._tagged(given, texts, sources)
+            if tag is not None:
+                return tag
+        # Several texts each get a word in.
         groups = [self._analyses.units(text) for text in texts]
         first = best_of_each(groups) if len(groups) > 1 else []
-        summary = summarize_units(join_units(groups), budget, first)
-        yield summary or cut_words(joined.strip(), budget)
+        said = summarize_units(join_units(groups), budget, first)
+        return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
 
-    def _given(self, text: str, depth: Depth) -> Iterator[str]:
-        """Yield what others made of *text*; deeper than asked for, only our own means are used."""
-        if depth != self._setting.options.depth:
-            return
-        for given in (self._analyses.written(text), self._analyses.kept_tokens(text)):
-            if given is not None:
-                yield given
+    def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
+        """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
+        summary_id, handle = self._id(sources), handle_of(sources)
+        for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
+            tag = summary_tag(
+                body, merged=len(texts), entities=entities, summary_id=summary_id, handle=handle
+            )
+            if self.is_shorter(tag, texts):
+                return tag
+        return None
+
+    def _given(self, text: str, depth: Depth) -> list[str]:
+        """Return what others made of *text*; deeper than asked for, only our own means are used."""
+        if depth != self._helped_at:
+            return []
+        given = (self._analyses.written(text), self._analyses.kept_tokens(text))
+        return [body for body in given if body is not None]
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
         """Return what others made of *text*, or else its main sentences."""
-        return next(self._given(text, depth), None) or self._extract(text, budget)
+        given = self._given(text, depth)
+        return (given[0] if given else "") or self._extract(text, budget)
 
     def _extract(self, text: str, budget: int) -> str:
         units = self._analyses.units(text)
@@ -196,7 +196,7 @@ class StandIns:
 
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""
-        return summary_id_of(sources) if self._setting.options.embed_summary_id else ""
+        return summary_id_of(sources) if self._shows_ids else ""
 
 
 def _chars(texts: Sequence[str]) -> int:

@@ -19,15 +19,21 @@ def split_code(draft: Draft, _: Setting) -> Iterator[Verdict]:
     """Split texts with fenced code; keep them whole when there is hardly any prose."""
     for segment in draft.undecided():
         if has_fence(segment.text):
-            if prose_chars(segment.text) >= MIN_PROSE_CHARS:
+            if has_prose(segment.text):
                 yield segment, SplitCode(), "code_split"
             else:
                 yield segment, Keep(), "code_fence_no_prose"
 
 
-def prose_chars(text: str) -> int:
-    """Count the characters of prose around the fenced code of *text*."""
-    return sum(len(text[s.start : s.end].strip()) for s in iter_stretches(text) if not s.is_code)
+def has_prose(text: str) -> bool:
+    """Tell whether there is enough prose around the fenced code of *text* to be shortened."""
+    chars = 0
+    for start, end, is_code in iter_stretches(text):
+        if not is_code:
+            chars += len(text[start:end].strip())
+            if chars >= MIN_PROSE_CHARS:
+                return True
+    return False
 
 
 def is_kept_by_content(segment: Segment, setting: Setting) -> bool:
@@ -36,7 +42,7 @@ def is_kept_by_content(segment: Segment, setting: Setting) -> bool:
     if setting.is_large(segment.message):
         return is_json(text)
     if has_fence(text):
-        return prose_chars(text) < MIN_PROSE_CHARS
+        return not has_prose(text)
     return bool(setting.analyses.findings(text).hard) or is_json(text)
 
 

@@ -44,11 +44,9 @@ class CountedTexts:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
         if not message.is_turn:  # a record that no model ever sees
             return 0
-        total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
+        total = self._beside(message)
         for part in message.parts:
             total += self.count(part.text)
-        for text in message.opaque:
-            total += self.count(text)
         return total
 
     def fold(self, fold: Fold) -> int:
@@ -56,7 +54,14 @@ class CountedTexts:
         first = fold.sources[0]
         if fold.is_kept:
             return self.message(first)
-        texts = sum([self.count(text) for text in fold.texts_after])
-        if fold.is_rolled:
-            return texts + MESSAGE_OVERHEAD
-        return self.message(first) - sum([self.count(p.text) for p in first.parts]) + texts
+        total = MESSAGE_OVERHEAD if fold.is_rolled else self._beside(first)
+        for text in fold.texts_after:
+            total += self.count(text)
+        return total
+
+    def _beside(self, message: Message) -> int:
+        """Return what a message costs beside the texts that may be replaced."""
+        total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
+        for text in message.opaque:
+            total += self.count(text)
+        return total

@@ -19,6 +19,7 @@ typedef struct {
     const char *at[MOST_WORDS];
     Py_ssize_t size[MOST_WORDS];
     int count;
+    unsigned long firsts; /* one bit for each letter that one of them begins with */
     Py_UCS1 folding; /* what makes a letter small, if capitals do not matter */
 } Words;
 
@@ -81,10 +82,20 @@ file_end(Line line)
     return behind > digits && behind < line.end && *behind == ':' ? at : NULL;
 }
 
+/* The bit of a letter, small or not; other characters share one with some letter. */
+static unsigned long
+bit_of(Py_UCS1 c)
+{
+    return 1UL << (c & 31);
+}
+
 /* Whether the characters from `at` to `end` are one of the words. */
 static int
 is_listed(const Py_UCS1 *at, const Py_UCS1 *end, const Words *words)
 {
+    if (at == end || !(words->firsts & bit_of(*at))) {
+        return 0;
+    }
     for (int number = 0; number < words->count; number++) {
         const char *word = words->at[number];
         Py_ssize_t size = words->size[number], same = 0;
@@ -168,6 +179,7 @@ take(PyObject *const *args, Py_ssize_t count, Words *words)
     for (words->count = 0; at < end && words->count < MOST_WORDS; words->count++) {
         const char *space = memchr(at, ' ', (size_t)(end - at));
         words->at[words->count] = at;
+        words->firsts |= bit_of((Py_UCS1)*at);
         words->size[words->count] = (space == NULL ? end : space) - at;
         at = space == NULL ? end : space + 1;
     }

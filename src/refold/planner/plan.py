@@ -18,7 +18,7 @@ from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.planner.layout import YIELDING
-from refold.planner.recode import most_saved, plan_lossless, recode
+from refold.planner.recode import cost_lossless, most_saved, plan_lossless, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
@@ -71,15 +71,13 @@ def _plan_agent(
     What is selected is not what was shown, so no text refers to another one, and texts are said
     shorter only in ways that leave their parts readable, unless all of it can be shown.
     """
-    recoded = recode(messages, untouchable, tokens, IN_PARTS)
-    plan = plan_lossless(messages, untouchable, recoded, tokens)
-    cost = sum(map(tokens.fold, plan))
+    recoded = shorter = recode(messages, untouchable, tokens, IN_PARTS)
+    cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost > target and cost - most_saved(messages, untouchable, tokens, AS_A_WHOLE) <= target:
-        shortest = recode(messages, untouchable, tokens)
-        plan = plan_lossless(messages, untouchable, shortest, tokens)
-        cost = sum(map(tokens.fold, plan))
+        shorter = recode(messages, untouchable, tokens)
+        cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost <= target:
-        return plan, ["lossless"]
+        return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
     selected = Selection(
         messages,
         tokens,
@@ -92,7 +90,7 @@ def _plan_agent(
     ).make()
     if sum(map(tokens.fold, selected)) < cost:
         return selected, ["lossless", "select"]
-    return plan, ["lossless"]
+    return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
 
 
 def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:

@@ -106,6 +106,26 @@ def plan_lossless(
     return tuple(plan)
 
 
+def cost_lossless(
+    messages: Sequence[Message],
+    whole: Container[int],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+) -> int:
+    """Return the tokens of what `plan_lossless` would plan, without planning what stays as it is.
+
+    Most plans of that kind are only asked what they cost.
+    """
+    rereads = dict(_find_rereads(messages, whole, frozenset()))
+    shorter = {index for index, _ in (*rereads, *recoded)}
+    return sum(
+        tokens.fold(_fold(message, rereads, recoded, tokens, None))
+        if message.index in shorter
+        else tokens.message(message)
+        for message in messages
+    )
+
+
 def _fold(
     message: Message,
     rereads: Mapping[Key, Recoded],

@@ -19,6 +19,7 @@ class CountedTexts:
     def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
         self._counter = ForgivingCounter(counter, fallback)
         self._known: dict[str, int] = {}
+        self._messages: dict[Message, int] = {}
 
     @property
     def failures(self) -> int:
@@ -39,9 +40,16 @@ class CountedTexts:
     def forget(self) -> None:
         """Count everything anew from now on: the counter has learned."""
         self._known.clear()
+        self._messages.clear()
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
+        known = self._messages.get(message)
+        if known is None:
+            known = self._messages[message] = self._count_message(message)
+        return known
+
+    def _count_message(self, message: Message) -> int:
         if not message.is_turn:  # a record that no model ever sees
             return 0
         total = self._beside(message)

@@ -99,15 +99,16 @@ def _apply(
     before: int | None = None
     now, tokens = text, 0
     by: list[str] = []
+    has_lines = "\n" in text
     for codec in codecs:
-        new = new_form(codec, now)
+        new = new_form(codec, now) if has_lines or codec.on_one_line else None
         if new is None:
             continue
         if before is None:
             before = tokens = count(text)
         cost = count(new)
         if cost < tokens:
-            now, tokens = new, cost
+            now, tokens, has_lines = new, cost, "\n" in new
             by.append(codec.name)
     if before is None or before - tokens < max(_MIN_TOKENS, _MIN_SHARE * before):
         return None

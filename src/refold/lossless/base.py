@@ -34,6 +34,8 @@ class Codec:
     normal: Callable[[str], str] = _same
     reads_in_parts: bool = True
     """Whether a line of the new form can be understood without others far above it."""
+    on_one_line: bool = False
+    """Whether it has a use for a text without line breaks."""
 
 
 def count_words(text: str) -> int:

@@ -92,4 +92,11 @@ def _normal(text: str) -> str:
     return replace_documents(text, find_documents(text), minify) if _sees(text) else text
 
 
-CODEC: Final = Codec(name="json_data", sees=_sees, encode=_encode, decode=_decode, normal=_normal)
+CODEC: Final = Codec(
+    name="json_data",
+    sees=_sees,
+    encode=_encode,
+    decode=_decode,
+    normal=_normal,
+    on_one_line=True,
+)

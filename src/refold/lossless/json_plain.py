@@ -28,14 +28,16 @@ _BARE_TEXT: Final = re.compile(r"[^\s\"{}\[\],\x00-\x1f\x7f-\x9f]+")
 _LITERAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _LIKE_LITERAL: Final = re.compile(rf"{_LITERAL.pattern}|NaN|-?Infinity")
 """What stands for a number or a word of its own, here or in what others take for JSON."""
-_FIELD: Final = re.compile(
-    rf"[ \n]*+({BARE_KEY.pattern}+)"
-    rf"(?:=(?!<<)({_BARE_TEXT.pattern}+)|=\"([^\"\\\x00-\x1f]*+)\"|: ?({_LITERAL.pattern}))"
-    r"(?=[ \n}])"
-)
-"""A field with a text that needs no escapes or a literal, as most are."""
+_WORDS: Final = frozenset(("true", "false", "null", "NaN", "Infinity"))
+"""Those of them that are letters alone."""
 _FLAT: Final = re.compile(rf"\[({_BARE_TEXT.pattern}+(?:, {_BARE_TEXT.pattern}+)*+)\]")
 """A list of bare texts and literals."""
+_FIELD: Final = re.compile(
+    rf"[ \n]*+({BARE_KEY.pattern}+)"
+    rf"(?:=(?!<<)({_BARE_TEXT.pattern}+)|=\"([^\"\\\x00-\x1f]*+)\""
+    rf"|: ?(?:({_LITERAL.pattern})|{_FLAT.pattern}))(?=[ \n}}])"
+)
+"""A field with a text that needs no escapes, a literal or a flat list, as most are."""
 _BETWEEN: Final = re.compile(r"[ \n,]*")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TAGS: Final = ("END", "STOP", "EOF", "FIN")
@@ -77,13 +79,15 @@ def _list(items: list[Json]) -> str:
     if rows is not None:
         return f"[{write_plain(items[0])}{rows}]"
     written = list(map(write_plain, items))
-    if len(items) > 1 and all(type(item) in NESTED for item in items):
+    if len(items) > 1 and NESTED.issuperset(map(type, items)):
         return "[\n" + "\n".join(written) + "\n]"
     return "[" + ", ".join(written) + "]"
 
 
 def _text(text: str, *, is_item: bool = False) -> str:
     """Write a text bare if it can stand so, as a block if it has several lines, else quoted."""
+    if text.isalpha() and text not in _WORDS:  # as most are
+        return text
     # An address would swallow the bracket after it.
     if _BARE_TEXT.fullmatch(text) and "://" not in text and not text.startswith("<<"):
         return quote(text) if is_item and _LIKE_LITERAL.fullmatch(text) else text
@@ -107,7 +111,7 @@ def _value(text: str, place: int, depth: int) -> tuple[Json, int]:
     if text.startswith("[", place):
         flat = _FLAT.match(text, place)
         if flat:
-            return [_bare(item) for item in flat[1].split(", ")], flat.end()
+            return _read_flat(flat[1]), flat.end()
         return _read_list(text, place + 1, depth)
     literal = _LITERAL.match(text, place)
     if literal and not _BARE_TEXT.match(text, literal.end()):
@@ -115,8 +119,15 @@ def _value(text: str, place: int, depth: int) -> tuple[Json, int]:
     return _read_text(text, place)
 
 
-def _bare(spelling: str) -> Json:
-    return _literal(spelling) if _LITERAL.fullmatch(spelling) else spelling
+def _read_flat(items: str) -> list[Json]:
+    return [
+        item
+        if item.isalpha() and item not in _LITERALS
+        else _literal(item)
+        if _LITERAL.fullmatch(item)
+        else item
+        for item in items.split(", ")
+    ]
 
 
 def _literal(spelling: str) -> Json:
@@ -130,10 +141,13 @@ def _read_object(text: str, place: int, depth: int) -> tuple[Json, int]:
     fields: dict[str, Json] = {}
     while True:
         while simple := _FIELD.match(text, place):
-            key, bare, quoted, literal = simple.groups()
+            key, bare, quoted, literal, flat = simple.groups()
             if key in fields:
                 raise MisspelledError(place)
-            fields[key] = _literal(literal) if literal is not None else bare or quoted
+            if literal is not None:
+                fields[key] = _literal(literal)
+            else:
+                fields[key] = bare or quoted if flat is None else _read_flat(flat)
             place = simple.end()
         place = _skip(text, place)
         if text.startswith("}", place):

@@ -94,4 +94,11 @@ def _note(folders: str, name: str, known: dict[str, str]) -> None:
         known[name] = folders
 
 
-CODEC: Final = Codec(name="paths", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False)
+CODEC: Final = Codec(
+    name="paths",
+    sees=_sees,
+    encode=_encode,
+    decode=_decode,
+    reads_in_parts=False,
+    on_one_line=True,
+)

@@ -68,5 +68,10 @@ def _encode(text: str) -> str | None:
 
 
 CODEC: Final = Codec(
-    name="terminal", sees=_sees, encode=_encode, decode=lambda text: text, normal=_clean
+    name="terminal",
+    sees=_sees,
+    encode=_encode,
+    decode=lambda text: text,
+    normal=_clean,
+    on_one_line=True,
 )

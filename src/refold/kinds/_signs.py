@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from refold.kinds._rules import any_of
@@ -18,6 +20,28 @@ NEEDLES: Final = (
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
 """In small letters; one of these is in every line of a program's output that tells of trouble."""
+
+_BY_RARITY: Final = "xkvbpgwyfmucldrhsnioate "
+"""The letters of needles in English, rare ones first; signs are rarer still."""
+
+
+def _from_rarest(needles: Iterable[str]) -> str:
+    """Return a pattern that finds any of *needles* from its rarest letter.
+
+    The engine looks for a set of letters at full speed, and most letters of a text are common.
+    What stands before is looked at last: what follows tells most words apart at once.
+    """
+    by_letter: defaultdict[str, list[str]] = defaultdict(list)
+    for needle in needles:
+        letter = min(needle, key=_BY_RARITY.find)
+        end = needle.index(letter) + 1
+        by_letter[letter].append(f"{re.escape(needle[end:])}(?<={re.escape(needle)})")
+    return any_of(*(re.escape(letter) + any_of(*rest) for letter, rest in by_letter.items()))
+
+
+ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
+"""What one of the needles has in its midst; for those in other scripts there is the next."""
+FOREIGN_NEEDLES: Final = tuple(needle for needle in NEEDLES if not needle.isascii())
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"
 _RAISED: Final = (

@@ -19,7 +19,15 @@ from typing import Final, NamedTuple
 from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
-from refold.kinds._signs import GRADES, IN_SOURCE, NEEDLES, PLAIN_FIELD, judge_output
+from refold.kinds._signs import (
+    ANY_NEEDLE,
+    FOREIGN_NEEDLES,
+    GRADES,
+    IN_SOURCE,
+    NEEDLES,
+    PLAIN_FIELD,
+    judge_output,
+)
 from refold.kinds._wrapping import mark_wrapping
 from refold.kinds.base import (
     BAD_SUMMARY,
@@ -166,13 +174,16 @@ def _suspects(text: str) -> list[tuple[int, int, int]]:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when they become small
         lower = text.translate(_TO_LOWER)
+    first = _find_first(lower)
+    if first < 0:
+        return []  # nearly every text ends here
     found: dict[int, tuple[int, int, int]] = {}
     for needle in NEEDLES:
-        start, end = 0, -1
-        at = lower.find(needle)
+        start = end = first
+        at = lower.find(needle, first)
         while at >= 0:
             if at >= end:
-                start = text.rfind("\n", max(end, 0), at) + 1 or start
+                start = text.rfind("\n", end, at) + 1 or start
                 end = text.find("\n", at)
                 end = len(text) if end < 0 else end
             if end - start <= LONG:
@@ -182,3 +193,11 @@ def _suspects(text: str) -> list[tuple[int, int, int]]:
                 found.setdefault(at // LONG + len(text), (at, start, end))
                 at = lower.find(needle, min(end, at + LONG))
     return sorted(found.values())
+
+
+def _find_first(lower: str) -> int:
+    """Return where the first line starts that may hold a needle; -1 if there is none."""
+    if not lower.isascii() and any(map(lower.__contains__, FOREIGN_NEEDLES)):
+        return 0
+    found = ANY_NEEDLE.search(lower)
+    return -1 if found is None else lower.rfind("\n", 0, found.start()) + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 _HEAD: Final = 8_000
@@ -34,21 +33,25 @@ def unwrap(text: str) -> str:
     return text.replace("\\n", " \n").replace("\\t", " \t").replace('\\"', ' "')
 
 
-@dataclass(frozen=True, slots=True)
 class Sample:
-    """What `claims` may look at; its size does not grow with the text."""
+    """What `claims` may look at; its size does not grow with the text. Read-only."""
 
-    text: str
-    """The head, the middle and the end of the text."""
-    lines: list[str]
-    """Some lines from the head, the middle and the end that are not blank, without blank ends."""
-    block: str
-    """The same lines as one text, a line break before each."""
-    tool: str = ""
-    arguments: str = ""
-    """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
-    is_unwrapped: bool = False
-    """Whether the text was an output inside of JSON."""
+    __slots__ = ("arguments", "block", "is_unwrapped", "lines", "text", "tool")
+
+    def __init__(
+        self, text: str, lines: list[str], tool: str, arguments: str, *, is_unwrapped: bool
+    ) -> None:
+        self.text: Final = text
+        """The head, the middle and the end of the text."""
+        self.lines: Final = lines
+        """Some lines from there that are not blank, without blank ends."""
+        self.block: Final = "\n".join(("", *lines))
+        """The same lines as one text, a line break before each."""
+        self.tool: Final = tool.lower()
+        self.arguments: Final = f" {arguments[:_ARGUMENTS]}"
+        """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
+        self.is_unwrapped: Final = is_unwrapped
+        """Whether the text was an output inside of JSON."""
 
     @property
     def was_search(self) -> bool:
@@ -90,5 +93,4 @@ def take_sample(text: str, tool: str, arguments: str) -> Sample:
         for line in lines
         if line[0] not in _FRAME_STARTS or not _FRAME_LINE.match(line)
     ]
-    block = "\n".join(("", *lines))
-    return Sample(text, lines, block, tool.lower(), " " + arguments[:_ARGUMENTS], is_unwrapped)
+    return Sample(text, lines, tool, arguments, is_unwrapped=is_unwrapped)

@@ -47,7 +47,11 @@ _BARE: Final = re.compile(
 )
 """A diagnostic that does not say how bad it is: those of linters have a number, Go's are errors."""
 _IS_BARE: Final = line_pattern(rf"{_PLACE}\S")
-_IS_BUILD: Final = line_pattern(
+_HAS_PLACE: Final = re.compile(r":[0-9]++:[0-9]++: ")
+_IS_STEP: Final = line_pattern(rf"[ \t]*+(?=[BCDFGHRSU>\[acglmn]){_SURE_STEP}")
+_SIGNS, _WORDS = (":", "-->"), ("error", "warning", "note", "-->")
+"""One of either is in every diagnostic; the first are looked for at once."""
+_IS_STEP_OR_DIAGNOSTIC: Final = line_pattern(
     r"[^\s:(][^\n:(]{0,200}+"
     r"(?::[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b"
     r"|\([0-9]++,[0-9]++\): (?:error|warning) )",
@@ -68,8 +72,9 @@ _MARKS: Final = line_rules(
 
 
 def _claims(sample: Sample) -> bool:
-    told = sample.count(_IS_BUILD)
-    if not sample.was_search:
+    may_diagnose = sample.has(*_SIGNS) and sample.has(*_WORDS)
+    told = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
+    if _HAS_PLACE.search(sample.block) and not sample.was_search:
         told = max(told, sample.count(_IS_BARE))
     return told >= 2 and told >= 0.3 * len(sample.lines)
 

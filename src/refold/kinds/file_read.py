@@ -91,7 +91,7 @@ _COUNTED: Final = line_pattern(r"[ \t]*+[0-9]++(?:→|:(?![0-9])|\|)", r"\[File:
 _CODE: Final = line_pattern(
     r"[ \t]*+"
     + any_of(
-        _SIGNATURE,
+        rf"(?=[a-z#]){_SIGNATURE}",
         r"import |from \S++ import |#include|package |@\w",
         r"(?:return|elif|else|except|try|finally|break|continue|raise|yield)\b|self\.",
         r"(?:if|for|while|with) [^\n]*+(?<=[:{])",

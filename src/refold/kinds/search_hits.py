@@ -47,6 +47,8 @@ def _claims(sample: Sample) -> bool:
         return bool(hits) and (_ONE_HIT.match(sample.lines[0]) is not None or sample.was_search)
     if hits >= 0.5:
         return not _counts_up(sample.lines)
+    if not hits and not sample.was_search:
+        return False  # nearly every text ends here
     around = sample.share(_IS_AROUND)
     if hits and hits + around >= 0.7:
         return True

@@ -132,7 +132,7 @@ _MARKS: Final = line_rules(
     (NOISE, _SETUP),
 )
 _IS_RUN: Final = line_pattern(
-    r"(?=[=0-9RTtFPo>\[ -])"  # most lines are passed over by their first letter
+    r"(?= *+[=0-9RTtFPo>\[✓✔✕✗✖×-])"  # most lines are passed over by their first letter
     + any_of(
         rf"=++ (?:test session starts|FAILURES|ERRORS|short test summary|{_COUNTS})|{_COUNTS}",
         r"Ran [0-9]++ tests? in |test result: |--- (?:FAIL|PASS|SKIP): |=== RUN |ok  \t|FAIL\t",

@@ -117,12 +117,19 @@ def test_explain_as_table_and_json(refold: Refold, file: Path) -> None:
     )
 
 
-def test_explain_knows_what_was_folded_before(refold: Refold, file: Path) -> None:
-    refold("compress", file, "-o", "b.jsonl")
-    stored = Path("b.jsonl.refold.db").read_bytes()
-    rows = json.loads(refold("explain", "b.jsonl", "--json", "--set", "recency_window=0").out)
+@pytest.mark.parametrize("place", [(), ("--store", "s.db"), ("--json",)])
+def test_every_command_knows_what_was_folded_before(
+    refold: Refold, file: Path, place: tuple[str, ...]
+) -> None:
+    refold("compress", file, "-o", "b.jsonl", *place)
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    look = ("b.jsonl", "--json", "--set", "recency_window=0", *place)
+    rows = json.loads(refold("explain", *look).out)
     assert [row["reason"] for row in rows[:4]] == ["already_compressed"] * 4
-    assert Path("b.jsonl.refold.db").read_bytes() == stored
+    assert json.loads(refold("stats", *look).out)["messages_compressed"] == 4
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+    again = json.loads(refold("compress", *look).out)
+    assert again["compression"]["messages_compressed"] == 4
 
 
 def test_a_sidecar_begins_with_what_the_one_of_the_input_knows(refold: Refold, file: Path) -> None:

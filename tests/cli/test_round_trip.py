@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from refold import uncompress
+from refold.cli.document import parse_document
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl, odd_lines, prose, shapes
 
@@ -66,6 +68,28 @@ def test_two_rounds_in_json_documents(refold: Refold, file: Path) -> None:
     two = refold("compress", "-", "--set", "recency_window=0", stdin=one).out
     assert "verbatim" in json.loads(two)
     assert refold("uncompress", "-", stdin=two).out == before
+
+
+@pytest.mark.parametrize("place", [(), ("--store", "s.db")])
+def test_from_a_store_into_one_json_document(
+    refold: Refold, file: Path, place: tuple[str, ...]
+) -> None:
+    before = file.read_bytes()
+    assert refold("compress", file, "-o", "one", *place).code == 0
+    again = ("--json", "-o", "two", "--set", "recency_window=0")
+    assert refold("compress", "one", *again, *place).code == 0
+    assert refold("uncompress", "two").out == before
+    assert refold("uncompress", "two", "--one-layer").out == Path("one").read_bytes()
+    document = json.loads(Path("two").read_bytes())
+    back = uncompress(document["messages"], document["verbatim"])
+    assert back.messages == parse_document(before.decode(), "")[0].messages
+
+
+def test_from_one_json_document_into_a_store(refold: Refold, file: Path) -> None:
+    refold("compress", file, "--json", "-o", "one")
+    again = ("--store", "s.db", "--set", "recency_window=0")
+    assert refold("compress", "one", "-o", "two", *again).code == 0
+    assert refold("uncompress", "two", "--store", "s.db").out == file.read_bytes()
 
 
 def test_in_place(refold: Refold, file: Path) -> None:

@@ -23,7 +23,14 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
-from refold.cli.originals import Sidecar, check_out, inherit, open_embedded, sidecar_of
+from refold.cli.originals import (
+    Sidecar,
+    check_out,
+    embed_originals,
+    inherit,
+    open_embedded,
+    sidecar_of,
+)
 from refold.cli.progress import working
 from refold.cli.words import count_of, percent_saved
 from refold.errors import StoreError
@@ -78,9 +85,11 @@ def command(
         )
     with ExitStack() as stack:
         if store is not None:
-            inherit(file, Path(store))
+            inherit(document, file, Path(store))
         elif out is not None and not as_json:
-            inherit(file, sidecar_of(out))
+            inherit(document, file, sidecar_of(out))
+        if as_json:
+            document = embed_originals(document, file, store)
         chosen, place = _choose_store(document, out, store, as_json, stack)
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:
             folded = fold_file(document, options, chosen, progress)
@@ -96,10 +105,7 @@ def _choose_store(
 ) -> tuple[Store, str]:
     """Return where the originals go, and how to call that place."""
     if store is not None:
-        opened = stack.enter_context(SqliteStore(store))
-        if document.verbatim:
-            opened.put(document.verbatim)
-        return opened, store
+        return stack.enter_context(SqliteStore(store)), store
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)

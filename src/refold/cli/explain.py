@@ -17,6 +17,7 @@ from refold.cli.options import (
     file_argument,
     fold_options,
     json_option,
+    known_option,
     make_options,
 )
 from refold.cli.originals import open_for_looking
@@ -37,6 +38,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @file_argument
 @fold_options
+@known_option
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 @click.option(
@@ -46,12 +48,15 @@ Examples:
     metavar="N",
     help="Show one message piece by piece: what is kept, what is dropped, and why.",
 )
-def command(*, file: str, as_json: bool, full: bool, number: int | None, **choices: Any) -> None:
+def command(
+    *, file: str, store: str | None, as_json: bool, full: bool, number: int | None, **choices: Any
+) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
     options = make_options(**choices, trace=True)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        folded = fold_file(document, options, open_for_looking(document, file, stack), progress)
+        known = open_for_looking(document, file, store, stack)
+        folded = fold_file(document, options, known, progress)
         rows = list(tell(document, folded, options.format))
     if number is not None:
         rows = _choose(rows, number)

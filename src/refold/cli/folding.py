@@ -24,7 +24,7 @@ from refold.restore import looks_folded
 from refold.result import Result
 from refold.stores import Store
 
-_LINES_PREFIX: Final = "refold:lines:"
+LINES_PREFIX: Final = "refold:lines:"
 """Where the exact spelling of folded records is kept, by all the text up to their stand-in.
 
 Each spelling also says in which round of folding it was made: files are unfolded round by round."""
@@ -133,7 +133,7 @@ class _Chain:
         """Take the next record in; return the key of the place behind it."""
         data = raw.encode()
         self._hash.update(len(data).to_bytes(8) + data)
-        return _LINES_PREFIX + self._hash.hexdigest()
+        return LINES_PREFIX + self._hash.hexdigest()
 
 
 def _keep_spellings(

@@ -30,6 +30,9 @@ out_option = click.option(
 store_option = click.option(
     "--store", "store", metavar="DB", help="Keep the originals in this SQLite file."
 )
+known_option = click.option(
+    "--store", "store", metavar="DB", help="The SQLite file that has the originals."
+)
 format_option = click.option(
     "--format",
     "format_name",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from refold.cli.document import Document
-from refold.cli.folding import Originals, may_be_folded
+from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file
 from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import StoreError
-from refold.stores import MemoryStore, SqliteStore
+from refold.model.provenance import LINK_PREFIX, Provenance, read_provenance
+from refold.model.wire import digest
+from refold.stores import MemoryStore, SqliteStore, Store
 from refold.stores.sqlite_file import copy_entries
 
 
@@ -25,16 +28,14 @@ def sidecar_of(path: str) -> Path:
 class Sidecar:
     """A store beside a file: it is there once something is put into it, not before."""
 
-    def __init__(self, path: Path, stack: ExitStack, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, stack: ExitStack) -> None:
         self._path = path
         self._stack = stack
-        self._read_only = read_only
         self._store: SqliteStore | None = None
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep *entries*, in a new file if need be; a read-only sidecar only looks as if it did."""
-        if not self._read_only:
-            self._open().put(entries)
+        """Keep *entries*, in a new file if need be."""
+        self._open().put(entries)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known; nothing while there is no file."""
@@ -44,15 +45,34 @@ class Sidecar:
 
     def _open(self) -> SqliteStore:
         if self._store is None:
-            store = SqliteStore(self._path, read_only=self._read_only)
-            self._store = self._stack.enter_context(store)
+            self._store = self._stack.enter_context(SqliteStore(self._path))
         return self._store
 
 
-def inherit(source: str, target: Path) -> None:
-    """Let a store know what the sidecar of *source* knows: its stand-ins travel along."""
+class Reading:
+    """A store that is only looked into: it notes what was found, and keeps nothing that is put."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.found: dict[str, Any] = {}
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Look as if *entries* were kept."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known."""
+        found = self._store.get(keys)
+        self.found.update(found)
+        return found
+
+
+def inherit(document: Document, source: str, target: Path) -> None:
+    """Let a store know what is known of the originals of *source*: its stand-ins travel along."""
     known = sidecar_of(source)
-    if source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
+    if document.verbatim is not None:
+        with SqliteStore(target) as store:
+            store.put(_entries(document.verbatim))
+    elif source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
         copy_entries(known.absolute(), target.absolute())
 
 
@@ -82,22 +102,83 @@ def is_store(path: Path) -> bool:
 def open_embedded(document: Document) -> MemoryStore:
     """Return a store in memory that knows the originals that came with *document*."""
     store = MemoryStore()
-    if document.verbatim:
-        store.put(document.verbatim)
+    store.put(_entries(document.verbatim or {}))
     return store
 
 
-def open_for_looking(document: Document, path: str, stack: ExitStack) -> MemoryStore | Sidecar:
+def _entries(verbatim: Mapping[str, Any]) -> dict[str, Any]:
+    """Name originals as a store does, by content, and also by id as stand-ins of others do."""
+    originals = [
+        value for key, value in verbatim.items() if not key.startswith((LINK_PREFIX, LINES_PREFIX))
+    ]
+    return {**verbatim, **{digest(value): value for value in originals}}
+
+
+def open_for_looking(
+    document: Document, path: str, store_path: str | None, stack: ExitStack
+) -> Store:
     """Return what is known of a file's originals, so that earlier stand-ins are recognised."""
-    if document.verbatim is not None or path == STDIO:
+    found = _find(document, path, store_path, stack)
+    if found is None or isinstance(found, Mapping):
         return open_embedded(document)
-    return Sidecar(sidecar_of(path), stack, read_only=True)
+    return Reading(found)
+
+
+def embed_originals(document: Document, path: str, store_path: str | None) -> Document:
+    """Return *document* with the originals of its stand-ins in it, wherever they are now.
+
+    A store that is not there yet is no place to look.
+    """
+    known = store_path if store_path is not None and Path(store_path).exists() else None
+    with ExitStack() as stack:
+        found = _find(document, path, known, stack)
+        if found is None or isinstance(found, Mapping):
+            return document
+        reading = Reading(found)
+        unfold_file(document, reading, one_layer=False)
+    verbatim = _verbatim(document.messages, reading.found)
+    return replace(document, verbatim={**(document.verbatim or {}), **verbatim})
+
+
+def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the originals that a store had by the ids that the stand-ins call them."""
+    notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
+    links = [Provenance.from_wire(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
+    wires = [*messages, *(found[key] for key in found if key not in notes)]
+    originals = {
+        id_: found[key]
+        for provenance in (*links, *map(read_provenance, wires))
+        if provenance is not None
+        for id_, key in zip(provenance.ids, provenance.digests or provenance.ids, strict=True)
+        if key in found
+    }
+    return {**originals, **notes}
 
 
 def find_originals(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Originals:
-    """Return the originals of a folded file, from the first place that has any."""
+    """Return the originals of a folded file; it is an error if it needs some and there are none."""
+    found = _find(document, path, store_path, stack)
+    if found is not None:
+        return found
+    if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
+        return {}  # nothing in it looks folded, so nothing is missing
+    sidecar = str(sidecar_of(path))
+    looked = "standard input has none with it" if path == STDIO else f"there is no {sidecar!r}"
+    raise StoreError(
+        f"no originals for {document.name}: {looked}; name their store with --store DB, "
+        "or unfold a document that was written with compress --json"
+    )
+
+
+def _find(
+    document: Document, path: str, store_path: str | None, stack: ExitStack
+) -> Originals | None:
+    """Return the originals of a file from the first place there is: --store, itself, its sidecar.
+
+    Whatever reads a folded file asks this.
+    """
     if store_path is not None:
         if not Path(store_path).exists():
             raise StoreError(f"the store {store_path!r} does not exist; check the path of --store")
@@ -107,10 +188,4 @@ def find_originals(
     sidecar = sidecar_of(path)
     if path != STDIO and sidecar.exists():
         return stack.enter_context(SqliteStore(sidecar, read_only=True))
-    if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
-        return {}  # nothing in it looks folded, so nothing is missing
-    looked = "standard input has none with it" if path == STDIO else f"there is no {str(sidecar)!r}"
-    raise StoreError(
-        f"no originals for {document.name}: {looked}; name their store with --store DB, "
-        "or unfold a document that was written with compress --json"
-    )
+    return None

@@ -16,6 +16,7 @@ from refold.cli.options import (
     file_argument,
     fold_options,
     json_option,
+    known_option,
     make_options,
 )
 from refold.cli.originals import open_for_looking
@@ -33,13 +34,15 @@ Examples:
 @click.command(epilog=_EPILOG)
 @file_argument
 @fold_options
+@known_option
 @json_option
-def command(*, file: str, as_json: bool, **choices: Any) -> None:
+def command(*, file: str, store: str | None, as_json: bool, **choices: Any) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
     options = make_options(**choices)
     document = read_document(file)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        folded = fold_file(document, options, open_for_looking(document, file, stack), progress)
+        known = open_for_looking(document, file, store, stack)
+        folded = fold_file(document, options, known, progress)
     before, after = folded.turns
     figures = folded.result.compression
     if as_json:

@@ -9,7 +9,7 @@ import click
 
 from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, write_text
-from refold.cli.options import EPILOG, file_argument, out_option, quiet_option
+from refold.cli.options import EPILOG, file_argument, known_option, out_option, quiet_option
 from refold.cli.originals import check_out, find_originals
 from refold.cli.progress import working
 from refold.cli.style import Style
@@ -35,7 +35,7 @@ compress --json wrote), else from FILE.refold.db.
 @click.command(epilog=_EPILOG)
 @file_argument
 @out_option
-@click.option("--store", "store", metavar="DB", help="The SQLite file that has the originals.")
+@known_option
 @click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
 @click.option("--json", "as_json", is_flag=True, help="Write messages and figures as one JSON.")
 @quiet_option

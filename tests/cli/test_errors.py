@@ -268,12 +268,15 @@ def test_interrupt(tmp_path: Path) -> None:
     assert b"Traceback" not in err
 
 
-def test_broken_pipe_is_quiet() -> None:
+@pytest.mark.parametrize("args", [("demo",), ("explain", "a"), ("compress", "a", "--json", "-q")])
+def test_broken_pipe_is_quiet(tmp_path: Path, args: tuple[str, ...]) -> None:
+    (tmp_path / "a").write_bytes(jsonl(chat()))
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as gone:
         done = subprocess.run(
-            [sys.executable, "-m", "refold", "demo"],
+            [sys.executable, "-m", "refold", *args],
+            cwd=tmp_path,
             stdout=gone,
             stderr=subprocess.PIPE,
             check=False,

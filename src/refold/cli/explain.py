@@ -80,13 +80,8 @@ def _choose(rows: Sequence[Row], number: int) -> list[Row]:
 
 
 def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) -> None:
-    from refold.cli.render import (
-        draw_explanation,
-        draw_notes,
-        draw_pieces,
-        draw_totals,
-        make_console,
-    )
+    from refold.cli.explanation import print_explanation
+    from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
 
     console = make_console()
     if is_one:
@@ -94,10 +89,9 @@ def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) 
             if row.pieces:
                 console.print(draw_pieces(row, console.width, full=full))
             else:
-                console.print(draw_explanation([row], console.width, full=full))
+                print_explanation(console, [row], full=full)
         return
-    turns = [row for row in rows if row.is_turn]
-    console.print(draw_explanation(turns, console.width, full=full))
+    print_explanation(console, [row for row in rows if row.is_turn], full=full)
     notes = draw_notes([row for row in rows if not row.is_turn])
     if notes is not None:
         console.print(notes)

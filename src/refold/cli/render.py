@@ -30,7 +30,7 @@ _TOTALS_CHARS: Final = 38
 _SHARES_CHARS: Final = 50
 """What stands around the bars of the totals and of the shares."""
 _MIN_EXCERPT: Final = 16
-_ROLE_COLOURS: Final = {
+ROLE_COLOURS: Final = {
     "system": "magenta",
     "developer": "magenta",
     "user": "blue",
@@ -93,34 +93,12 @@ def draw_decisions(rows: Sequence[Row], width: int) -> Table:
         word, colour = action_word(row.action)
         is_kept = row.action == "preserved"
         table.add_row(
-            Text(_number(row), style="dim"),
-            _role(row.role),
+            Text(number_of(row), style="dim"),
+            Text(role_of(row), style=ROLE_COLOURS.get(row.role, "")),
             Text(word, style=colour),
-            _chars(row),
+            Text(chars_of(row), style="dim" if row.chars_before == row.chars_after else ""),
             Text(reason_words(row.reason), style="dim" if is_kept else ""),
             *([Text(excerpt(row.before, room), style="dim")] if room >= _MIN_EXCERPT else []),
-        )
-    return table
-
-
-def draw_explanation(rows: Sequence[Row], width: int, *, full: bool) -> Table:
-    """Draw the decisions with the texts themselves, shortened unless *full*."""
-    from rich.text import Text
-
-    table = _table()
-    for name, right in (("#", True), ("role", False), ("what", False), ("chars", True)):
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    table.add_column("why, before and after", ratio=1, overflow="fold")
-    chars = max(30, (width - 44) * 2)
-    for row in rows:
-        word, colour = action_word(row.action)
-        story = Text("\n".join((reason_words(row.reason), *sum_up(row.pieces))))
-        if row.before:
-            story.append("\n− " + _shown(row.before, chars, full), style="dim")
-        if row.after and row.after != row.before:
-            story.append("\n+ " + _shown(row.after, chars, full), style=colour)
-        table.add_row(
-            Text(_number(row), style="dim"), _role(row.role), Text(word, colour), _chars(row), story
         )
     return table
 
@@ -155,10 +133,12 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
             Text(f"{first:,}" if first == last else f"{first:,}–{last:,}", style="dim"),
             Text(f"{sum(piece.tokens for piece in run):,}", style="dim"),
             Text(run_words(run), style=style),
-            Text(_shown(said, max(30, width - 60), full), style=style),
+            Text(shown(said, max(30, width - 60), full), style=style),
         )
     head = Text.assemble(
-        (f"#{_number(row)} {row.role} · ", "bold"), (word, colour), f" · {reason_words(row.reason)}"
+        (f"#{number_of(row)} {row.role} · ", "bold"),
+        (word, colour),
+        f" · {reason_words(row.reason)}",
     )
     return Group(head, Text("\n".join(sum_up(row.pieces))), table)
 
@@ -171,7 +151,7 @@ def draw_pair(row: Row, width: int) -> RenderableType:
     word, colour = action_word(row.action)
     height = 9 if width >= _NARROW else 6
     inner = (width // 2 if width >= _NARROW else width) - 6
-    title = f"#{_number(row)} {row.role} · before · {row.chars_before:,} chars"
+    title = f"#{number_of(row)} {row.role} · before · {row.chars_before:,} chars"
     before = _panel(row.before, title, "dim", inner, height)
     after = _panel(row.after, f"after · {row.chars_after:,} chars · {word}", colour, inner, height)
     if width < _NARROW:
@@ -234,26 +214,26 @@ def _fit(text: str, width: int, height: int) -> Iterable[str]:
     return [*shown, f"… {max(left, 1):,} more characters"]
 
 
-def _shown(text: str, chars: int, full: bool) -> str:
+def shown(text: str, chars: int, full: bool) -> str:
+    """Return *text*, whole or its beginning on one line, safe to print."""
     return clean(text) if full else excerpt(text, chars)
 
 
-def _number(row: Row) -> str:
+def number_of(row: Row) -> str:
+    """Name a text by its message, and its part if it is not the first."""
     return f"{row.index}.{row.part}" if row.part else str(row.index)
 
 
-def _role(role: str) -> Text:
-    from rich.text import Text
+def role_of(row: Row) -> str:
+    """Return a role that fits into its column."""
+    return excerpt(row.role, 14)
 
-    return Text(excerpt(role, 14), style=_ROLE_COLOURS.get(role, ""))
 
-
-def _chars(row: Row) -> Text:
-    from rich.text import Text
-
+def chars_of(row: Row) -> str:
+    """Say how long a text was, and is if that changed."""
     if row.chars_before == row.chars_after:
-        return Text(f"{row.chars_before:,}", style="dim")
-    return Text.assemble((f"{row.chars_before:,} → ", "dim"), f"{row.chars_after:,}")
+        return f"{row.chars_before:,}"
+    return f"{row.chars_before:,} → {row.chars_after:,}"
 
 
 def draw_shares(shares: Sequence[Share], width: int) -> Table:
@@ -268,7 +248,7 @@ def draw_shares(shares: Sequence[Share], width: int) -> Table:
     for name in ("role", "kind", "items", "tokens", "", ""):
         table.add_column(name, justify="right" if name in ("items", "tokens") else "left")
     for share in shares:
-        colour = _ROLE_COLOURS.get(share.role, "white")
+        colour = ROLE_COLOURS.get(share.role, "white")
         table.add_row(
             Text(clean(share.role), style=colour),
             share.kind,

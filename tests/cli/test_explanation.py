@@ -1,0 +1,68 @@
+"""The rows of `refold explain`, as they are printed."""
+
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from refold.cli.document import parse_document
+from refold.cli.explanation import print_explanation, wrap
+from refold.cli.folding import fold_file
+from refold.cli.story import Row, tell
+from refold.options import Options
+from refold.stores import MemoryStore
+from tests.cli.session import chat, jsonl
+
+TEXTS = st.text(st.sampled_from("ab \n\t漢\u0301é"))
+
+
+class Screen(io.StringIO):
+    """Counts the rows that are there whenever something new is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[int] = []
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        self.seen.append(self.getvalue().count("− "))
+        return written
+
+
+def rows(count: int) -> list[Row]:
+    document, _ = parse_document(jsonl(chat(count)).decode(), "chat")
+    folded = fold_file(document, Options(trace=True), MemoryStore())
+    return list(tell(document, folded, "auto"))
+
+
+def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:
+    screen = Screen()
+    print_explanation(Console(file=screen, width=80), rows(500), full=False)
+    assert screen.seen[-1] == 500
+    assert any(0 < seen <= 100 for seen in screen.seen)
+
+
+def test_columns_are_straight_and_nothing_is_wider_than_the_screen() -> None:
+    screen = io.StringIO()
+    print_explanation(Console(file=screen, width=72), rows(120), full=True)
+    lines = screen.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= 72
+    edge = lines[1].index("why")
+    assert all(line[edge - 3 : edge].strip("─ ") == "" for line in lines)
+
+
+@given(TEXTS, st.integers(2, 12))
+def test_wrapping_loses_nothing_but_blanks(text: str, width: int) -> None:
+    lines = list(wrap(text, width))
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_lines_break_at_blanks_where_there_are_any() -> None:
+    assert list(wrap("one two three", 8)) == ["one two", "three"]
+    assert list(wrap("a" * 9 + " b", 4)) == ["aaaa", "aaaa", "a b"]
+    assert list(wrap("x\n\n    indented code", 10)) == ["x", "", "    indent", "ed code"]

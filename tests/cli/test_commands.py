@@ -278,6 +278,18 @@ def test_a_budget_is_kept_and_everything_comes_back(
     assert refold("uncompress", out).out == file.read_bytes()
 
 
+def test_a_budget_may_be_a_share_of_the_tokens(refold: Refold, file: Path) -> None:
+    tokens = json.loads(refold("count", file, "--json", "--model", "gpt-5").out)["tokens"]
+    for share in ("60%", "62.5 %"):
+        budget = int(tokens * float(share.strip(" %")) / 100)
+        by_share, by_number = (
+            refold("compress", file, "--json", "--model", "gpt-5", "--budget", chosen).out
+            for chosen in (share, budget)
+        )
+        assert by_share == by_number
+        assert json.loads(by_share)["compression"]["tokens_after"] <= budget
+
+
 def test_a_budget_that_cannot_be_kept_says_what_is_in_the_way(
     refold: Refold, file: Path, tmp_path: Path
 ) -> None:

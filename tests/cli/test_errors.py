@@ -96,6 +96,14 @@ def test_wrong_settings(refold: Refold, setting: str, words: str) -> None:
     assert words in done.err
 
 
+@pytest.mark.parametrize("budget", ["half", "8k", "-1", "101%", "-5%", "50%%", "%", "nan%"])
+def test_a_budget_that_is_none(refold: Refold, budget: str) -> None:
+    done = refold("stats", "-", "--budget", budget, stdin=jsonl(chat()))
+    assert done.code == 2
+    assert f"'--budget': {budget!r} is neither a number of tokens, such as 8000" in done.err
+    assert "such as 50%" in done.err
+
+
 def test_wrong_usage(refold: Refold) -> None:
     assert refold("fold").code == 2
     assert refold("compress").code == 2

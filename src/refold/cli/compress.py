@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.document import Document
 from refold.cli.envelope import dump_envelope
 from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, is_stream, read_document, say, write_text
 from refold.cli.options import (
     EPILOG,
-    check_budget,
     file_argument,
     fold_options,
     make_options,
@@ -43,7 +43,7 @@ Examples:
   refold compress chat.json --json > folded.json
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
   refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
-  refold compress session.jsonl -o small.jsonl --profile agent --budget 20000
+  refold compress session.jsonl -o small.jsonl --profile agent --budget 50%
   cat chat.json | refold compress - --json | refold uncompress -
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 
@@ -68,6 +68,7 @@ def command(
     file: str,
     out: str | None,
     store: str | None,
+    budget: int | Share | None,
     as_json: bool,
     quiet: bool,
     **choices: Any,
@@ -83,6 +84,7 @@ def command(
             "the originals need a place: add -o OUT with a file (they go to OUT.refold.db), "
             "--store DB, or --json (they go into the output)"
         )
+    options = set_budget(options, budget, document)
     with ExitStack() as stack:
         if store is not None:
             inherit(document, file, Path(store))

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.folding import FoldedFile, fold_file
 from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
-    check_budget,
     file_argument,
     fold_options,
     json_option,
@@ -49,11 +49,19 @@ Examples:
     help="Show one message piece by piece: what is kept, what is dropped, and why.",
 )
 def command(
-    *, file: str, store: str | None, as_json: bool, full: bool, number: int | None, **choices: Any
+    *,
+    file: str,
+    store: str | None,
+    budget: int | Share | None,
+    as_json: bool,
+    full: bool,
+    number: int | None,
+    **choices: Any,
 ) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
     options = make_options(**choices, trace=True)
     document = read_document(file)
+    options = set_budget(options, budget, document)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         known = open_for_looking(document, file, store, stack)
         folded = fold_file(document, options, known, progress)

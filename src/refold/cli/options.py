@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_
 
 import click
 
-from refold.errors import BudgetError, ConfigError
+from refold.cli.budget import budget_option
+from refold.errors import ConfigError
 from refold.formats import format_names
 from refold.options import Options, PreservePattern, Profile
-from refold.result import Result
 
 _WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -47,13 +47,6 @@ _set_option = click.option(
     metavar="OPTION=VALUE",
     help="Set any option of refold.Options; may be repeated.",
 )
-_budget_option = click.option(
-    "--budget",
-    "token_budget",
-    type=click.IntRange(min=0),
-    metavar="TOKENS",
-    help="Fit into this many tokens.",
-)
 _profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
@@ -72,9 +65,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def fold_options(command: _Command) -> _Command:
-    """Give *command* the options that say how to fold; `make_options` takes what they say."""
+    """Give *command* the options that say how to fold.
+
+    `make_options` takes what they say, and `set_budget` the budget: it may need the file.
+    """
     command = _profile_option(model_option(command))
-    return format_option(_set_option(_budget_option(command)))
+    return format_option(_set_option(budget_option(command)))
 
 
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:
@@ -105,12 +101,6 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
         return Options(**choices)
     except ConfigError as error:
         raise click.UsageError(f"--set: {error}") from error
-
-
-def check_budget(result: Result) -> None:
-    """Say what is in the way if a budget is not kept; called once the result is written."""
-    if result.budget is not None and not result.budget.fits:
-        raise BudgetError(result.budget.explain())
 
 
 def _convert(name: str, kind: Any, value: str) -> Any:

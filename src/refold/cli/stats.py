@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.folding import fold_file
 from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
-    check_budget,
     file_argument,
     fold_options,
     json_option,
@@ -36,10 +36,13 @@ Examples:
 @fold_options
 @known_option
 @json_option
-def command(*, file: str, store: str | None, as_json: bool, **choices: Any) -> None:
+def command(
+    *, file: str, store: str | None, budget: int | Share | None, as_json: bool, **choices: Any
+) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
     options = make_options(**choices)
     document = read_document(file)
+    options = set_budget(options, budget, document)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         known = open_for_looking(document, file, store, stack)
         folded = fold_file(document, options, known, progress)

@@ -15,6 +15,11 @@ from refold.errors import FormatError
 BLANKS: Final = " \t\r\n"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
+_EXPECTED: Final = (
+    'expected messages such as {"role": "user", "content": "…"}: '
+    'a JSON list, an object with "messages", or JSON lines'
+)
+_FOUND_CHARS: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +79,7 @@ def parse_document(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
         return _parse(text, name)
     except JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
-        raise FormatError(f"broken JSON: {error.msg}", place) from error
+        raise FormatError(_complaint(text, error), place) from error
     except RecursionError as error:
         raise FormatError("the JSON is nested too deeply to read", name) from error
     except ValueError as error:
@@ -87,7 +92,7 @@ def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
     start = 1 if text.startswith("\ufeff") else 0
     start = _skip(text, start)
     if start == len(text):
-        raise FormatError("the file is empty; expected a conversation as JSON or JSON lines", name)
+        raise FormatError(f"the file is empty; {_EXPECTED}", name)
     if text[start] == "[":
         spans, end = _scan_list(text, start)
         _check_end(text, end)
@@ -126,11 +131,7 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
     if "role" in others or "type" in others:
         return _document(text, name, [_Span(start, end, others)], end, lines=True), {}
     keys = ", ".join(sorted(others)[:8]) or "no keys at all"
-    raise FormatError(
-        f'the JSON object has no "messages" list (it has {keys}); expected a list of messages, '
-        'an object with "messages", or JSON lines',
-        name,
-    )
+    raise FormatError(f'the JSON object has no "messages" list (it has {keys}); {_EXPECTED}', name)
 
 
 class _Members:
@@ -217,6 +218,15 @@ def _document(text: str, name: str, spans: list[_Span], end: int, *, lines: bool
 
 def _is_ascii(text: str) -> bool:
     return text.isascii() or text.removeprefix("\ufeff").isascii()
+
+
+def _complaint(text: str, error: JSONDecodeError) -> str:
+    """Say what was found instead of JSON; what is expected, where not even a beginning is."""
+    line = text[error.pos : error.pos + _FOUND_CHARS].partition("\n")[0].rstrip(BLANKS)
+    found = repr(line) if line else "the end of the line"
+    if not text[: error.pos].strip(BLANKS + "\ufeff[{"):
+        return f"this is no JSON: found {found}; {_EXPECTED}"
+    return f"broken JSON: {error.msg}, found {found}"
 
 
 def _skip(text: str, place: int) -> int:

@@ -18,6 +18,7 @@ from refold.errors import FormatError, RefoldError
 STDIO: Final = "-"
 SQLITE: Final = b"SQLite format 3\0"
 """How every file of SQLite begins."""
+GZIP: Final = b"\x1f\x8b"
 
 
 class OutputError(RefoldError):
@@ -30,6 +31,8 @@ def read_document(path: str) -> Document:
     data = _read_bytes(path, name)
     if data.startswith(SQLITE):
         raise FormatError("it is a store of originals; name the file that was folded", name)
+    if data.startswith(GZIP):
+        raise FormatError("it is compressed by gzip; unpack it first", name)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -223,6 +223,20 @@ def test_originals_that_cannot_be_passed_on(refold: Refold) -> None:
     assert not list(Path().glob("c.jsonl*"))
 
 
+def test_a_message_too_deep_for_a_store_goes_into_the_output(refold: Refold) -> None:
+    deep = json.loads("[" * 600 + "]" * 600)
+    messages = chat()
+    messages[1]["deep"] = deep
+    Path("a.jsonl").write_bytes(jsonl(messages))
+    for place in (("-o", "b"), ("--store", "s.db"), ("--store", "s.db", "--json")):
+        done = refold("compress", "a.jsonl", *place)
+        assert done.code == 1
+        assert "a.jsonl, line 2: nested more than 500 levels deep" in done.err
+        assert "use --json without --store" in done.err
+    folded = refold("compress", "a.jsonl", "--json").out
+    assert refold("uncompress", "-", stdin=folded).out == Path("a.jsonl").read_bytes()
+
+
 def test_a_failed_write_leaves_the_old_file(
     refold: Refold, monkeypatch: pytest.MonkeyPatch
 ) -> None:

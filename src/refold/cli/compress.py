@@ -28,6 +28,7 @@ from refold.cli.originals import (
     check_out,
     embed_originals,
     inherit,
+    naming_deep_lines,
     open_embedded,
     sidecar_of,
 )
@@ -85,7 +86,7 @@ def command(
             "--store DB, or --json (they go into the output)"
         )
     options = set_budget(options, budget, document)
-    with ExitStack() as stack:
+    with ExitStack() as stack, naming_deep_lines(document):
         if store is not None:
             inherit(document, file, Path(store))
         elif out is not None and not as_json:

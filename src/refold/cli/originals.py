@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ import click
 from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file
 from refold.cli.io import SQLITE, STDIO, OutputError
-from refold.errors import StoreError
+from refold.errors import FormatError, StoreError
 from refold.model.provenance import LINK_PREFIX, Provenance, read_provenance
 from refold.model.wire import digest
 from refold.stores import MemoryStore, SqliteStore, Store
+from refold.stores.codec import MAX_DEPTH, NestingError, encode_value
 from refold.stores.sqlite_file import copy_entries
 
 
@@ -74,6 +75,28 @@ def inherit(document: Document, source: str, target: Path) -> None:
             store.put(_entries(document.verbatim))
     elif source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
         copy_entries(known.absolute(), target.absolute())
+
+
+@contextmanager
+def naming_deep_lines(document: Document) -> Iterator[None]:
+    """Say which line a store refuses, and where else its originals could be kept."""
+    try:
+        yield
+    except NestingError as error:
+        line = next((item.line for item in document.items if not _is_storable(item.wire)), 0)
+        raise FormatError(
+            f"nested more than {MAX_DEPTH} levels deep, which no store takes; "
+            "use --json without --store: the originals then go into the output",
+            f"{document.name}, line {line}" if line else document.name,
+        ) from error
+
+
+def _is_storable(wire: Any) -> bool:
+    try:
+        encode_value("", wire)
+    except NestingError:
+        return False
+    return True
 
 
 def check_out(out: str | None, store: str | None) -> None:

@@ -21,6 +21,10 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
+class NestingError(StoreError):
+    """A value is nested too deeply for a store in a file."""
+
+
 def encode_key(key: str) -> bytes:
     """Return the bytes *key* is stored under; any string has some, lone surrogates included."""
     return key.encode("utf-8", "surrogatepass")
@@ -32,7 +36,8 @@ def encode_value(key: str, value: Any) -> bytes:
     try:
         return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
     except RecursionError as error:
-        raise StoreError(f"the value of {key!r} is nested too deeply to write from here") from error
+        where = f"the value of {key!r} is nested too deeply to write from here"
+        raise NestingError(where) from error
     except ValueError as error:  # an integer beyond sys.get_int_max_str_digits()
         raise StoreError(f"the value of {key!r} cannot be written as JSON: {error}") from error
 
@@ -83,7 +88,7 @@ def _check(key: str, root: Any) -> None:
             )
         depth = place.depth + 1 if place else 1
         if depth > MAX_DEPTH:
-            raise StoreError(
+            raise NestingError(
                 f"the value of {key!r} is nested more than {MAX_DEPTH} levels deep; "
                 "flatten it, or use a MemoryStore"
             )

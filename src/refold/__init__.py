@@ -4,10 +4,16 @@ Every public name is loaded when it is first used: importing refold costs next t
 nobody pays for what they do not use.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False
+"""What type checkers take it for; `typing` takes longer to load than everything here."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from refold.agent import Marks, Session, SessionReport
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies

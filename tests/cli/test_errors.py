@@ -304,6 +304,14 @@ def test_interrupt(tmp_path: Path) -> None:
     assert b"Traceback" not in err
 
 
+def test_interrupt_while_it_loads(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    done = subprocess.run(
+        [sys.executable, "-m", "refold"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"refold: interrupted\n")
+
+
 @pytest.mark.parametrize("args", [("demo",), ("explain", "a"), ("compress", "a", "--json", "-q")])
 def test_broken_pipe_is_quiet(tmp_path: Path, args: tuple[str, ...]) -> None:
     (tmp_path / "a").write_bytes(jsonl(chat()))

@@ -209,6 +209,7 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="key-like run", make=_run("sk-ab1-")),
     Hostile(name="traceback run", make=_run("  at a.b(\n")),
     Hostile(name="table rows", make=_run("| a | b |\n")),
+    Hostile(name="names of cells", make=_run("\nrows of status:\n")),
     Hostile(name="grep lines", make=_lines),
     Hostile(name="log lines, all alike", make=_log(3)),
     Hostile(name="log lines, none alike", make=_log(5_000)),

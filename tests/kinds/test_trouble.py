@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 
 import pytest
@@ -169,6 +170,49 @@ def test_trouble_is_found_in_json_that_was_spelled_plainly(field: str) -> None:
 )
 def test_fields_that_tell_of_no_trouble_are_none(field: str) -> None:
     text = "[\n" + "".join(f"{{id:{n} {field} town=Harbourside}}\n" for n in range(9)) + "]"
+    assert musts(text, kind_of(text)) == []
+
+
+def rows_of(first: str, usual: str, *cells: str, before: str = "[") -> str:
+    """Say records as rows: one for each of *cells*, among others that are as *usual*."""
+    name = re.split("[:=]", first)[0]
+    rows = [f"town {n}|{usual}|the till of house {n}" for n in range(8)]
+    rows[4:4] = [f"Leeds|{cell}|the till at the gate" for cell in cells]
+    head = f"{before}{{town=York {first} till=none}}\nrows of town|{name}|till:"
+    return "\n".join((head, *rows, "]"))
+
+
+@pytest.mark.parametrize("before", ["[", "JSON lines [", "{tills=[", "Some words\n["])
+@pytest.mark.parametrize(
+    ("first", "usual", "bad"),
+    [
+        ("status=paid", "paid", "failed"),
+        ("level=info", "info", "ERROR"),
+        ("level=info", '"3"', "warning"),
+        ('error=""', '""', '"no | answer"'),
+        ("error:null", "null", '"no \\" | answer"'),
+        ('error=""', ":null", "no answer"),
+        ("errors:0", "0", "3"),
+        ("success:true", "true", "false"),
+        ("exit_code:0", "0", "-1"),
+        ("level:30", "30", "50"),
+    ],
+)
+def test_trouble_is_found_in_the_cells_of_rows(
+    before: str, first: str, usual: str, bad: str
+) -> None:
+    text = rows_of(first, usual, bad, before=before)
+    assert musts(text, kind_of(text)) == [f"Leeds|{bad}|the till at the gate"]
+    assert musts(rows_of(first, usual, before=before), kind_of(text)) == []
+
+
+def test_only_the_cells_below_a_name_that_could_tell_are_looked_at() -> None:
+    text = rows_of("mood=calm", "calm", "failed", "error", "false")
+    assert musts(text, kind_of(text)) == []
+
+
+def test_rows_that_tell_of_trouble_end_where_their_list_ends() -> None:
+    text = rows_of("status=paid", "paid") + "\nLeeds|failed|after the list\nrows of name:\nYork\n]"
     assert musts(text, kind_of(text)) == []
 
 

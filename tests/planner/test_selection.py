@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -347,3 +347,22 @@ def test_a_row_stands_below_the_names_of_its_cells(target: int) -> None:
     text = shown(select(messages, target))
     assert re.search(r"\d\|Person \d", text)
     assert text.index("rows of id|name|town:") < text.index("|Person ")
+
+
+@pytest.mark.parametrize("spelled", [json.dumps, lambda jobs: "\n".join(map(json.dumps, jobs))])
+def test_a_row_that_tells_of_an_error_is_kept_as_a_line_would_be(
+    spelled: Callable[[list[dict[str, Any]]], str],
+) -> None:
+    jobs = [
+        {"job": f"letters to harbour {n}", "status": "done", "took": n * 7 % 83, "by": f"clerk {n}"}
+        for n in range(120)
+    ]
+    jobs[71]["status"] = "failed"
+    messages = [
+        {"role": "user", "content": "Look at the jobs."},
+        *call(1, "list_jobs", {}, spelled(jobs)),
+        *call(2, "read_file", {"path": "src/a.py"}, source_code(2)),
+    ]
+    text = shown(select(messages, 250))
+    assert "rows of " in text
+    assert "letters to harbour 71|failed|" in text

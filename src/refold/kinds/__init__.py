@@ -24,6 +24,7 @@ from refold.kinds import (
     table,
     test_run,
 )
+from refold.kinds._cells import ROWS, ROWS_OF
 from refold.kinds._lines import set_apart
 from refold.kinds._sample import take_sample, unwrap
 from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces
@@ -50,9 +51,6 @@ _SURE: Final = tuple((kind, kind.is_sure) for kind in KINDS if kind.is_sure is n
 _ON_ONE_LINE: Final = tuple(kind for kind in KINDS if kind.on_one_line)
 _PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
 """One line without what other kinds begin with: most answers of one word or sentence."""
-_ROWS: Final = "\nrows of "
-_ROWS_OF: Final = re.compile(rf"(?<=\n){_ROWS[1:]}[^\n]*+(?<=:)\n")
-"""The names of the cells below, where `refold.lossless` said like records as a table."""
 _BY_NAME: Final = {kind.name: kind for kind in KINDS}
 
 
@@ -72,4 +70,4 @@ def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
 def split(text: str, kind: str) -> Pieces:
     """Cut *text* into pieces that tile it: no gaps, no empty pieces."""
     pieces = _BY_NAME[kind].split(unwrap(text))
-    return set_apart(pieces, _ROWS_OF.finditer(text), TABLE_HEAD) if _ROWS in text else pieces
+    return set_apart(pieces, ROWS_OF.finditer(text), TABLE_HEAD) if ROWS in text else pieces

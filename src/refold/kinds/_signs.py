@@ -130,17 +130,21 @@ _OUTPUT: Final = re.compile(
     + rf")|(?P<exit>{_BAD_EXIT}))"
 )
 
+_WRONG: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
+_LEVEL: Final = r"(?:level|severity|levelname|lvl)"
+_EXIT: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
 PLAIN_FIELD: Final = re.compile(
     r"[{ \n](?:(?P<error>"
     + any_of(
-        r"(?:errors?|error_?[Mm]essage|exception|stderr)(?:=(?!\"\")\S|:[{\[](?![}\]]))",
-        r"(?:level|severity|status|levelname|lvl)=(?i:error|fatal|critical|failed|failure|panic)\b",
-        r"success:false\b",
+        rf"{_WRONG}(?:=(?!\"\")\S|:(?:[{{\[](?![}}\]])|[1-9]|true\b))",
+        rf"(?:{_LEVEL}|status)=(?i:error|fatal|critical|failed|failure|panic)\b",
+        rf"{_LEVEL}:[56]0\b|success:false\b",
     )
-    + r")|(?P<warning>(?:level|severity|levelname|lvl)=(?i:warn|warning)\b)"
-    r"|(?P<exit>(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus):-?[1-9]))"
+    + rf")|(?P<warning>{_LEVEL}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{_EXIT}:-?[1-9]))"
 )
 """A field that tells of trouble, in JSON as `refold.lossless` spells it; after what is before."""
+MAY_TELL: Final = re.compile(any_of(_WRONG, _LEVEL, _EXIT, "status", "success"))
+"""The name of such a field."""
 
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 """By the names of the groups above."""

@@ -12,10 +12,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from heapq import merge
+from itertools import starmap
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
+from refold.kinds._cells import ROWS, find_in_rows
 from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import Marks
@@ -42,6 +44,8 @@ from refold.kinds.base import (
 )
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_JSON_LINES: Final = "JSON lines "
+"""How `refold.lossless` begins to say records that stood on lines of their own."""
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""
 DIGITS: Final = str.maketrans("", "", "0123456789")
@@ -73,8 +77,10 @@ def settle(text: str, troubles: Iterable[Trouble], marks: Marks) -> list[Spot]:
     Lines that differ in nothing but numbers repeat each other: the first is a must, and counts.
     """
     mark_wrapping(text, marks)
-    if text.startswith(("{", "[")):
+    if text.startswith(("{", "[", _JSON_LINES)):
         troubles = merge(troubles, _find_in_fields(text), key=attrgetter("place"))
+    if ROWS in text:
+        troubles = merge(troubles, starmap(Trouble, find_in_rows(text)), key=attrgetter("place"))
     spots: list[Spot] = []
     said: dict[str, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""

@@ -34,9 +34,12 @@ _REST: Final = rf"[^:{_BREAKS}]*+(?::++[^:{_BREAKS}]++)*+"
 _WORD: Final = re.compile(
     rf"((?!T\d\d:)[^\d:{_BREAKS}]{_REST}"
     rf"|\d\d(?:\d\d-\d\d-\d\d(?=T\d\d:)|/[A-Z][a-z]{{2}}/\d{{4}}(?=:\d\d:)|{_AFTER_HOUR})"
-    rf"|\d{_REST})"
+    rf"|\d{_REST}|\{{\}})"
 )
-"""What stands between breaks: a name, a path, an address; a date before a time; a time."""
+"""What stands between breaks: a name, a path, an address; a date before a time; a time.
+
+What reads like a gap is a word, too: it is shown as a gap that each row fills with itself.
+"""
 _DATE: Final = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d/[A-Z][a-z]{2}/\d{4}")
 _DIGITS: Final = frozenset("0123456789")
 
@@ -94,7 +97,7 @@ def read_entries(lines: Iterable[str]) -> list[Entry]:
     return [
         Entry(place, _WORD.split(line))
         for place, line in enumerate(lines)
-        if time_of(line) and GAP not in line and not _NO_ENTRY.match(line)
+        if time_of(line) and not _NO_ENTRY.match(line)
     ]
 
 

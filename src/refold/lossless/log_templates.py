@@ -79,7 +79,7 @@ def _shown(column: Sequence[str]) -> str:
     else can be searched for as it was.
     """
     least, most = min(column), max(column)
-    if least == most:
+    if least == most and GAP not in least:
         return least
     time = _MINUTE.match(least)
     lifted = filter(most.startswith, time.groups()) if time else iter(())

@@ -233,6 +233,30 @@ def _free_words(s: _Source) -> str:
     return f"{s.time('%b %d %H:%M:%S')} workstation.lan {unit}: {said}"
 
 
+def _levels(s: _Source) -> str:
+    said = s.pick(
+        f"INFO: Stored part {s.number(1, 99)} of parcel {s.hexes(8)} in the bucket of the night",
+        f"WARNING: Try {s.number(2, 5)} for parcel {s.hexes(8)} after {s.number(1, 90)} seconds",
+    )
+    return f"{said}, {s.number(10, 99)} left"
+
+
+def _bracketed(s: _Source) -> str:
+    level = s.pick("[info]", "[info]", "[warning]")
+    took = f"took job {s.hexes(5)} from the queue of the night and ended it"
+    return f"{level} worker-{s.number(1, 9)} {took} in {s.number(2, 900)} ms"
+
+
+def _kernel(s: _Source) -> str:
+    said = s.pick(
+        f"usb {s.number(1, 4)}-{s.number(1, 9)}: new high-speed USB device number "
+        f"{s.number(1, 40)} using xhci_hcd",
+        f"EXT4-fs (sda{s.number(1, 9)}): mounted filesystem with ordered data mode",
+    )
+    s.time("")
+    return f"[{s.now.timestamp() % 100_000:12.6f}] {said}"
+
+
 _SHAPES: Final[dict[str, Callable[[_Source], str]]] = {
     "syslog": _syslog,
     "access": _access,
@@ -254,6 +278,9 @@ _SHAPES: Final[dict[str, Callable[[_Source], str]]] = {
     "apache error": _apache_error,
     "heartbeat": _heartbeat,
     "free words": _free_words,
+    "levels": _levels,
+    "bracketed levels": _bracketed,
+    "kernel": _kernel,
 }
 SHAPES: Final = tuple(_SHAPES)
 

@@ -16,7 +16,7 @@ from tests.lossless.log_shapes import SHAPES, make_log
 
 IDS = re.compile(r"[\w./-]*\d[\w./-]*[^\W_]")
 TIMES = re.compile(r"\d\d:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\dT|\d\d/[A-Z][a-z]{2}/\d{4}:")
-HEADING = re.compile(r"\[[A-Z]\| ×([\d+]+) from (\S+) to (\S+): ")
+HEADING = re.compile(r"\[[A-Z]\| ×([\d+]+)(?: from (\S+) to (\S+))?: ")
 
 
 def encoded(text: str) -> str:
@@ -57,6 +57,11 @@ def test_a_heading_says_from_when_to_when() -> None:
     found = HEADING.match(encoded(text))
     assert found is not None
     assert found.groups() == ("4", "10:00:00", "19:00:00")
+
+
+def test_a_heading_says_nothing_of_times_that_are_not_there() -> None:
+    text = "\n".join(f"[INFO] the gates of harbour {n} are open to all ships" for n in range(4))
+    assert encoded(text).startswith("[A| ×4: [INFO] the gates of harbour {} are open to all ships]")
 
 
 def test_every_line_stays_in_its_place() -> None:
@@ -106,6 +111,8 @@ def test_more_templates_than_letters() -> None:
         "def now() -> str:\n    return '10:00:00'\n",
         "Meet at 10:00:00 or 11:00:00 or 12:00:00.\nNo later than 13:00:00.",
         "a\nb\nc\nd",
+        "".join(f"The {n} gates of the harbour are open to all ships\n" for n in range(9)),
+        "".join(f"error: gate {n} of the harbour is closed to all ships\n" for n in range(9)),
     ],
 )
 def test_other_texts_stay(text: str) -> None:

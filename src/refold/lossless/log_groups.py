@@ -25,7 +25,14 @@ _AFTER_HOUR: Final = r":[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 _MINUTES: Final = re.compile(r":[0-5]\d:[0-5]\d")
 _BARE: Final = re.compile(r"\d{6} (\d{6}) ")
 """A date and a time as Hadoop writes them."""
-_BARE_BELOW: Final = re.compile(rf"\n{_BARE.pattern}")
+_UPTIME: Final = re.compile(r"\[ *(\d{1,8}\.\d{3,9})\] ")
+"""The seconds since a machine was started, as Linux writes them."""
+_LEVEL: Final = re.compile(
+    r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
+    r"|\[(?:trace|debug|info|notice|warn|warning|error|fatal|critical)\]|level="
+)
+"""How an entry without a time begins."""
+_BELOW: Final = re.compile(rf"\n(?:{_BARE.pattern}|{_UPTIME.pattern}|{_LEVEL.pattern})")
 _TIME: Final = re.compile(rf"(?<!\d)\d?\d{_AFTER_HOUR}")
 _NO_ENTRY: Final = re.compile(r"\[again ×|\{(?!\"?[@\w]{1,20}\"?[=:]\"?\d{4}-\d\d-\d\d[T ]\d\d:)")
 """Repeats of the line above, and records that do not begin with their time."""
@@ -84,26 +91,26 @@ class _Words(dict[str, str]):
         return shown
 
 
-def has_times(text: str) -> bool:
+def has_entries(text: str) -> bool:
     """Tell at a glance whether *text* may have entries; most texts have none."""
     # Two looks that begin with a character each are far quicker than one that begins with either.
     if _MINUTES.search(text) and len(_MINUTES.findall(text)) >= MIN_LINES:
         return True
-    return _BARE_BELOW.search(text) is not None
+    return _BELOW.search(text) is not None
 
 
 def read_entries(lines: Iterable[str]) -> list[Entry]:
-    """Return the entries among *lines*: those that have a time."""
+    """Return the entries among *lines*: those that have a time, or begin with a level."""
     return [
         Entry(place, _WORD.split(line))
         for place, line in enumerate(lines)
-        if time_of(line) and not _NO_ENTRY.match(line)
+        if (time_of(line) or _LEVEL.match(line)) and not _NO_ENTRY.match(line)
     ]
 
 
 def time_of(line: str) -> str | None:
     """Return the time near the beginning of *line*, if there is one."""
-    time = _TIME.search(line, 0, _MAX_BEFORE) or _BARE.match(line)
+    time = _TIME.search(line, 0, _MAX_BEFORE) or _BARE.match(line) or _UPTIME.match(line)
     return time[time.lastindex or 0] if time else None
 
 

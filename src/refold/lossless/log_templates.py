@@ -7,8 +7,8 @@
     A|09 worker-3 7f36 18
 
 Every line stays in its place. The template stands above the first of its lines, with how many they
-are and the times of the first and the last; a row fills its gaps in order. Lines that only begin
-with the same words have the rest in the last gap.
+are and, if they have any, the times of the first and the last; a row fills its gaps in order. Lines
+that only begin with the same words have the rest in the last gap.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from refold.lossless.log_groups import (
     Group,
     group_alike,
     group_beginnings,
-    has_times,
+    has_entries,
     read_entries,
     time_of,
     with_company,
 )
 
-_HEADING: Final = re.compile(r"\[([A-Z])\| ×[\d+]+ from \S+ to \S+: (.*)\]")
+_HEADING: Final = re.compile(r"\[([A-Z])\| ×[\d+]+(?: from \S+ to \S+)?: (.*)\]")
 _MINUTE: Final = re.compile(r"((\d?\d:)[0-5]\d:)[0-5]\d")
 _BEGINNINGS: Final = (6, 5, 4, 3)
 """How many words may stand before what an entry says: its time, host, program, level."""
@@ -66,7 +66,8 @@ def _template(group: Group, lines: Sequence[str]) -> _Template:
     rows = list(map(" ".join, zip(*own, strict=True))) or [""] * len(entries)
     places = [entry.place for entry in entries]
     first, last = (time_of(lines[places[end]]) for end in (0, -1))
-    heading = f"| ×{spell_count(len(rows))} from {first} to {last}: {''.join(pieces)}]"
+    when = f" from {first} to {last}" if first and last else ""
+    heading = f"| ×{spell_count(len(rows))}{when}: {''.join(pieces)}]"
     before = sum(len(lines[place]) for place in places)
     after = len(heading) + sum(map(len, rows)) + _MIN_SAVED * len(rows)
     return _Template(heading, rows, places, before - after)
@@ -154,5 +155,5 @@ def _filled(between: list[str], line: str) -> str:
 
 
 CODEC: Final = Codec(
-    name="log_templates", sees=has_times, encode=_encode, decode=_decode, reads_in_parts=False
+    name="log_templates", sees=has_entries, encode=_encode, decode=_decode, reads_in_parts=False
 )

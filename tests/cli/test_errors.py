@@ -33,11 +33,11 @@ from tests.cli.session import chat, jsonl
         (b"\x1f\x8b\x08\x00", "compressed by gzip; unpack it first"),
         (
             b'[{"role": "user"},\n {"role" "x"}]',
-            "line 2, column 10: broken JSON: Expecting ':' delimiter, found '\"x\"}]'",
+            "line 2, column 10: broken JSON: Expecting ':' delimiter at '\"x\"}]'",
         ),
         (
             b'[{"role": "user", "content": "x"}',
-            "column 34: broken JSON: Expecting ',' delimiter, found the end",
+            "column 34: broken JSON: Expecting ',' delimiter at the end",
         ),
         (b"[] []", "line 1, column 4: broken JSON: Extra data"),
         (b'{"messages": [], "a" 1}', "line 1, column 22: broken JSON"),
@@ -48,7 +48,13 @@ from tests.cli.session import chat, jsonl
         ),
         (b'{"role":"user" "content":"a"}\n{"role":"user"}\n', "line 1, column 16: broken JSON"),
         (b'{"a": "\xff"}', "line 1: not UTF-8 text: byte 0xff at offset 7"),
-        (b'{"prompt": "x"}\n', 'messages[0]: has no "role"'),
+        (b'{"prompt": "x"}\n', 'no "messages" list (it has prompt); expected messages such as'),
+        (
+            b'{"prompt": "x"}\n{"prompt": "y"}\n',
+            'line 1: messages[0]: has no "role" (it has prompt)',
+        ),
+        (b'[{"role": "user", "content": "x', "broken JSON: Unterminated string starting at '\"x'"),
+        ("[]".encode("utf-16"), "it is UTF-16, as PowerShell writes it"),
         (b'{\n"prompt": "x"\n}', 'no "messages" list (it has prompt)'),
         (b"[1]", "line 1: messages[0]: must be a mapping"),
         (
@@ -71,8 +77,16 @@ def test_bad_input(refold: Refold, data: bytes, words: str, command: str) -> Non
     assert not Path("out").exists()
 
 
+def test_an_error_never_steers_the_terminal(refold: Refold) -> None:
+    for data in (b'{"\\u001b[2J": 1}', b'[{"\\u001b[2J": 1}]', b'[{"role": 1, "\x1b": 2}]'):
+        done = refold("stats", "-", stdin=data)
+        assert done.code == 1
+        assert "\x1b" not in done.err
+
+
 def test_files_that_cannot_be_read(refold: Refold) -> None:
     assert "nowhere.json: no such file" in refold("stats", "nowhere.json").err
+    assert refold("stats", "").err == "refold: the name of the file is empty\n"
     Path("dir").mkdir()
     done = refold("uncompress", "dir")
     assert done.code == 1
@@ -194,6 +208,7 @@ def test_a_directory_as_output_leaves_nothing_behind(refold: Refold) -> None:
         done = refold(command, "-", "-o", "dir", stdin=jsonl(chat()))
         assert done.code == 1
         assert "cannot write 'dir': it is a directory; name a file in it" in done.err
+        assert "the name of OUT is empty" in refold(command, "-", "-o", "", stdin=b"[]").err
     assert list(Path().iterdir()) == [Path("dir")]
 
 

@@ -94,7 +94,9 @@ def main(args: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except RefoldError as error:
-        click.echo(f"refold: {error}", err=True)
+        from refold.cli.words import clean  # what an error quotes is data
+
+        click.echo(f"refold: {clean(str(error))}", err=True)
         return _OVER_BUDGET if isinstance(error, BudgetError) else _ERROR
     except (click.Abort, KeyboardInterrupt):
         click.echo("refold: interrupted", err=True)

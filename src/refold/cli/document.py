@@ -103,7 +103,7 @@ def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
 
 
 def _is_lines(text: str, start: int) -> bool:
-    """Tell whether the first line is a record of its own and not an object with `messages`."""
+    """Tell whether the first line is a record of its own and not an object that is the file."""
     feed = text.find("\n", start)
     first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
     try:
@@ -111,8 +111,14 @@ def _is_lines(text: str, start: int) -> bool:
     except JSONDecodeError:
         # A broken first line that ends like a record, with more behind it: report it as a line.
         return first.endswith("}") and text[start + len(first) :].lstrip(BLANKS).startswith("{")
-    alone = feed < 0 or not text[feed:].strip(BLANKS)
-    return not (alone and isinstance(value, dict) and isinstance(value.get("messages"), list))
+    if not isinstance(value, dict) or (feed >= 0 and text[feed:].strip(BLANKS)):
+        return True
+    return _is_record(value) and not isinstance(value.get("messages"), list)
+
+
+def _is_record(value: Mapping[str, Any]) -> bool:
+    """Tell a message, or a record of a session, from an object around them."""
+    return "role" in value or "type" in value
 
 
 def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
@@ -128,7 +134,7 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
     _check_end(text, end)
     if found is not None:
         return _document(text, name, found[0], found[1] - 1, lines=False), others
-    if "role" in others or "type" in others:
+    if _is_record(others):
         return _document(text, name, [_Span(start, end, others)], end, lines=True), {}
     keys = ", ".join(sorted(others)[:8]) or "no keys at all"
     raise FormatError(f'the JSON object has no "messages" list (it has {keys}); {_EXPECTED}', name)
@@ -226,7 +232,7 @@ def _complaint(text: str, error: JSONDecodeError) -> str:
     found = repr(line) if line else "the end of the line"
     if not text[: error.pos].strip(BLANKS + "\ufeff[{"):
         return f"this is no JSON: found {found}; {_EXPECTED}"
-    return f"broken JSON: {error.msg}, found {found}"
+    return f"broken JSON: {error.msg.removesuffix(' at')} at {found}"
 
 
 def _skip(text: str, place: int) -> int:

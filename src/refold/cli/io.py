@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -33,6 +34,8 @@ def read_document(path: str) -> Document:
         raise FormatError("it is a store of originals; name the file that was folded", name)
     if data.startswith(GZIP):
         raise FormatError("it is compressed by gzip; unpack it first", name)
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise FormatError("it is UTF-16, as PowerShell writes it; convert the file to UTF-8", name)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -47,6 +50,8 @@ def read_document(path: str) -> Document:
 
 
 def _read_bytes(path: str, name: str) -> bytes:
+    if not path:
+        raise FormatError("the name of the file is empty")
     try:
         return sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
     except FileNotFoundError as error:

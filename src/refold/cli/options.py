@@ -19,7 +19,7 @@ _WORDS: Final = {
 }
 
 EPILOG: Final = (
-    "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage; "
+    "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage;"
     "\n3 some originals are missing; 4 over budget; 130 interrupted."
 )
 

@@ -104,6 +104,8 @@ def check_out(out: str | None, store: str | None) -> None:
     if out is None:
         return
     path = Path(out)
+    if not out:
+        raise OutputError("cannot write the result: the name of OUT is empty")
     if path.is_dir():
         raise OutputError(f"cannot write {out!r}: it is a directory; name a file in it")
     if (store is not None and path.resolve() == Path(store).resolve()) or is_store(path):

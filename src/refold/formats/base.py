@@ -58,7 +58,11 @@ def read_role(message: Mapping[str, Any], place: str) -> str:
     """Return the role, or say what is wrong with it."""
     role = message.get("role")
     if role is None:
-        raise MessageError('has no "role"; expected "system", "user", "assistant" or "tool"', place)
+        keys = ", ".join([str(key) for key in message][:8]) or "no keys at all"
+        raise MessageError(
+            f'has no "role" (it has {keys}); expected "system", "user", "assistant" or "tool"',
+            place,
+        )
     if not isinstance(role, str) or not role:
         raise MessageError(f"must be a non-empty string, got {role!r}", f"{place}.role")
     return role

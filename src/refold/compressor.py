@@ -141,7 +141,7 @@ def uncompress(
         lookup = MappingLookup(store)
     else:
         raise StoreError(
-            "uncompress() needs a store, a mapping of originals or a look-up function; "
-            f"got {type(store).__name__}"
+            "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
+            f"or a look-up function; got {type(store).__name__}"
         )
     return restore(checked, lookup, recursive=recursive)

@@ -344,7 +344,7 @@ def test_what_cannot_be_set_is_said(message: object) -> None:
 
 @pytest.mark.parametrize("bad", ["text", {"role": "user"}, None, 3])
 def test_messages_must_be_a_list(bad: Any) -> None:
-    with pytest.raises(MessageError, match="messages must be a list"):
+    with pytest.raises(MessageError, match="messages: must be a list"):
         find_texts(bad)
 
 

@@ -57,7 +57,7 @@ def find_calls(messages: Sequence[object]) -> list[ToolCall]:
 
 def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-        problem = f"messages must be a list of messages, got {type(messages).__name__}"
+        problem = f"must be a list of messages, got {type(messages).__name__}"
         raise MessageError(problem, "messages")
     for index, message in enumerate(messages):
         if isinstance(message, ATOMS):

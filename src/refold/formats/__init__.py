@@ -163,9 +163,7 @@ def _digest(message: Mapping[str, Any], place: str) -> str:
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
     """Return *messages* if it is a list of mappings."""
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-        raise MessageError(
-            f"messages must be a list of messages, got {type(messages).__name__}", "messages"
-        )
+        raise MessageError(f"must be a list of messages, got {type(messages).__name__}", "messages")
     for index, message in enumerate(messages):
         _check_message(message, index)
     return messages

@@ -31,4 +31,7 @@ class Store(Protocol):
 def check_store(store: object) -> None:
     """Refuse what was given as a store and is none."""
     if not isinstance(store, Store):
-        raise ConfigError(f"store must have put() and get(), got {type(store).__name__}")
+        raise ConfigError(
+            "store must have put() and get(), such as SqliteStore('originals.db'); "
+            f"got {type(store).__name__}"
+        )

@@ -35,8 +35,12 @@ class Row:
     line: int
     is_turn: bool
     """False for records of a session file that no model sees."""
-    pieces: tuple[Piece, ...]
-    """What became of each piece of the text, if it was cut into some."""
+    entry: TraceEntry
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What became of each piece of the text, if it was cut into some; told when asked for."""
+        return self.entry.pieces
 
     def to_dict(self, *, full: bool, with_pieces: bool) -> dict[str, Any]:
         """Spell it as JSON-ready data; whole texts and pieces only if asked for."""
@@ -91,5 +95,5 @@ def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[R
             chars_after=entry.output_chars,
             line=document.items[entry.message_index].line,
             is_turn=source.is_turn,
-            pieces=entry.pieces,
+            entry=entry,
         )

@@ -8,7 +8,7 @@ from typing import Final
 from refold.kinds._lines import Spot, join, tile
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import DIGITS, count_repeats, find_in_source, settle
+from refold.kinds._trouble import count_repeats, find_in_source, settle, without_digits
 from refold.kinds.base import ERROR, LONG, WARNING, Grade, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
@@ -61,7 +61,7 @@ def _split_members(text: str) -> Pieces:
     grades: list[Grade] = []
     spots: list[Spot] = []
     opened: list[tuple[int, int]] = []  # where a container starts, and how many ends came before
-    said: dict[str, list[int]] = {}
+    said: dict[bytes, list[int]] = {}
     for token in _TOKEN.finditer(text):
         what, end = token.lastindex, token.end()
         grade = _MEMBER
@@ -89,10 +89,10 @@ def _split_members(text: str) -> Pieces:
     return join(text, ends, grades, spots)
 
 
-def _said_from(place: int, text: str) -> str:
+def _said_from(place: int, text: str) -> bytes:
     """Return the rest of the line without numbers: what tells one error of a log from another."""
     end = text.find("\n", place, place + LONG)
-    return text[place : end if end >= 0 else place + LONG].translate(DIGITS)
+    return without_digits(text[place : end if end >= 0 else place + LONG])
 
 
 KIND: Final = Kind(name="json_records", claims=_claims, on_one_line=True, split=split_json)

@@ -122,7 +122,7 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
     turns: list[Turn] = []
     cuts = Cuts([], [], [], [], [])
     known: set[str] = set()
-    credit_of = [1.0 if talk else _credit(count) for count in range(_AMID + 1)]
+    credit_of = [1.0 if talk else _credit(count) for count in range(_AMID)]
     message: Message | None = None
     for text in texts:
         if text.message.role in preserved:
@@ -143,7 +143,7 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
         cuts.of.append(range(len(cuts.ends), len(cuts.ends) + len(ends)))
         cuts.ends.extend(ends)
         cuts.grades.extend(grades)
-        cuts.credits.extend([credit_of[min(count, _AMID)] for count in counts])
+        cuts.credits.extend([credit_of[n] if n < _AMID else 1.0 for n in counts])
         cuts.rows.extend(rows)
     return Field(listener.survey(), turns, cuts, known)
 
@@ -154,7 +154,7 @@ def _as_compared(text: str, *, talk: bool) -> str:
 
 
 def _credit(items: int) -> float:
-    return 1.0 if items >= _AMID else _ALONE + _PER_ITEM * (items - 1)
+    return _ALONE + _PER_ITEM * (items - 1)
 
 
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:

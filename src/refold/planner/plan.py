@@ -18,7 +18,7 @@ from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.planner.layout import YIELDING
-from refold.planner.recode import cost_lossless, most_saved, plan_lossless, recode
+from refold.planner.recode import cost_lossless, may_save, plan_lossless, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
@@ -73,7 +73,7 @@ def _plan_agent(
     """
     recoded = shorter = recode(messages, untouchable, tokens, IN_PARTS)
     cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost > target and cost - most_saved(messages, untouchable, tokens, AS_A_WHOLE) <= target:
+    if cost > target and may_save(cost - target, messages, untouchable, tokens, AS_A_WHOLE):
         shorter = recode(messages, untouchable, tokens)
         cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost <= target:

@@ -52,18 +52,18 @@ def recode(
     return found
 
 
-def most_saved(
+def may_save(
+    least: int,
     messages: Sequence[Message],
     whole: Container[int],
     tokens: CountedTexts,
     codecs: Sequence[Codec],
-) -> int:
-    """Return how many tokens *codecs* could save at most: all of the texts that they can be for."""
-    return sum(
-        tokens(text)
-        for _, text in _find_data(messages, whole)
-        if any(codec.sees(text) for codec in codecs)
-    )
+) -> bool:
+    """Tell whether *codecs* could save that many tokens: all of the texts that they can be for."""
+    texts = [text for _, text in _find_data(messages, whole)]
+    if sum(map(tokens, texts)) < least:
+        return False  # whatever they are for
+    return least <= sum(tokens(text) for text in texts if any(c.sees(text) for c in codecs))
 
 
 def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[tuple[Key, str]]:

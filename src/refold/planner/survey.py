@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
@@ -104,8 +104,8 @@ class Listener:
         self._first: list[int] = []
         self._last: list[int] = []
         self._turns: list[int] = []
-        self._times: Counter[int] = Counter()
-        self._by_voice: defaultdict[int, set[int]] = defaultdict(set)
+        self._times: list[int] = []
+        self._voices: list[int] = []
 
     def hear(
         self, turn: int, voice: int, words: str, ends: Iterable[int]
@@ -135,33 +135,29 @@ class Listener:
         return counts, shown
 
     def _note(self, turn: int, voice: int, heard: list[int]) -> None:
-        self._times.update(heard)
-        said = set(heard)
-        said.discard(VOID)
-        self._by_voice[voice] |= said
         fresh = len(self._words.rows.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
-        self._turns += [0] * fresh
-        last, turns = self._last, self._turns
-        for row in said:
+        for column in (self._turns, self._times, self._voices):
+            column += [0] * fresh
+        last, turns, times, voices = self._last, self._turns, self._times, self._voices
+        counted = Counter(heard)
+        del counted[VOID]
+        for row, count in counted.items():
+            times[row] += count
+            voices[row] |= voice
             if last[row] != turn:
                 last[row] = turn
                 turns[row] += 1
 
     def survey(self) -> Survey:
         """Return what is known so far."""
-        rows = range(len(self._first))
-        voices = [0] * len(rows)
-        for voice, said in self._by_voice.items():
-            for row in said:
-                voices[row] |= voice
         return Survey(
             number=dict(self._words.rows),
             shape=self._words.rows.shape,
             first=self._first,
             last=self._last,
             turns=self._turns,
-            times=list(map(self._times.__getitem__, rows)),
-            voices=voices,
+            times=self._times,
+            voices=self._voices,
         )

@@ -2,8 +2,8 @@
 #ifndef REFOLD_LOOK_H
 #define REFOLD_LOOK_H
 
+#include "bytes.h"
 #include "scan.h"
-#include "words.h"
 
 /* What each byte is: the names and numbers of refold.detectors._kinds. */
 enum {
@@ -15,7 +15,7 @@ enum {
     QUOTE,
     OTHER,
     FOREIGN,
-    /* From here to the plus, they are parts of keys or of encoded data, as letters and digits are. */
+    /* From here to the plus, they are parts of keys or of data, as letters and digits are. */
     JOINT,
     SLASH,
     /* From the plus on, they are what `high_special_char_ratio` counts. */
@@ -82,6 +82,8 @@ enum {
     STATUS = 1 << 7,
     VERSION = 1 << 8,
     UNIT = 1 << 9,
+    FIRST = 1 << 10,  /* of a pair that is looked for where its first word stands */
+    SECOND = 1 << 11, /* of any other pair */
     OWN_SHIFT = 16, /* above it, the number of a term that is counted */
 };
 
@@ -108,14 +110,14 @@ enum {
 };
 
 typedef struct {
-    Tables tables;
+    const Tables *tables;
     PyObject *text;
     unsigned char *bytes; /* of the text, one for each character */
     Py_ssize_t size;
     unsigned signs;     /* those that need nothing more to be known */
     unsigned present;   /* the kinds that there are, a bit for each */
     unsigned flags;     /* of all terms */
-    uint64_t terms;     /* those that are counted, a bit for each */
+    uint64_t counted;   /* the terms that are counted, a bit for each */
     int keywords;       /* how many of them are keywords, */
     int markers;        /* and how many are markers */
     int has_disguise;   /* whether a character beyond ASCII may stand for a letter of a term */
@@ -132,76 +134,81 @@ typedef struct {
     Py_ssize_t reply;   /* where the last thing ended after which the number of an error may come */
 } Look;
 
+/* A word goes from one character that is no ASCII letter to the next. Its key is made of its first
+ * eight letters, in lower case, and of their number. */
+typedef struct {
+    uint64_t key;
+    Py_ssize_t length;
+} Word;
+
+/* Read the text from its beginning to its end. */
+void read_text(Look *look);
+
 /* Take note of the digits from there on, and return where they end. */
 Py_ssize_t read_number(Look *look, Py_ssize_t start);
+
+/* Take note of a word that may be a term, and of the pairs with the words beside it. The key of the
+ * one before is *before*, if there is just a blank between, and else 0. */
+void end_word(Look *look, Word word, uint64_t before, Py_ssize_t start);
 
 static inline unsigned
 kind_at(const Look *look, Py_ssize_t place)
 {
-    return look->tables.kinds[look->bytes[place]];
+    return look->tables->kinds[look->bytes[place]];
 }
 
 static inline unsigned
 foreign_at(const Look *look, Py_ssize_t place)
 {
     Py_UCS4 code = PyUnicode_READ_CHAR(look->text, place);
-    return code < CODES ? look->tables.foreign[code] : FOREIGN_OTHER;
+    return code < CODES ? look->tables->foreign[code] : FOREIGN_OTHER;
 }
 
-/* A word goes from one character that is no ASCII letter to the next. Its key is all its letters,
- * in lower case, if they are eight or less, and else a number that hardly any other word has. */
-typedef struct {
-    uint64_t key;
-    Py_ssize_t length;
-} Word;
+enum { LENGTH_SHIFT = 58 };
 
-#define SPREAD UINT64_C(0x9E3779B97F4A7C15)
+/* Return the highest bit of each of eight bytes that is no letter; *small* are the same bytes, with
+ * small letters. */
+static inline uint64_t
+no_letters(uint64_t bytes, uint64_t small)
+{
+    uint64_t low = small & EACH(0x7F);
+    return (~(low + EACH(0x80 - 'a')) | (low + EACH(0x7F - 'z')) | bytes) & EACH(0x80);
+}
 
 /* Read the word that begins there, eight letters at a time. */
 static inline Word
 word_at(const unsigned char *at)
 {
-    Word word = {0, 0};
-    for (;;) {
-        uint64_t bytes = eight_bytes(at + word.length), small = bytes | EACH(0x20);
-        uint64_t low = small & EACH(0x7F);
-        /* The highest bit of each byte that is no letter. */
-        uint64_t others = (~(low + EACH(0x80 - 'a')) | (low + EACH(0x7F - 'z')) | bytes) & EACH(0x80);
-        if (others == 0) {
-            word.key = word.key * SPREAD + small;
-            word.length += 8;
-            continue;
-        }
-        uint64_t letters = ((others & (0 - others)) >> 7) - 1; /* the bytes before the first of them */
-        if (letters) {
-            word.key = word.key * SPREAD + (small & letters);
-            word.length += (Py_ssize_t)((letters & EACH(1)) * EACH(1) >> 56);
-        }
-        return word;
+    uint64_t bytes = eight_bytes(at), small = bytes | EACH(0x20), key = small;
+    uint64_t others = no_letters(bytes, small);
+    Py_ssize_t length = 0;
+    if (others) {
+        key &= ((others & (0 - others)) >> 7) - 1; /* all before the first of them */
     }
-}
-
-static inline uint64_t
-pair_key(uint64_t first, uint64_t second)
-{
-    return first * SPREAD ^ second;
+    while (others == 0) {
+        length += 8;
+        bytes = eight_bytes(at + length);
+        others = no_letters(bytes, bytes | EACH(0x20));
+    }
+    length += lowest_bit(others) >> 3;
+    return (Word){key ^ (uint64_t)length << LENGTH_SHIFT, length};
 }
 
 /* Return the number of the one term that a key can be of: that of most words is 0. */
 static inline unsigned
-term_number(const Look *look, uint64_t key)
+term_number(const Tables *tables, uint64_t key)
 {
-    return look->tables.slots[key * look->tables.factor >> (64 - SLOT_BITS)];
+    return tables->slots[key * tables->factor >> (64 - SLOT_BITS)];
 }
 
 /* Return the term of a key; that of most is one that says nothing. */
 static inline Term
-term_of(const Look *look, uint64_t key)
+term_of(const Tables *tables, uint64_t key)
 {
     Term term = {0, 0, 0};
-    unsigned number = term_number(look, key);
-    if (number && number < look->tables.term_count) {
-        memcpy(&term, look->tables.terms + number * sizeof term, sizeof term);
+    unsigned number = term_number(tables, key);
+    if (number && number < tables->term_count) {
+        memcpy(&term, tables->terms + number * sizeof term, sizeof term);
     }
     return term.key == key ? term : (Term){0, 0, 0};
 }

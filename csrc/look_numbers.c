@@ -16,7 +16,8 @@ is_unit(const Look *look, Py_ssize_t place)
     if (look->bytes[place] == BEYOND) {
         return foreign_at(look, place) == FOREIGN_UNIT;
     }
-    return (term_of(look, word_at(look->bytes + place).key).flags & UNIT) != 0;
+    return kind_at(look, place) == LETTER
+           && (term_of(look->tables, word_at(look->bytes + place).key).flags & UNIT) != 0;
 }
 
 /* Tell whether a unit may follow a number, perhaps after a blank, which may be beyond ASCII. */

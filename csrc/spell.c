@@ -4,7 +4,7 @@
  * is left to Python.
  */
 #include "scan.h"
-#include "words.h"
+#include "bytes.h"
 
 enum {
     MAX_DEPTH = 16, /* what has more levels may contain itself */
@@ -26,11 +26,13 @@ room_for(Output *out, Py_ssize_t count)
 {
     Py_ssize_t room = PyBytes_GET_SIZE(out->bytes);
     if (count > room - out->size) {
-        if (room > PY_SSIZE_T_MAX / 2 - count || _PyBytes_Resize(&out->bytes, 2 * room + count) < 0) {
+        if (room > PY_SSIZE_T_MAX / 2 - count) {
+            PyErr_NoMemory();
             out->failed = 1;
-            if (!PyErr_Occurred()) {
-                PyErr_NoMemory();
-            }
+            return NULL;
+        }
+        if (_PyBytes_Resize(&out->bytes, 2 * room + count) < 0) {
+            out->failed = 1;
             return NULL;
         }
     }
@@ -100,7 +102,7 @@ spell_ascii(char *to, const Py_UCS1 *from, Py_ssize_t size)
 {
     while (size >= 8) {
         uint64_t bytes = eight_bytes(from);
-        if (has_less(bytes, 0x20) | has_byte(bytes, '"') | has_byte(bytes, '\\')) {
+        if (less_than(bytes, 0x20) | is_byte(bytes, '"') | is_byte(bytes, '\\')) {
             for (int place = 0; place < 8; place++) {
                 to = spell_char(to, from[place]);
             }
@@ -118,13 +120,13 @@ spell_ascii(char *to, const Py_UCS1 *from, Py_ssize_t size)
 }
 
 /* Spell characters that are so wide each. */
-#define SPELL_WIDE(name, type)                         \
+#define SPELL_WIDE(name, type)                                     \
     static char *name(char *to, const type *from, Py_ssize_t size) \
-    {                                                  \
-        while (size-- > 0) {                           \
-            to = spell_char(to, *from++);              \
-        }                                              \
-        return to;                                     \
+    {                                                              \
+        while (size-- > 0) {                                       \
+            to = spell_char(to, *from++);                          \
+        }                                                          \
+        return to;                                                 \
     }
 SPELL_WIDE(spell_1, Py_UCS1)
 SPELL_WIDE(spell_2, Py_UCS2)
@@ -166,7 +168,7 @@ spell_whole(Output *out, PyObject *number)
     char digits[MAX_DIGITS];
     int overflow;
     long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    return !overflow && add(out, digits, sprintf(digits, "%lld", value));
+    return !overflow && add(out, digits, PyOS_snprintf(digits, sizeof digits, "%lld", value));
 }
 
 static int spell_value(Output *out, PyObject *value, int depth);

@@ -10,7 +10,7 @@ from itertools import count
 from struct import pack
 from typing import Final
 
-from refold.detectors import _signs as signs
+from refold.detectors import _signs
 from refold.detectors._vocabulary import ORDINALS, SQL_OTHER, SQL_STRONG, SQL_WEAK
 
 # What more than the term there must be for a finding. `csrc/look.h` has the same names.
@@ -24,18 +24,20 @@ _FRAME: Final = 1 << 6
 _STATUS: Final = 1 << 7
 _VERSION: Final = 1 << 8
 _UNIT: Final = 1 << 9
+_FIRST: Final = 1 << 10
+_SECOND: Final = 1 << 11
 _COUNTED: Final = _KEYWORD | _MARKER
 _OWN_SHIFT: Final = 16
 """Above it stands the number of a term that is counted."""
 
 _Words = str | frozenset[bytes]
 _ROWS: Final[tuple[tuple[_Words, int, int], ...]] = (
-    (SQL_STRONG, signs.SQL_CONTENT, 0),
+    (SQL_STRONG, _signs.SQL_CONTENT, 0),
     (SQL_WEAK, 0, _KEYWORD | _WEAK),
     (SQL_OTHER, 0, _KEYWORD),
     (
         "it follows, can conclude, can deduce, can infer, this implies, this proves, qed",
-        signs.REASONING_CHAIN,
+        _signs.REASONING_CHAIN,
         0,
     ),
     (
@@ -57,21 +59,26 @@ _ROWS: Final[tuple[tuple[_Words, int, int], ...]] = (
         "execution failed, authentication failed, authentication error, authorization failed, "
         "authorization denied, connection refused, connection timeout, connection timed, "
         "permission denied",
-        signs.FAILURE_SIGNATURE,
+        _signs.FAILURE_SIGNATURE,
         0,
     ),
-    ("shall, may not, notwithstanding, whereas, hereby", signs.LEGAL_TERM, 0),
-    ("traceback, in thread", signs.ERROR_TRACEBACK, 0),
+    ("shall, may not, notwithstanding, whereas, hereby", _signs.LEGAL_TERM, 0),
+    ("traceback, in thread", _signs.ERROR_TRACEBACK, 0),
     ("at", 0, _FRAME),
     ("status", 0, _STATUS),
     ("version", 0, _VERSION),
     ("m, s, km, kg, ms, ns, hz, mb, gb, tb, mhz, ghz", 0, _UNIT),
 )
 """Terms, the signs that they set by themselves, and what else they are."""
+_FREQUENT: Final = frozenset({"of", "that", "not"})
+"""Words after which one would have to look back all the time."""
 
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 _SLOT_BITS: Final = 13
+_IN_KEY: Final = 8
+"""So many letters are part of a key; of the others, only how many they are."""
+_LENGTH_SHIFT: Final = 58
 _ROW: Final = "=QII"
 
 
@@ -97,16 +104,20 @@ def _merged() -> dict[str, tuple[int, int]]:
     """Return signs and flags of each term, in whatever rows it stands; a counted one has a bit."""
     known: dict[str, tuple[int, int]] = {}
     own = 0
-    for terms, new_signs, new_flags in _ROWS:
+    for terms, signs, flags in _ROWS:
         for term in _split(terms):
-            # The second word of a pair is known too: where it stands, the first is looked for.
-            known.setdefault(term.rpartition(" ")[2], (0, 0))
-            old_signs, flags = known.get(term, (0, 0))
-            if new_flags & _COUNTED:
-                flags |= own << _OWN_SHIFT
-                own += 1
-            known[term] = old_signs | new_signs, flags | new_flags
+            _add(known, term, signs, flags | own << _OWN_SHIFT if flags & _COUNTED else flags)
+            own += flags & _COUNTED != 0
+            # One word of a pair is known too: where it stands, the other one is looked for.
+            first, _, second = term.partition(" ")
+            if second:
+                _add(known, *((first, 0, _FIRST) if second in _FREQUENT else (second, 0, _SECOND)))
     return known
+
+
+def _add(known: dict[str, tuple[int, int]], term: str, signs: int, flags: int) -> None:
+    old_signs, old_flags = known.get(term, (0, 0))
+    known[term] = old_signs | signs, old_flags | flags
 
 
 def _split(terms: _Words) -> list[str]:
@@ -116,12 +127,10 @@ def _split(terms: _Words) -> list[str]:
 
 
 def _key_of(term: str) -> int:
-    """Return the key of a word or of a pair, as the scanner does: eight letters at a time."""
+    """Return the key of a word or of a pair, as the scanner does."""
     first, _, second = term.partition(" ")
-    letters = first.encode()
-    key = 0
-    for start in range(0, len(letters), 8):
-        key = (key * _SPREAD + int.from_bytes(letters[start : start + 8], "little")) & _MASK
+    letters = int.from_bytes(first[:_IN_KEY].encode(), "little")
+    key = letters ^ (len(first) << _LENGTH_SHIFT & _MASK)
     return (key * _SPREAD & _MASK) ^ _key_of(second) if second else key
 
 

@@ -11,7 +11,9 @@ from tests.conversations import texts
 from tests.native import needs_scanner, the_scanner
 
 from refold.detectors import DETECTORS, _signs
+from refold.detectors._kinds import FOREIGN_KINDS, KINDS
 from refold.detectors._look import look
+from refold.detectors._terms import TERMS
 from refold.detectors.reasoning_chain import CONCLUSIVE, CONNECTIVES, MARKERS, Phrase
 from refold.text.view import TextView
 
@@ -29,55 +31,63 @@ def test_signs_are_named_after_the_detectors() -> None:
     assert {detector.reason.upper(): detector.sign for detector in DETECTORS} == SIGNS
 
 
-@pytest.mark.parametrize(
-    ("sign", "text"),
-    [
-        ("CODE_FENCE", "a\n```\nb"),
-        ("INDENTED_CODE", "a\n    b"),
-        ("INDENTED_CODE", "a\n\tb"),
-        ("LATEX_MATH", "$x$"),
-        ("UNICODE_MATH", "a ≤ b"),
-        ("JSON_STRUCTURE", '{"a": 1}'),
-        ("YAML_STRUCTURE", "a: b\nc-d: e"),
-        ("YAML_STRUCTURE", "a:\n  b:"),
-        ("VERSE_PATTERN", "a\nThe sea is calm\nÉven now"),
-        ("HIGH_LINE_LENGTH_VARIANCE", "a\n\n\n\n" + "b" * 90),
-        ("HIGH_SPECIAL_CHAR_RATIO", "a+b"),
-        ("SQL_CONTENT", "drop the VARCHAR"),
-        ("SQL_CONTENT", "select a from b where c"),
-        ("API_KEY", "is sk-" + "a1" * 9),
-        ("BASE64_CONTENT", "a+/9" * 10),
-        ("HASH_OR_SHA", "0f" * 20),
-        ("REASONING_CHAIN", "It follows that"),
-        ("REASONING_CHAIN", "∴"),
-        ("REASONING_CHAIN", "Proof :"),
-        ("REASONING_CHAIN", "Thus it was, hence, and as a result"),
-        ("REASONING_CHAIN", "thus\n1. a\n2. b\nstep 3: c"),
-        ("REASONING_CHAIN", "thus\nstep 1.1 a\nstep 1.2 b\nstep 1.3 c"),
-        ("URL", "ftp://x"),
-        ("EMAIL", "a@b"),
-        ("PHONE", "call 5551234567"),
-        ("PHONE", "555-123-4567"),
-        ("VERSION_NUMBER", "V2.0"),
-        ("VERSION_NUMBER", "Version 3"),
-        ("FILE_PATH", "a/b"),
-        ("IP_OR_SEMVER", "1.2"),
-        ("QUOTED_KEY", '"a"'),
-        ("LEGAL_TERM", "you MAY not"),
-        ("DIRECT_QUOTE", "he said 「so」"),
-        ("NUMERIC_WITH_UNITS", "in 5 km"),
-        ("NUMERIC_WITH_UNITS", "2.5\u00a0GHz"),
-        ("NUMERIC_WITH_UNITS", "9°C"),
-        ("ERROR_TRACEBACK", "Traceback"),
-        ("ERROR_TRACEBACK", "Exception in thread"),
-        ("ERROR_TRACEBACK", "x\n  at f(y)"),
-        ("HTTP_ERROR", "status code is: 404"),
-        ("HTTP_ERROR", "HTTP/1.1 500"),
-        ("FAILURE_SIGNATURE", "Permission denied"),
-    ],
-)
+OF_THE_WHOLE = {"JSON_STRUCTURE", "HIGH_LINE_LENGTH_VARIANCE", "HIGH_SPECIAL_CHAR_RATIO"}
+"""Signs of a whole text, which it does not have where it is a part of another one."""
+SEEN = [
+    ("CODE_FENCE", "a\n```\nb"),
+    ("INDENTED_CODE", "a\n    b"),
+    ("INDENTED_CODE", "a\n\tb"),
+    ("LATEX_MATH", "$x$"),
+    ("UNICODE_MATH", "a ≤ b"),
+    ("JSON_STRUCTURE", '{"a": 1}'),
+    ("YAML_STRUCTURE", "a: b\nc-d: e"),
+    ("YAML_STRUCTURE", "a:\n  b:"),
+    ("VERSE_PATTERN", "a\nThe sea is calm\nÉven now"),
+    ("HIGH_LINE_LENGTH_VARIANCE", "a\n\n\n\n" + "b" * 90),
+    ("HIGH_SPECIAL_CHAR_RATIO", "a+b"),
+    ("SQL_CONTENT", "drop the VARCHAR"),
+    ("SQL_CONTENT", "select a from b where c"),
+    ("API_KEY", "is sk-" + "a1" * 9),
+    ("BASE64_CONTENT", "a+/9" * 10),
+    ("HASH_OR_SHA", "0f" * 20),
+    ("REASONING_CHAIN", "It follows that"),
+    ("REASONING_CHAIN", "∴"),
+    ("REASONING_CHAIN", "Proof :"),
+    ("REASONING_CHAIN", "Thus it was, hence, and as a result"),
+    ("REASONING_CHAIN", "thus\n1. a\n2. b\nstep 3: c"),
+    ("REASONING_CHAIN", "thus\nstep 1.1 a\nstep 1.2 b\nstep 1.3 c"),
+    ("URL", "ftp://x"),
+    ("EMAIL", "a@b"),
+    ("PHONE", "call 5551234567"),
+    ("PHONE", "555-123-4567"),
+    ("VERSION_NUMBER", "V2.0"),
+    ("VERSION_NUMBER", "Version 3"),
+    ("FILE_PATH", "a/b"),
+    ("IP_OR_SEMVER", "1.2"),
+    ("QUOTED_KEY", '"a"'),
+    ("LEGAL_TERM", "you MAY not"),
+    ("DIRECT_QUOTE", "he said 「so」"),
+    ("NUMERIC_WITH_UNITS", "in 5 km"),
+    ("NUMERIC_WITH_UNITS", "2.5\u00a0GHz"),
+    ("NUMERIC_WITH_UNITS", "9°C"),
+    ("ERROR_TRACEBACK", "Traceback"),
+    ("ERROR_TRACEBACK", "Exception in thread"),
+    ("ERROR_TRACEBACK", "x\n  at f(y)"),
+    ("HTTP_ERROR", "status code is: 404"),
+    ("HTTP_ERROR", "HTTP/1.1 500"),
+    ("FAILURE_SIGNATURE", "Permission denied"),
+]
+
+
+@pytest.mark.parametrize(("sign", "text"), SEEN)
 def test_a_sign_is_seen(sign: str, text: str) -> None:
     assert sign in signs(text)
+
+
+@pytest.mark.parametrize(("sign", "text"), [case for case in SEEN if case[0] not in OF_THE_WHOLE])
+def test_a_sign_is_seen_in_a_long_text(sign: str, text: str) -> None:
+    assert sign in signs("So it was. " * 500 + f"\n{text}")
+    assert sign in signs(f"\n{text}\n" + "So it was. " * 500)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +191,11 @@ def test_measures_are_exact(text: str) -> None:
 
 def test_nothing_has_no_signs() -> None:
     assert signs("") == set()
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_what_is_no_table_is_refused(place: int) -> None:
+    tables = [KINDS, FOREIGN_KINDS, TERMS.slots, TERMS.rows]
+    tables[place] = b""
+    with pytest.raises(TypeError):
+        the_scanner().look("text", tables[0], tables[1], tables[2], tables[3])

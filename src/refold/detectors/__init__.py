@@ -74,6 +74,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
 _HARD: Final = tuple(detector for detector in DETECTORS if detector.hard)
 _SOFT: Final = tuple(detector for detector in DETECTORS if not detector.hard)
 _HARD_SIGNS: Final = sum(detector.sign for detector in _HARD)
+_SOFT_SIGNS: Final = sum(detector.sign for detector in _SOFT)
 _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
@@ -114,7 +115,10 @@ def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
     Half a link or half a hash would be a value that the text does not hold. What is known of the
     text already spares another look.
     """
-    view = TextView(text, _notes_of(text) if findings is None else findings.notes)
+    notes = _notes_of(text) if findings is None else findings.notes
+    if not notes.signs & _SOFT_SIGNS:
+        return ()
+    view = TextView(text, notes)
     told: dict[str, None] = {}
     taken: list[Span] = []
     for detector in _SOFT:

@@ -139,7 +139,10 @@ def _notes_of(text: str) -> Notes:
 
 
 def _who_sees(detectors: tuple[Detector, ...], view: TextView) -> list[Detector]:
-    return [d for d in detectors if _may_see(d, view) and d.finds(view)]
+    if scanner is None:
+        return [d for d in detectors if d.gate(view) and d.finds(view)]  # spares half the calls
+    signs = view.notes.signs
+    return [d for d in detectors if signs & d.sign and d.finds(view)]
 
 
 def _may_see(detector: Detector, view: TextView) -> bool:

@@ -26,9 +26,7 @@ from refold.model.plan import Plan
 from refold.model.wire import digest
 from refold.options import Options
 from refold.quality.report import measure
-from refold.scoring.sentence import SentenceScorer
 from refold.stages import Analyses
-from refold.strategies.prose import make_units
 from refold.text.entities import NameFinder
 from refold.text.scan import IS_COMPILED
 from refold.tokens.estimate import estimate_tokens
@@ -48,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parts: list[tuple[str, Callable[[], object]]] = [
         ("reading messages", lambda: engine.begin(messages)),
         ("naming those that are folded", lambda: _name(plan)),
-        *_analyses(plan, known),
+        *_analyses(engine, plan, known),
         (
             "what is known: deciding, making stand-ins",
             lambda: engine.plan(loaded, known, engine.options),
@@ -78,7 +76,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _analyses(plan: Plan, known: Analyses) -> list[tuple[str, Callable[[], object]]]:
+def _analyses(
+    engine: Engine, plan: Plan, known: Analyses
+) -> list[tuple[str, Callable[[], object]]]:
     """Make the parts that look at texts, each at just those texts that a fold has it look at."""
     folds = [fold for fold in plan if not fold.is_kept]
     before = [part.text for fold in plan for message in fold.sources for part in message.parts]
@@ -86,11 +86,11 @@ def _analyses(plan: Plan, known: Analyses) -> list[tuple[str, Callable[[], objec
     folded = [part.text for fold in folds for message in fold.sources for part in message.parts]
     counted = list(dict.fromkeys([*before, *after]))
     named = list(dict.fromkeys([*folded, *after]))
-    judged, cut, listed = list(known._findings), list(known._units), list(known._found)
+    judged, summed, listed = list(known._findings), list(known._summaries), list(known._found)
     return [
         ("counting tokens", lambda: [estimate_tokens(text) for text in counted]),
         ("looking for structure", lambda: [detect_hard(text) for text in judged]),
-        ("cutting and scoring sentences", lambda: _make_units(cut)),
+        ("cutting, scoring and choosing sentences", lambda: _summarize(engine, summed)),
         ("names and identifiers", lambda: _find_names(named)),
         (
             "other findings to list",
@@ -105,10 +105,10 @@ def _name(plan: Plan) -> None:
             digest(message.wire)
 
 
-def _make_units(texts: Sequence[str]) -> None:
-    scorer = SentenceScorer()
-    for text in texts:
-        make_units(text, scorer)
+def _summarize(engine: Engine, summed: Sequence[tuple[Sequence[str], int]]) -> None:
+    analyses = engine.new_analyses(keeps_sentences=False)
+    for texts, budget in summed:
+        analyses.summary(texts, budget)
 
 
 def _find_names(texts: Sequence[str]) -> None:

@@ -6,7 +6,7 @@
 
 #include "text.h"
 
-enum { BEYOND = 0x80, WIDE = 0xFF, LETTER_BITS = 31, LETTER_ROWS = 32, MOST_LETTERS = 15 };
+enum { BEYOND = 0x80, WIDE = 0xFF, LETTER_BITS = 31, LETTER_ROWS = 32, TOO_LONG = 15 };
 
 typedef struct {
     PyObject *object;
@@ -137,7 +137,7 @@ static inline const unsigned char *
 find_word(const Words *words, const unsigned char *plain, Py_ssize_t size)
 {
     const unsigned char *row = words->rows + (plain[0] & LETTER_BITS) * words->width;
-    if (size > MOST_LETTERS || !((row[0] | row[1] << 8) >> size & 1)) {
+    if (!((row[0] | row[1] << 8) >> Py_MIN(size, TOO_LONG) & 1)) {
         return NULL;
     }
     const unsigned char *word = next_word(words, plain[0], NULL);

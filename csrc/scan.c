@@ -10,7 +10,7 @@ static PyMethodDef functions[] = {
     {"look", (PyCFunction)(void (*)(void))scan_look, METH_FASTCALL, NULL},
     {"spell", scan_spell, METH_O, NULL},
     {"structures", scan_structures, METH_O, NULL},
-    {"pack", (PyCFunction)(void (*)(void))scan_pack, METH_FASTCALL, NULL},
+    {"summary", (PyCFunction)(void (*)(void))scan_summary, METH_FASTCALL, NULL},
     {"scores", (PyCFunction)(void (*)(void))scan_scores, METH_FASTCALL, NULL},
     {"sentences", (PyCFunction)(void (*)(void))scan_sentences, METH_FASTCALL, NULL},
     {"units", (PyCFunction)(void (*)(void))scan_units, METH_FASTCALL, NULL},

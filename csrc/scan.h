@@ -7,7 +7,7 @@
 PyObject *scan_look(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_spell(PyObject *module, PyObject *value);
 PyObject *scan_structures(PyObject *module, PyObject *text);
-PyObject *scan_pack(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_summary(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -146,14 +146,15 @@ is_filler(const Text *text, const Rules *rules, const Sentence *sentence)
 }
 
 int
-score_sentences(const Text *text, PyObject *given, Sentences *found)
+score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring)
 {
     Rules rules;
-    if (read_rules(&rules, given) < 0) {
+    if (read_rules(&rules, scoring) < 0) {
         return -1;
     }
-    for (Py_ssize_t number = 0; number < found->count; number++) {
+    for (Py_ssize_t number = from; number < found->count; number++) {
         Sentence *sentence = found->items + number;
+        const Text *text = sentence->text;
         Py_ssize_t points = sign_points(text, &rules, sentence->start, sentence->end);
         int fills = points == FAILED ? -1 : is_filler(text, &rules, sentence);
         if (fills < 0) {

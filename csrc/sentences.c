@@ -32,13 +32,15 @@ typedef struct {
     PyObject *goes_on;
     PyObject *is_list_line;
     Sentences *found;
+    Py_ssize_t known; /* sentences of other texts */
     Py_ssize_t start; /* of the sentence */
     Py_ssize_t line;  /* where it begins */
+    Py_ssize_t wrapped_at; /* the last line break inside a sentence */
     Py_ssize_t paragraph;
 } Cutter;
 
 int
-add_sentence(Sentences *found, Py_ssize_t start, Py_ssize_t end, Py_ssize_t paragraph)
+add_sentence(Sentences *found, Sentence sentence)
 {
     if (found->count == found->room) {
         size_t bytes = (size_t)found->room * sizeof(Sentence);
@@ -53,7 +55,7 @@ add_sentence(Sentences *found, Py_ssize_t start, Py_ssize_t end, Py_ssize_t para
         found->items = more;
         found->room *= 2;
     }
-    found->items[found->count++] = (Sentence){start, end, paragraph, 0};
+    found->items[found->count++] = sentence;
     return 0;
 }
 
@@ -79,7 +81,8 @@ add(Cutter *cutter, Py_ssize_t start, Py_ssize_t end)
     while (start < end && is_space_at(text, end - 1)) {
         end--;
     }
-    return start < end ? add_sentence(cutter->found, start, end, cutter->paragraph) : 0;
+    Sentence sentence = {text, start, end, cutter->paragraph, cutter->wrapped_at > start, 0};
+    return start < end ? add_sentence(cutter->found, sentence) : 0;
 }
 
 /* Tell whether a rule in Python says yes; -1 if it fails. */
@@ -167,13 +170,15 @@ take_line_break(Cutter *cutter, Py_ssize_t feed)
         return -1;
     }
     cutter->line = following > 0 ? following : feed + 1;
-    if (!goes_on) {
+    if (goes_on) {
+        cutter->wrapped_at = feed;
+    } else {
         if (add(cutter, cutter->start, feed) < 0) {
             return -1;
         }
         cutter->start = cutter->line;
     }
-    cutter->paragraph += following > 0 && cutter->found->count > 0;
+    cutter->paragraph += following > 0 && cutter->found->count > cutter->known;
     return cutter->line;
 }
 
@@ -312,6 +317,8 @@ cut_sentences(const Text *text, PyObject *rules, Sentences *found)
         .goes_on = PyTuple_GET_ITEM(rules, GOES_ON_RULE),
         .is_list_line = PyTuple_GET_ITEM(rules, LIST_RULE),
         .found = found,
+        .known = found->count,
+        .paragraph = found->count > 0 ? found->items[found->count - 1].paragraph + 1 : 0,
     };
     if (!lengths || !cutter.bytes || !cutter.marks || !cutter.months
         || words_of(&cutter.abbreviations, PyTuple_GET_ITEM(rules, WORDS_RULE)) < 0) {

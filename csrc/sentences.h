@@ -7,9 +7,11 @@
 enum { FEW_SENTENCES = 32 };
 
 typedef struct {
+    const Text *text;
     Py_ssize_t start;
     Py_ssize_t end;
     Py_ssize_t paragraph;
+    int is_wrapped; /* there are line breaks in it */
     Py_ssize_t score;
 } Sentence;
 
@@ -36,13 +38,20 @@ close_sentences(Sentences *found)
     }
 }
 
-/* Add a sentence; return -1 with an error if there is no room for it. */
-int add_sentence(Sentences *found, Py_ssize_t start, Py_ssize_t end, Py_ssize_t paragraph);
+/* All of these return -1 with an error if they fail. */
 
-/* Find the sentences of a text by *rules*, see `refold.text.sentence_tables`. */
-int cut_sentences(const Text *text, PyObject *rules, Sentences *found);
+int add_sentence(Sentences *found, Sentence sentence);
 
-/* Score the sentences of a text by *rules*, see `refold.scoring.sign_tables`. */
-int score_sentences(const Text *text, PyObject *rules, Sentences *found);
+/* Add the sentences of a text by rules, see `refold.text.sentence_tables`. */
+int cut_sentences(const Text *text, PyObject *cutting, Sentences *found);
+
+/* Score sentences, from one on, by rules, see `refold.scoring.sign_tables`. */
+int score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring);
+
+/* Add the sentences of a text with their scores; what is said again counts where it is said first. */
+int read_sentences(const Text *text, PyObject *cutting, PyObject *scoring, Sentences *found);
+
+/* Return what a sentence says; if it was wrapped, with single blanks for all white space. */
+PyObject *spell_sentence(const Sentence *sentence);
 
 #endif

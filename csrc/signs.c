@@ -341,12 +341,8 @@ read_sentence(Tally *tally)
         }
         Py_ssize_t size = place - opened;
         place++;
-        if (size < SHORTEST_SHORT) {
-            continue;
-        }
-        if (letters & VOWELS) {
-            note_word(tally, plain + opened, size, opened);
-        } else {
+        note_word(tally, plain + opened, size, opened);
+        if (!(letters & VOWELS) & (size >= SHORTEST_SHORT)) { /* seldom, but each alone is not */
             tally->points += rules->points[SHORT_POINTS];
             tally->held = tally->points;
         }

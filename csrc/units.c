@@ -15,13 +15,13 @@ bytes_at(const char *bytes, size_t size)
 
 /* Tell at little cost whether a sentence may be there twice: same size, same beginning and end. */
 static int
-may_repeat(const Text *text, const Sentences *found)
+may_repeat(const Text *text, const Sentences *found, Py_ssize_t from)
 {
     uint64_t seen[TRACE_WORDS] = {0};
-    if (found->count > FEW_SENTENCES) {
+    if (found->count - from > FEW_SENTENCES) {
         return 1;
     }
-    for (Py_ssize_t number = 0; number < found->count; number++) {
+    for (Py_ssize_t number = from; number < found->count; number++) {
         const Sentence *sentence = found->items + number;
         const char *first = (const char *)text->data + sentence->start * text->kind;
         size_t size = (size_t)((sentence->end - sentence->start) * text->kind);
@@ -39,17 +39,17 @@ may_repeat(const Text *text, const Sentences *found)
 
 /* Leave out what is said again; return -1 with an error if that fails. */
 static int
-drop_repeats(const Text *text, Sentences *found)
+drop_repeats(const Text *text, Sentences *found, Py_ssize_t from)
 {
     PyObject *seen = PySet_New(NULL);
     int has_failed = seen == NULL;
-    Py_ssize_t kept = 0;
-    for (Py_ssize_t number = 0; !has_failed && number < found->count; number++) {
+    Py_ssize_t kept = from;
+    for (Py_ssize_t number = from; !has_failed && number < found->count; number++) {
         Sentence sentence = found->items[number];
         PyObject *said = PyUnicode_Substring(text->object, sentence.start, sentence.end);
         has_failed = said == NULL || PySet_Add(seen, said) < 0;
         Py_XDECREF(said);
-        if (!has_failed && PySet_GET_SIZE(seen) > kept) {
+        if (!has_failed && PySet_GET_SIZE(seen) > kept - from) {
             found->items[kept++] = sentence;
         }
     }
@@ -58,34 +58,43 @@ drop_repeats(const Text *text, Sentences *found)
     return has_failed ? -1 : 0;
 }
 
-/* Return what a sentence says; if it was wrapped, with single blanks for all white space. */
-static PyObject *
-spell(const Text *text, const Sentence *sentence, PyObject *blank)
+int
+read_sentences(const Text *text, PyObject *cutting, PyObject *scoring, Sentences *found)
 {
-    PyObject *said = PyUnicode_Substring(text->object, sentence->start, sentence->end);
-    size_t size = (size_t)(sentence->end - sentence->start);
-    if (said == NULL || memchr(text->plain + sentence->start, '\n', size) == NULL) {
+    Py_ssize_t from = found->count;
+    if (cut_sentences(text, cutting, found) < 0 || score_sentences(found, from, scoring) < 0) {
+        return -1;
+    }
+    return may_repeat(text, found, from) ? drop_repeats(text, found, from) : 0;
+}
+
+PyObject *
+spell_sentence(const Sentence *sentence)
+{
+    PyObject *said = PyUnicode_Substring(sentence->text->object, sentence->start, sentence->end);
+    if (said == NULL || !sentence->is_wrapped) {
         return said;
     }
     PyObject *words = PyUnicode_Split(said, NULL, -1);
+    PyObject *blank = PyUnicode_FromOrdinal(' ');
     Py_DECREF(said);
-    said = words == NULL ? NULL : PyUnicode_Join(blank, words);
+    said = words == NULL || blank == NULL ? NULL : PyUnicode_Join(blank, words);
+    Py_XDECREF(blank);
     Py_XDECREF(words);
     return said;
 }
 
 /* Return texts, scores and paragraphs, a list of each. */
 static PyObject *
-columns_of(const Text *text, const Sentences *found)
+columns_of(const Sentences *found)
 {
     PyObject *texts = PyList_New(found->count);
     PyObject *scores = PyList_New(found->count);
     PyObject *paragraphs = PyList_New(found->count);
-    PyObject *blank = PyUnicode_FromOrdinal(' ');
-    int is_good = texts != NULL && scores != NULL && paragraphs != NULL && blank != NULL;
+    int is_good = texts != NULL && scores != NULL && paragraphs != NULL;
     for (Py_ssize_t number = 0; is_good && number < found->count; number++) {
         const Sentence *sentence = found->items + number;
-        PyObject *said = spell(text, sentence, blank);
+        PyObject *said = spell_sentence(sentence);
         PyObject *score = PyLong_FromSsize_t(sentence->score);
         PyObject *paragraph = PyLong_FromSsize_t(sentence->paragraph);
         is_good = said != NULL && score != NULL && paragraph != NULL;
@@ -94,7 +103,6 @@ columns_of(const Text *text, const Sentences *found)
         PyList_SET_ITEM(paragraphs, number, paragraph);
     }
     PyObject *columns = is_good ? PyTuple_Pack(3, texts, scores, paragraphs) : NULL;
-    Py_XDECREF(blank);
     Py_XDECREF(paragraphs);
     Py_XDECREF(scores);
     Py_XDECREF(texts);
@@ -145,7 +153,7 @@ take_spans(const Text *text, PyObject *given, Sentences *found)
             PyErr_SetString(PyExc_ValueError, "a sentence must lie in its text");
             return -1;
         }
-        if (add_sentence(found, start, end, paragraph) < 0) {
+        if (add_sentence(found, (Sentence){text, start, end, paragraph, 0, 0}) < 0) {
             return -1;
         }
     }
@@ -165,11 +173,8 @@ scan_units(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
         return NULL;
     }
     open_sentences(&found);
-    PyObject *columns = NULL;
-    if (cut_sentences(&text, args[1], &found) == 0 && score_sentences(&text, args[2], &found) == 0
-        && (!may_repeat(&text, &found) || drop_repeats(&text, &found) == 0)) {
-        columns = columns_of(&text, &found);
-    }
+    int has_failed = read_sentences(&text, args[1], args[2], &found) < 0;
+    PyObject *columns = has_failed ? NULL : columns_of(&found);
     close_sentences(&found);
     close_text(&text);
     return columns;
@@ -208,7 +213,7 @@ scan_scores(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count
     }
     open_sentences(&found);
     PyObject *scores = NULL;
-    if (take_spans(&text, args[1], &found) == 0 && score_sentences(&text, args[2], &found) == 0) {
+    if (take_spans(&text, args[1], &found) == 0 && score_sentences(&found, 0, args[2]) == 0) {
         scores = scores_of(&found);
     }
     close_sentences(&found);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -26,8 +25,6 @@ else:
 
 Rules = tuple[object, ...]
 """Tables of bytes, and functions to ask where a table cannot tell."""
-Columns = tuple[list[str], Sequence[int | float], list[int]]
-"""The texts of sentences, their scores, and the numbers of their paragraphs."""
 Span = tuple[int, int, int]
 """Start and end of a sentence, and the number of its paragraph."""
 
@@ -65,14 +62,19 @@ class Scanner(Protocol):
     def spell(self, value: object, /) -> bytes | None:
         """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""
 
-    def pack(self, columns: Columns, chars: int, joint: int, first: Sequence[int], /) -> list[int]:
-        """Choose sentences for so many characters: see `refold.strategies.prose`."""
-
     def scores(self, text: str, sentences: list[Span], scoring: Rules, /) -> list[int]:
         """Score sentences of a text: see `refold.scoring.sentence`."""
 
     def sentences(self, text: str, cutting: Rules, /) -> list[Span]:
         """Find the sentences of a text: see `refold.text.sentences`."""
+
+    def summary(
+        self, texts: list[str], chars: int, joint: str, cutting: Rules, scoring: Rules, /
+    ) -> str:
+        """Join the sentences that matter most: see `refold.strategies.prose`.
+
+        If none fits it is the best one, or as much of it as is sure to be too long.
+        """
 
     def units(
         self, text: str, cutting: Rules, scoring: Rules, /

@@ -1,8 +1,7 @@
-"""Sentences to choose from, and the choice: the scanner makes what plain Python makes."""
+"""Sentences to choose from, and summaries: the scanner makes what plain Python makes."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,12 +9,12 @@ from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import (
     Units,
     make_units,
-    pack_by_rank,
-    pack_units,
+    summarize_at_once,
+    summarize_groups,
     units_by_words,
 )
 from tests.conversations import texts
-from tests.native import needs_scanner, the_scanner
+from tests.native import needs_scanner
 
 SAID = (
     *("The mill is old.", "The mill\nis old.", "The mill  is old", "Great, so be it.", "No."),
@@ -26,15 +25,6 @@ prose = st.lists(
     st.sampled_from((*SAID, " ", "  ", "\n", "\n\n", "\xa0", "\r\n")), max_size=30
 ).map("".join)
 thorough = settings(max_examples=400, deadline=None)
-
-
-@st.composite
-def units(draw: st.DrawFn) -> Units:
-    """Units as they come, of one text or of several, scored here or elsewhere."""
-    scores = st.one_of(st.integers(-10, 9), st.floats(-10, 9), st.integers(-1, 1))
-    rows = draw(st.lists(st.tuples(st.sampled_from((*SAID, "é", "e")), scores, st.booleans())))
-    paragraphs = [sum(is_next for _, _, is_next in rows[: place + 1]) for place in range(len(rows))]
-    return Units([said for said, _, _ in rows], [score for _, score, _ in rows], paragraphs)
 
 
 def columns(made: Units) -> tuple[list[str], list[int | float], list[int]]:
@@ -57,17 +47,10 @@ def test_many_sentences_are_told_apart() -> None:
 
 @needs_scanner
 @thorough
-@given(units(), st.integers(-20, 600), st.data())
-def test_the_scanner_makes_the_same_choice(made: Units, budget: int, data: st.DataObject) -> None:
-    places = st.lists(st.sampled_from(range(len(made))), unique=True, max_size=3)
-    first = data.draw(places) if len(made) else []
-    assert pack_units(made, budget, first) == pack_by_rank(made, budget, first)
-
-
-@needs_scanner
-def test_the_scanner_chooses_only_what_is_there() -> None:
-    said = (["Calm.", "Warm."], [1, 2], [0, 0])
-    with pytest.raises(IndexError):
-        the_scanner().pack(said, 20, 5, [2])
-    with pytest.raises(TypeError):
-        the_scanner().pack((["Calm."], [1, 2], [0, 0]), 20, 5, [])
+@given(st.lists(st.one_of(prose, texts()), max_size=4), st.booleans(), st.integers(-20, 900))
+def test_the_scanner_makes_the_same_summary(
+    several: list[str], says_it_again: bool, budget: int
+) -> None:
+    several += several[:1] * says_it_again
+    groups = [units_by_words(text, SentenceScorer()) for text in several]
+    assert summarize_at_once(several, budget) == summarize_groups(groups, budget)

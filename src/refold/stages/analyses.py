@@ -10,7 +10,7 @@ from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.strategies.prose import Units, make_units
+from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder, missing_from
 from refold.tokens.base import CountedTexts
@@ -51,6 +51,7 @@ class Analyses:
         self.finder: Final = NameFinder()
         self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
+        self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._units: dict[str, Units] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
@@ -70,6 +71,23 @@ class Analyses:
         if known is None:
             known = self._findings[text] = detect_hard(text)
         return known
+
+    def summary(self, texts: Sequence[str], budget: int) -> str:
+        """Join the sentences of *texts* that matter most; of several texts, each gets a word in."""
+        if not self._keeps_sentences:
+            return self._summarize(list(texts), budget)
+        key = (tuple(texts), budget)
+        known = self._summaries.get(key)
+        if known is None:
+            known = self._summaries[key] = self._summarize(list(texts), budget)
+        return known
+
+    def _summarize(self, texts: list[str], budget: int) -> str:
+        if self._score_sentences is None:
+            summary = summarize_at_once(texts, budget)
+            if summary is not None:
+                return summary
+        return summarize_groups([self.units(text) for text in texts], budget)
 
     def units(self, text: str) -> Units:
         """Return the scored sentences of *text*."""
@@ -154,6 +172,7 @@ class Analyses:
 
     def forget_sentences(self) -> None:
         """Forget what only planning needs: it takes more memory than the conversation itself."""
+        self._summaries.clear()
         self._units.clear()
         self._kept_tokens.clear()
         self._scorer = SentenceScorer()

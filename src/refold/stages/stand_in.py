@@ -22,12 +22,7 @@ from refold.stages.tags import (
     truncated_tag,
 )
 from refold.strategies.code import shorten_around_code
-from refold.strategies.prose import (
-    best_of_each,
-    char_budget,
-    join_units,
-    summarize_units,
-)
+from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
 from refold.text.lines import lines_missing_from
@@ -97,10 +92,7 @@ class StandIns:
             tag = self._tagged(given, texts, sources)
             if tag is not None:
                 return tag
-        # Several texts each get a word in.
-        groups = [self._analyses.units(text) for text in texts]
-        first = best_of_each(groups) if len(groups) > 1 else []
-        said = summarize_units(join_units(groups), budget, first)
+        said = self._analyses.summary(texts, budget)
         return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
 
     def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
@@ -127,8 +119,7 @@ class StandIns:
         return (given[0] if given else "") or self._extract(text, budget)
 
     def _extract(self, text: str, budget: int) -> str:
-        units = self._analyses.units(text)
-        return summarize_units(units, budget) or cut_words(text.strip(), budget)
+        return self._analyses.summary([text], budget) or cut_words(text.strip(), budget)
 
     def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
         """Choose the entities to name: those that the summary lost first, then the others."""

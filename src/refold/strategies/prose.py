@@ -61,13 +61,30 @@ class Units:
         return len(self.texts)
 
 
+def summarize_at_once(texts: list[str], budget: int) -> str | None:
+    """Return what `summarize_groups` makes of the units of *texts*, without making them.
+
+    Returns nothing where there is no scanner.
+    """
+    if scanner is None:
+        return None
+    summary = scanner.summary(texts, budget, JOINT, CUTTING, SCORING)
+    return _cut(summary, budget) if len(texts) == 1 else summary
+
+
+def summarize_groups(groups: Sequence[Units], budget: int) -> str:
+    """Join the units that matter most; of several groups, each gets a word in."""
+    first = best_of_each(groups) if len(groups) > 1 else []
+    return summarize_units(join_units(groups), budget, first)
+
+
 def summarize_units(units: Units, budget: int, first: Sequence[int] = ()) -> str:
     """Join the units that matter most, those at the places *first* whatever they cost."""
     if not units.texts:
         return ""
     chosen = pack_units(units, budget, first)
     if not chosen:
-        return _cut_best(units, budget)
+        return _cut(units.texts[best_unit(units)], budget)
     texts = units.texts
     return JOINT.join([texts[place] for place in chosen])
 
@@ -134,14 +151,6 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
 
     Those in *first* are in; then come the best of each paragraph, then whatever still fits.
     """
-    if scanner is not None:
-        columns = (units.texts, units.scores, units.paragraphs)
-        return scanner.pack(columns, budget, len(JOINT), first)
-    return pack_by_rank(units, budget, first)
-
-
-def pack_by_rank(units: Units, budget: int, first: Sequence[int]) -> list[int]:
-    """Choose units as `pack_units` says, in plain Python."""
     texts, scores = units.texts, units.scores
     chosen = list(first)
     taken = {texts[place] for place in first}
@@ -190,9 +199,8 @@ def _spread(count: int) -> tuple[int, ...]:
     return tuple(place for place in order if place < count)
 
 
-def _cut_best(units: Units, budget: int) -> str:
+def _cut(best: str, budget: int) -> str:
     """Cut the best unit when not even one fits whole."""
-    best = units.texts[best_unit(units)]
-    if len(best) <= budget:
+    if len(best) <= max(budget, 0):
         return best
     return cut_words(best, budget - len(ELLIPSIS)) + ELLIPSIS

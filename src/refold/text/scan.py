@@ -50,7 +50,7 @@ def word_rows(words: Mapping[str, int]) -> bytes:
     """Spell *words* for the scanner, in lower case and with what each means, by first letters.
 
     There is a row for each: a bit for each size that occurs, in two bytes, and then the size of a
-    word, its meaning, its letters, and so on.
+    word, its meaning, its letters, and so on. No word may have more than 14 letters.
     """
     sizes, rows = [0] * 32, [b""] * 32
     for word, meaning in words.items():

@@ -58,7 +58,9 @@ holds_ascii(const Haystack *stack, const unsigned char *name, size_t length)
     const unsigned char *place = stack->plain + rare;
     const unsigned char *end = stack->plain + (stack->size - length) + rare + 1;
     while (place < end && (place = memchr(place, name[rare], (size_t)(end - place))) != NULL) {
-        if (memcmp(place - rare, name, length) == 0) {
+        const unsigned char *start = place - rare; /* the ends tell most others apart */
+        if (start[0] == name[0] && start[length - 1] == name[length - 1]
+            && memcmp(start, name, length) == 0) {
             return 1;
         }
         place++;

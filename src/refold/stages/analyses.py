@@ -149,7 +149,7 @@ class Analyses:
         yield from self._other_findings(text)
 
     def lost_entities(self, text: str, summary: str, most: int) -> list[str]:
-        """Return the first of the entities of *text* that its *summary* does not say.
+        """Return the first of the entities of *text* that its *summary* does not say, each once.
 
         These are mostly found among the names; so the rest is looked for only when they are not.
         """
@@ -157,6 +157,7 @@ class Analyses:
         if len(lost) < most:
             others = self._other_findings(text)
             lost += missing_from(summary, others, _MAX_ENTITY_CHARS, most)
+            lost = list(dict.fromkeys(lost))[:most]
         return lost
 
     def _other_findings(self, text: str) -> tuple[str, ...]:

@@ -123,14 +123,19 @@ class StandIns:
 
     def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
         """Choose the entities to name: those that the summary lost first, then the others."""
-        lost: dict[str, None] = {}
+        lost: list[str] = []
         for text in texts:
-            lost |= dict.fromkeys(self._analyses.lost_entities(text, body, cap))
+            more = self._analyses.lost_entities(text, body, cap)
+            lost = list(dict.fromkeys(lost + more)) if lost else more
             if len(lost) >= cap:
-                return list(lost)[:cap]
+                return lost[:cap]
+        named = dict.fromkeys(lost)
         for text in texts:
-            lost |= dict.fromkeys(self._analyses.entities(text))
-        return list(lost)[:cap]
+            for name in self._analyses.entities(text):
+                named[name] = None
+                if len(named) == cap:
+                    return list(named)
+        return list(named)
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""

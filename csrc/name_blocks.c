@@ -25,16 +25,17 @@ typedef struct {
     uint64_t signs;
 } Block;
 
-/* Each byte has its flags in four bytes; those of eight in a row make four bytes with eight bits. */
+/* The flags of eight bytes together are four bytes, with eight bits of each flag. */
 static inline Block
-map_block(const unsigned char *plain, const uint32_t *flags)
+map_block(const unsigned char *plain, const NameTables *tables)
 {
+    const uint32_t(*flags)[256] = tables->flags;
     Block block = {0, 0, 0, 0};
     for (int place = BLOCK - 8; place >= 0; place -= 8) {
-        const unsigned char *eight = plain + place;
-        uint32_t bits = flags[eight[0]] | flags[eight[1]] << 1 | flags[eight[2]] << 2
-            | flags[eight[3]] << 3 | flags[eight[4]] << 4 | flags[eight[5]] << 5
-            | flags[eight[6]] << 6 | flags[eight[7]] << 7;
+        uint32_t bits = 0;
+        for (int number = 0; number < 8; number++) {
+            bits |= flags[number][plain[place + number]];
+        }
         block.words = block.words << 8 | (bits & 255);
         block.consonants = block.consonants << 8 | (bits >> 8 & 255);
         block.special = block.special << 8 | (bits >> 16 & 255);
@@ -174,7 +175,6 @@ read_signs(Progress *progress, const Block *block)
 void
 reading_run(Reading *reading)
 {
-    const uint32_t *flags = reading->tables->flags;
     Progress progress = {reading, 0, 0, 0, 0, 0};
     reading->row_start = reading->first_end = reading->row_end = NOWHERE;
     reading->found = reading->few;
@@ -188,7 +188,7 @@ reading_run(Reading *reading)
             memcpy(last, plain, (size_t)(reading->size - progress.start));
             plain = last;
         }
-        Block block = map_block(plain, flags);
+        Block block = map_block(plain, reading->tables);
         read_words(&progress, &block);
         read_signs(&progress, &block);
     }

@@ -51,6 +51,9 @@ unit_end(Reading *reading, Py_ssize_t start, Py_ssize_t place)
     if (class_at(reading, end) > JOINT) {
         return plain[end] < BEYOND ? NOWHERE : ask_quantity_end(reading, start);
     }
+    if (length == 0) {
+        return NOWHERE;
+    }
     Letters letters = {unit, length, PyUnicode_1BYTE_KIND};
     return known_find(reading->known, letters)->flags & IS_UNIT ? end : NOWHERE;
 }

@@ -16,22 +16,38 @@ class_of(const NameTables *tables, Py_UCS4 code)
     return Py_UNICODE_ISALNUM(code) ? OTHER : BREAK;
 }
 
+/* The loop for one kind of string, of which the compiler makes one for each. */
+static inline void
+fill_plain(const NameTables *tables, unsigned char *plain, int kind, const void *data,
+           Py_ssize_t size)
+{
+    for (Py_ssize_t place = 0; place < size; place++) {
+        Py_UCS4 code = PyUnicode_READ(kind, data, place);
+        plain[place] = (unsigned char)(code < BEYOND ? code : BEYOND + class_of(tables, code));
+    }
+    plain[size] = 0;
+}
+
 unsigned char *
 name_plain(const NameTables *tables, PyObject *text)
 {
     Py_ssize_t size = PyUnicode_GET_LENGTH(text);
-    int kind = PyUnicode_KIND(text);
     const void *data = PyUnicode_DATA(text);
     unsigned char *plain = PyMem_Malloc((size_t)size + 1);
     if (plain == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
-    for (Py_ssize_t place = 0; place < size; place++) {
-        Py_UCS4 code = PyUnicode_READ(kind, data, place);
-        plain[place] = (unsigned char)(code < BEYOND ? code : BEYOND + class_of(tables, code));
+    switch (PyUnicode_KIND(text)) {
+    case PyUnicode_1BYTE_KIND:
+        fill_plain(tables, plain, PyUnicode_1BYTE_KIND, data, size);
+        break;
+    case PyUnicode_2BYTE_KIND:
+        fill_plain(tables, plain, PyUnicode_2BYTE_KIND, data, size);
+        break;
+    default:
+        fill_plain(tables, plain, PyUnicode_4BYTE_KIND, data, size);
     }
-    plain[size] = 0;
     return plain;
 }
 
@@ -96,8 +112,10 @@ take_classes(NameTables *tables, PyObject *classes)
         tables->of_byte[byte] = kind & (CLASSES - 1);
     }
     tables->of_byte[0] = BREAK; /* whatever else a table may say: there, a text ends */
-    for (unsigned byte = 0; byte < 256; byte++) {
-        tables->flags[byte] = flags_of(tables->of_byte[byte], byte);
+    for (unsigned place = 0; place < 8; place++) {
+        for (unsigned byte = 0; byte < 256; byte++) {
+            tables->flags[place][byte] = flags_of(tables->of_byte[byte], byte) << place;
+        }
     }
     return 0;
 }

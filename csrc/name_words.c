@@ -40,12 +40,13 @@ reading_end(Reading *reading)
     }
 }
 
+/* Whether a slice of the text is ASCII: all are if the text is, which is then read in place. */
 static inline int
-is_ascii(const unsigned char *data, Py_ssize_t length)
+is_ascii(const Reading *reading, Py_ssize_t start, Py_ssize_t end)
 {
     unsigned all = 0;
-    for (Py_ssize_t place = 0; place < length; place++) {
-        all |= data[place];
+    for (Py_ssize_t place = reading->is_ascii ? end : start; place < end; place++) {
+        all |= reading->plain[place];
     }
     return all < BEYOND;
 }
@@ -54,9 +55,8 @@ is_ascii(const unsigned char *data, Py_ssize_t length)
 static const Known *
 known_slice(Reading *reading, Py_ssize_t start, Py_ssize_t end)
 {
-    const unsigned char *data = reading->plain + start;
-    if (is_ascii(data, end - start)) {
-        return known_add_ascii(reading->known, data, end - start);
+    if (is_ascii(reading, start, end)) {
+        return known_add_ascii(reading->known, reading->plain + start, end - start);
     }
     PyObject *name = PyUnicode_Substring(reading->text, start, end);
     const Known *known = name == NULL ? NULL : known_add(reading->known, name);
@@ -88,7 +88,7 @@ reading_add_short(Reading *reading, Py_ssize_t start, Py_ssize_t end)
     if (reading->has_failed || byte_before(reading, start) == '\'' || reading->plain[end] == '\'') {
         return;
     }
-    if (length <= LONGEST_SHORT && is_ascii(data, length)) {
+    if (length <= LONGEST_SHORT && is_ascii(reading, start, end)) {
         unsigned char small[LONGEST_SHORT];
         for (Py_ssize_t place = 0; place < length; place++) {
             small[place] = data[place] | 32;

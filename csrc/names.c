@@ -63,6 +63,7 @@ names_find(PyObject *object, PyObject *text)
     reading.text = text;
     reading.plain = made == NULL ? PyUnicode_1BYTE_DATA(text) : made;
     reading.size = PyUnicode_GET_LENGTH(text);
+    reading.is_ascii = made == NULL;
     reading_run(&reading);
     if (reading.has_others && !reading.has_failed) {
         add_others(&reading);

@@ -45,8 +45,8 @@ enum {
     KIND_COUNT,
 };
 
-/* What a block of text notes of its bytes, as the numbers of bits: a byte of a word; one of the small
- * consonants; what of a word is no small letter; a sign with which a path or title may begin. */
+/* What a block of text notes of eight bytes, and with which bit it begins: bytes of words; small
+ * consonants; what of a word is no small letter; signs that a path, an address or a title has. */
 enum { IN_WORD = 0, CONSONANT = 8, SPECIAL = 16, SIGN = 24 };
 
 typedef struct {
@@ -56,7 +56,7 @@ typedef struct {
     unsigned char of_byte[256];   /* the class of each byte of a plain text */
     Py_UCS4 ideographs[MAX_RANGES][2];
     int range_count;
-    uint32_t flags[256];          /* what a block of text notes of each byte */
+    uint32_t flags[8][256];       /* what a block of text notes of each byte, by its place in eight */
     PyObject *quantity;           /* the pattern, for units with letters beyond ASCII */
     PyObject *others;             /* a function that finds addresses and titles */
     PyObject *owners[3];          /* of classes, steps and marks */
@@ -84,6 +84,7 @@ typedef struct {
     PyObject *text;
     const unsigned char *plain; /* a byte for each character: ASCII itself, or BEYOND + its class */
     Py_ssize_t size;
+    int is_ascii;
     Py_ssize_t row_start; /* a row of proper names that may go on, */
     Py_ssize_t first_end; /* the end of its first one, */
     Py_ssize_t row_end;   /* and of its last one, or NOWHERE */

@@ -40,7 +40,7 @@ hash_of(uint64_t seed, Letters letters)
 {
     const unsigned char *data = letters.data;
     size_t size = (size_t)letters.length * (size_t)letters.kind;
-    uint64_t state = seed ^ size;
+    uint64_t state = seed;
     if (size >= 8) {
         for (size_t place = 0; place + 8 < size; place += 8) {
             state = mix(state, eight_bytes(data + place));
@@ -51,7 +51,7 @@ hash_of(uint64_t seed, Letters letters)
     } else if (size > 0) {
         state = mix(state, (uint64_t)data[0] << 16 | (uint64_t)data[size / 2] << 8 | data[size - 1]);
     }
-    state = mix(state, seed);
+    state = mix(state, seed ^ size);
     return (uint32_t)(state ^ state >> 32);
 }
 

@@ -66,4 +66,3 @@ reading_names(const Reading *reading)
     }
     return found;
 }
-

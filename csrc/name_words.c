@@ -40,7 +40,7 @@ reading_end(Reading *reading)
     }
 }
 
-/* Whether a slice of the text is ASCII: all are if the text is, which is then read in place. */
+/* Whether a slice of the text is ASCII: each is, if the text is. */
 static inline int
 is_ascii(const Reading *reading, Py_ssize_t start, Py_ssize_t end)
 {

@@ -99,6 +99,7 @@ note_words(KnownNames *known, PyObject *words, uint32_t flag)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* What an object holds never leads back to it, so the garbage collector need not know of it. */
 static void
 names_dealloc(PyObject *object)
 {
@@ -114,8 +115,8 @@ static PyObject *
 names_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
     PyObject *classes, *steps, *marks, *ideographs, *quantity, *others, *starters, *units;
-    if (!PyArg_ParseTuple(args, "(SSS)U(OO)(OO):names", &classes, &steps, &marks, &ideographs, &quantity,
-                          &others, &starters, &units)) {
+    if (!PyArg_ParseTuple(args, "(SSS)U(OO)(OO):names", &classes, &steps, &marks, &ideographs,
+                          &quantity, &others, &starters, &units)) {
         return NULL;
     }
     Names *self = (Names *)type->tp_alloc(type, 0);

@@ -10,7 +10,6 @@ enum {
     OPENING = 1,
     MARK = 2,
     JOINT = 3,
-    SMALL_VOWEL = 4,
     SMALL_CONSONANT = 5,
     CAPITAL_CONSONANT = 7,
     DIGIT = 8,
@@ -84,16 +83,16 @@ typedef struct {
     PyObject *text;
     const unsigned char *plain; /* a byte for each character: ASCII itself, or BEYOND + its class */
     Py_ssize_t size;
-    int is_ascii;
+    int is_ascii;         /* then the text is read in place */
+    int has_others;       /* signs of addresses or titles */
+    int has_failed;       /* then an error is set, and nothing more is added */
     Py_ssize_t row_start; /* a row of proper names that may go on, */
     Py_ssize_t first_end; /* the end of its first one, */
     Py_ssize_t row_end;   /* and of its last one, or NOWHERE */
-    int has_others;       /* signs of addresses or titles */
     FoundName *found;
     size_t count;
     size_t room;
-    int has_failed;       /* then an error is set, and nothing more is added */
-    FoundName few[FEW];
+    FoundName few[FEW]; /* the room for what most texts name */
 } Reading;
 
 /* Read a text; what is found is in the reading, which has to be ended even if this has failed. */

@@ -49,7 +49,8 @@ hash_of(uint64_t seed, Letters letters)
     } else if (size >= 4) {
         state = mix(state, four_bytes(data) << 32 | four_bytes(data + size - 4));
     } else if (size > 0) {
-        state = mix(state, (uint64_t)data[0] << 16 | (uint64_t)data[size / 2] << 8 | data[size - 1]);
+        uint32_t bytes = (uint32_t)data[0] << 16 | (uint32_t)data[size / 2] << 8 | data[size - 1];
+        state = mix(state, bytes);
     }
     state = mix(state, seed ^ size);
     return (uint32_t)(state ^ state >> 32);

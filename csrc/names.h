@@ -55,7 +55,7 @@ typedef struct {
     unsigned char of_byte[256];   /* the class of each byte of a plain text */
     Py_UCS4 ideographs[MAX_RANGES][2];
     int range_count;
-    uint32_t flags[8][256];       /* what a block of text notes of each byte, by its place in eight */
+    uint32_t flags[8][256];       /* what a block notes of each byte, by its place in eight */
     PyObject *quantity;           /* the pattern, for units with letters beyond ASCII */
     PyObject *others;             /* a function that finds addresses and titles */
     PyObject *owners[3];          /* of classes, steps and marks */

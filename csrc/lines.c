@@ -1,6 +1,7 @@
 /* The output of tools, line by line: which lines have a shape, what they name and tell.
  *
- * ASCII only, for which it says what the patterns of refold.strategies.structured say.
+ * Says what the patterns of refold.strategies.structured say, of texts of one byte a character: in
+ * all others there are letters that a pattern takes for others.
  */
 #include "scan.h"
 
@@ -26,7 +27,7 @@ typedef struct {
 static int
 is_blank(Py_UCS1 c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
+    return Py_UNICODE_ISSPACE(c);
 }
 
 static int
@@ -38,7 +39,8 @@ is_digit(Py_UCS1 c)
 static int
 is_word(Py_UCS1 c)
 {
-    return is_digit(c) || c == '_' || ((c | IS_SMALL) >= 'a' && (c | IS_SMALL) <= 'z');
+    return c < 0x80 ? is_digit(c) || c == '_' || ((c | IS_SMALL) >= 'a' && (c | IS_SMALL) <= 'z')
+                    : Py_UNICODE_ISALNUM(c);
 }
 
 /* The line that begins at `at`, without its line feed. */
@@ -164,53 +166,88 @@ has_shape(Line line, const Words *verdicts)
     return file_end(line) != NULL || is_item(line) || is_listed(line.at, end, verdicts);
 }
 
-/* Read a text, words with a space between two of them, and a number; returns the number, or -1
- * with an error.
- */
-static Py_ssize_t
-take(PyObject *const *args, Py_ssize_t count, Words *words)
+/* Read words with a space between two of them; returns 0, or -1 with an error. */
+static int
+read_words(PyObject *object, Words *words)
 {
-    if (count != 3 || !PyUnicode_Check(args[0]) || !PyUnicode_IS_ASCII(args[0])
-        || !PyBytes_CheckExact(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "a text in ASCII, words and a number are wanted");
+    if (!PyBytes_CheckExact(object)) {
+        PyErr_SetString(PyExc_TypeError, "words are wanted");
         return -1;
     }
-    const char *at = PyBytes_AS_STRING(args[1]), *end = at + PyBytes_GET_SIZE(args[1]);
-    for (words->count = 0; at < end && words->count < MOST_WORDS; words->count++) {
+    const char *at = PyBytes_AS_STRING(object), *end = at + PyBytes_GET_SIZE(object);
+    for (words->count = 0; at < end; words->count++) {
         const char *space = memchr(at, ' ', (size_t)(end - at));
+        if (words->count == MOST_WORDS) {
+            PyErr_SetString(PyExc_ValueError, "there are too many words");
+            return -1;
+        }
         words->at[words->count] = at;
-        words->firsts |= bit_of((Py_UCS1)*at);
         words->size[words->count] = (space == NULL ? end : space) - at;
+        words->firsts |= bit_of((Py_UCS1)*at);
         at = space == NULL ? end : space + 1;
     }
-    if (at < end) {
-        PyErr_SetString(PyExc_ValueError, "there are too many words");
-        return -1;
-    }
-    return PyLong_AsSsize_t(args[2]);
+    return 0;
 }
 
-PyObject *
-scan_is_shaped(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+/* Whether there is a text, as the first of so many arguments, and what it wants to be read with. */
+static int
+takes(PyObject *const *args, Py_ssize_t count, Py_ssize_t wanted, Words *words)
 {
-    Words verdicts = {.folding = 0};
-    Py_ssize_t least = take(args, count, &verdicts), lines = 0, shaped = 0;
-    if (least == -1 && PyErr_Occurred()) {
-        return NULL;
+    if (count == wanted && PyUnicode_Check(args[0])) {
+        return read_words(args[1], words) == 0;
     }
-    const Py_UCS1 *at = PyUnicode_1BYTE_DATA(args[0]);
-    const Py_UCS1 *end = at + PyUnicode_GET_LENGTH(args[0]);
+    PyErr_Format(PyExc_TypeError, "a text, words and %zd numbers are wanted", wanted - 2);
+    return 0;
+}
+
+static Py_ssize_t
+count_feeds(const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    Py_ssize_t feeds = 0;
+    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        feeds++;
+        at++;
+    }
+    return feeds;
+}
+
+/* Whether more than half of the lines have a shape, and there are at least so many. */
+static int
+are_shaped(const Py_UCS1 *at, const Py_UCS1 *end, const Words *verdicts, Py_ssize_t least)
+{
+    Py_ssize_t lines = 0, shaped = 0;
     for (Line line = line_at(at, end);; line = line_at(line.end + 1, end)) {
         Line bare = strip(line);
         if (bare.at < bare.end) {
             lines++;
-            shaped += has_shape(line, &verdicts);
+            shaped += has_shape(line, verdicts);
         }
         if (line.end == end) {
-            break;
+            return lines >= least && shaped > lines / 2;
         }
     }
-    return PyBool_FromLong(lines >= least && shaped > lines / 2);
+}
+
+PyObject *
+scan_are_shaped(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    Words verdicts = {.folding = 0};
+    if (!takes(args, count, 4, &verdicts)) {
+        return NULL;
+    }
+    Py_ssize_t least = PyLong_AsSsize_t(args[2]), width = PyLong_AsSsize_t(args[3]);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (PyUnicode_KIND(args[0]) != PyUnicode_1BYTE_KIND) {
+        Py_RETURN_NONE;
+    }
+    Py_ssize_t size = PyUnicode_GET_LENGTH(args[0]);
+    const Py_UCS1 *at = PyUnicode_1BYTE_DATA(args[0]), *end = at + size;
+    Py_ssize_t feeds = count_feeds(at, end);
+    int is_dense = width > 0 && feeds >= size / width + (size % width != 0);
+    return PyBool_FromLong(is_dense && feeds + 1 >= least
+                           && are_shaped(at, end, &verdicts, least));
 }
 
 /* Add the characters of the text from `at` to `end` to the keys of `found`. */
@@ -251,9 +288,15 @@ PyObject *
 scan_told(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     Words words = {.folding = IS_SMALL};
-    Py_ssize_t most = take(args, count, &words);
+    if (!takes(args, count, 3, &words)) {
+        return NULL;
+    }
+    Py_ssize_t most = PyLong_AsSsize_t(args[2]);
     if (most == -1 && PyErr_Occurred()) {
         return NULL;
+    }
+    if (PyUnicode_KIND(args[0]) != PyUnicode_1BYTE_KIND) {
+        Py_RETURN_NONE;
     }
     PyObject *files = PyDict_New(), *status = PyDict_New(), *both = NULL;
     if (files != NULL && status != NULL && read_told(args[0], &words, most, files, status) == 0) {

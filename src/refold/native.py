@@ -81,16 +81,16 @@ class Scanner(Protocol):
     ) -> tuple[list[str], list[int], list[int]]:
         """Cut a text and score what it says, each thing once: see `refold.strategies.prose`."""
 
-    def is_shaped(self, text: str, verdicts: bytes, least: int, /) -> bool:
-        """Tell whether most lines of a text in ASCII have a shape, of *least* lines or more.
+    def are_shaped(self, text: str, verdicts: bytes, least: int, width: int, /) -> bool | None:
+        """Tell whether most lines of a text have a shape; None if only Python can tell.
 
-        One that begins with a verdict has one, too: see `refold.strategies.structured`.
+        See `refold.strategies.structured`, also for what it takes.
         """
 
     def told(
         self, text: str, words: bytes, most: int, /
-    ) -> tuple[dict[str, None], dict[str, None]]:
-        """Find the files that lines of a text in ASCII name, and the first lines with a word."""
+    ) -> tuple[dict[str, None], dict[str, None]] | None:
+        """Find the files that lines name, and the first lines with a word; None as above."""
 
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""

@@ -20,37 +20,47 @@ PIECES = (
     *("src/a.py:12: x", "a.b:", ":3:", "12", ":", ".", "/", "-", "*", " - ", "key: v", "key:"),
     *("PASS", "Warn", "WARNING", "Tests", "test_", "_fail", "errors", "OK", "SKIP", "x", "K"),
     *(" ", "\t", "\r", "\v", "\x1c", "\x1f", "\x00", "\x7f", "\n", "\n\n"),
+    *("é: x", "\x85", "\xa0", "²", "ª", "µ", "fail\xadfail", "éerror", "errorß"),
 )
-ASCII = st.text(st.characters(max_codepoint=127))
+LATIN = st.text(st.characters(max_codepoint=255))
 
 
 def lines_of(pieces: list[str]) -> str:
     return "".join(pieces)
 
 
-outputs = st.lists(st.sampled_from(PIECES) | ASCII, max_size=60).map(lines_of)
+outputs = st.lists(st.sampled_from(PIECES) | LATIN, max_size=60).map(lines_of)
 
 
 @needs_scanner
 @given(outputs)
 def test_the_scanner_sees_the_same_shapes(text: str) -> None:
-    assert the_scanner().is_shaped(text, VERDICTS, 6) == are_shaped(text)
+    assert the_scanner().are_shaped(text, VERDICTS, 6, 80) == are_shaped(text)
 
 
 @needs_scanner
 @given(outputs)
 def test_the_scanner_is_told_the_same(text: str) -> None:
-    files, status = the_scanner().told(text, WORDS, 3)
-    assert [list(files), list(status)] == [list(found) for found in told_by_lines(text)]
+    told = the_scanner().told(text, WORDS, 3)
+    assert told is not None
+    assert list(map(list, told)) == list(map(list, told_by_lines(text)))
+
+
+@needs_scanner
+def test_the_scanner_leaves_wide_characters_to_python() -> None:
+    for text in ("文", "ſ", "😀"):
+        assert the_scanner().told(text, WORDS, 3) is None
+        assert the_scanner().are_shaped(text, VERDICTS, 6, 80) is None
 
 
 @needs_scanner
 def test_the_scanner_refuses_what_it_cannot_read() -> None:
-    for text in ("é", "文", b"a"):
-        with pytest.raises(TypeError):
-            the_scanner().told(text, WORDS, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        the_scanner().is_shaped("a", "PASS", 6)  # type: ignore[arg-type]
+        the_scanner().told(b"a", WORDS, 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        the_scanner().are_shaped("a", "PASS", 6, 80)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="words"):
+        the_scanner().told("a", b"word " * 17, 3)
 
 
 @pytest.mark.parametrize("foreign", ["é", "文", "ſ"])

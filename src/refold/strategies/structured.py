@@ -38,16 +38,17 @@ _STATUS: Final = re.compile(rf"(?<![\w])(?:{'|'.join(_STATUS_WORDS)})(?![\w])", 
 
 def is_structured(text: str) -> bool:
     """Tell whether most lines of *text* look like hits, bullets, pairs or status lines."""
-    feeds = text.count("\n")
-    if feeds < _MIN_LINES - 1 or feeds * _MAX_CHARS_PER_FEED < len(text):
-        return False
-    if scanner is not None and text.isascii():
-        return scanner.is_shaped(text, _VERDICT_BYTES, _MIN_LINES)
-    return are_shaped(text)
+    shaped = None
+    if scanner is not None:
+        shaped = scanner.are_shaped(text, _VERDICT_BYTES, _MIN_LINES, _MAX_CHARS_PER_FEED)
+    return are_shaped(text) if shaped is None else shaped
 
 
 def are_shaped(text: str) -> bool:
     """Tell whether most lines of *text* have one of the shapes, and there are enough of them."""
+    feeds = text.count("\n")
+    if feeds < _MIN_LINES - 1 or feeds * _MAX_CHARS_PER_FEED < len(text):
+        return False
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < _MIN_LINES:
         return False
@@ -62,11 +63,10 @@ def are_shaped(text: str) -> bool:
 
 def summarize_structured(text: str, budget: int) -> str:
     """Name the files and show the first status lines; without either, first and last lines."""
-    if scanner is not None and text.isascii():
+    told = None
+    if scanner is not None:
         told = scanner.told(text, _STATUS_BYTES, _MAX_STATUS_LINES)
-    else:
-        told = told_by_lines(text)
-    files, status = map(list, told)
+    files, status = map(list, told or told_by_lines(text))
     pieces = []
     if files:
         more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""

@@ -54,9 +54,8 @@ class Format:
         return self.turn_path is not None
 
 
-def read_role(message: Mapping[str, Any], place: str) -> str:
-    """Return the role, or say what is wrong with it."""
-    role = message.get("role")
+def check_role(role: object, place: str) -> str:
+    """Return the role of a message, or say what is wrong with it."""
     if role is None:
         keys = ", ".join([str(key) for key in message][:8]) or "no keys at all"
         raise MessageError(
@@ -68,9 +67,8 @@ def read_role(message: Mapping[str, Any], place: str) -> str:
     return role
 
 
-def read_id(message: Mapping[str, Any], place: str) -> str | None:
-    """Return the caller's id, if there is one."""
-    value = message.get("id")
+def check_id(value: object, place: str) -> str | None:
+    """Return the caller's id of a message, if there is one."""
     if value is None:
         return None
     if not isinstance(value, str) or not value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, has_type, is_tagged, read_role
+from refold.formats.base import Format, Reading, check_role, has_type, is_tagged
 from refold.formats.content import read_content
 from refold.model.message import Message
 from refold.model.wire import Path
@@ -43,7 +43,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     if not _turn_path(record):
         return Reading(role=str(record.get("type", "")), is_turn=False)
     turn = record["message"]
-    reading = Reading(role=read_role(turn, f"{place}.message"))
+    reading = Reading(role=check_role(turn.get("role"), f"{place}.message"))
     read_content(reading, turn.get("content"), ("message", "content"), place)
     return reading
 

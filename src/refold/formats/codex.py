@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, add_text, has_type, is_tagged, read_role
+from refold.formats.base import Format, Reading, add_text, check_role, has_type, is_tagged
 from refold.formats.content import add_answer, dump, read_content
 from refold.model.message import Message
 from refold.model.wire import Path
@@ -77,7 +77,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         return reading
     if kind != "message" and "role" not in item:
         return _read_unknown(item, path)
-    reading = Reading(role=read_role(item, place))
+    reading = Reading(role=check_role(item.get("role"), place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, is_mapping, kind_of, read_id, read_role
+from refold.formats.base import Reading, check_id, check_role, is_mapping, kind_of
 from refold.formats.content import dump, read_content
 from refold.model.wire import Path, spot
 
@@ -16,22 +16,23 @@ _CONTENT: Final[Path] = ("content",)
 
 def read_turn(message: Mapping[str, Any], place: str) -> Reading:
     """Read a turn in any provider's chat shape; what is not there is simply not read."""
-    reading = Reading(role=read_role(message, place), id=read_id(message, place))
-    if "parts" in message and "content" not in message:
+    turn: dict[str, Any] = message if type(message) is dict else dict(message)
+    reading = Reading(check_role(turn.get("role"), place), check_id(turn.get("id"), place))
+    if "parts" in turn and "content" not in turn:
         raise MessageError('has "parts" but no "content"; put what they say into "content"', place)
-    call_id = message.get("tool_call_id")
+    call_id = turn.get("tool_call_id")
     if call_id is not None and not isinstance(call_id, str):
         raise MessageError(f"must be a string, got {call_id!r}", f"{place}.tool_call_id")
-    read_content(reading, message.get("content"), _CONTENT, place, call_id=call_id)
+    read_content(reading, turn.get("content"), _CONTENT, place, call_id=call_id)
     for key in ("refusal", "name"):
-        if isinstance(message.get(key), str):
-            reading.opaque.append(message[key])
-    _read_calls(reading, message, place)
+        if isinstance(turn.get(key), str):
+            reading.opaque.append(turn[key])
+    _read_calls(reading, turn, place)
     return reading
 
 
-def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> None:
-    calls = message.get("tool_calls")
+def _read_calls(reading: Reading, turn: dict[str, Any], place: str) -> None:
+    calls = turn.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
         raise MessageError(f"must be a list, got {type(calls).__name__}", f"{place}.tool_calls")
     for number, call in enumerate(calls or ()):
@@ -45,7 +46,7 @@ def _read_calls(reading: Reading, message: Mapping[str, Any], place: str) -> Non
         arguments = body.get("arguments", body.get("input", ""))
         reading.opaque.append(f"{body.get('name', '')} {dump(arguments)}")
         reading.calls.append(str(call.get("id") or number))
-    legacy = message.get("function_call")
+    legacy = turn.get("function_call")
     if legacy is not None and is_mapping(legacy):
         reading.opaque.append(f"{legacy.get('name', '')} {dump(legacy.get('arguments', ''))}")
         reading.calls.append(str(legacy.get("name", "")))

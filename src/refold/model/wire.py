@@ -102,11 +102,11 @@ def put_text(message: dict[str, Any], path: Path, text: str) -> None:
 
 def is_shallow(value: Wire) -> bool:
     """Tell whether *value* is plain data of a few levels: such a thing cannot contain itself."""
-    return all(type(item) is str or _ends_within(item, _PLAIN_DEPTH) for item in value.values())
+    return _ends_within(value, _PLAIN_DEPTH + 1)
 
 
 def _ends_within(value: object, depth: int) -> bool:
-    if type(value) in _ATOMS:
+    if type(value) is str or type(value) in _ATOMS:
         return True
     if type(value) is dict and depth:
         return all(_ends_within(item, depth - 1) for item in value.values())

@@ -1,4 +1,4 @@
-/* Eight bytes at a time, as one number: much faster than one by one. */
+/* Bytes of a text: what letters they are, and eight at a time, as one number. */
 #ifndef REFOLD_BYTES_H
 #define REFOLD_BYTES_H
 
@@ -7,6 +7,38 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 #endif
+
+enum { BEYOND = 0x80 }; /* the first byte beyond ASCII; it may stand for any such character */
+
+static inline int
+is_capital(unsigned byte)
+{
+    return byte - 'A' < 26u;
+}
+
+static inline int
+is_small(unsigned byte)
+{
+    return byte - 'a' < 26u;
+}
+
+static inline int
+is_letter(unsigned byte)
+{
+    return is_small(byte | 32);
+}
+
+static inline int
+is_digit(unsigned byte)
+{
+    return byte - '0' < 10u;
+}
+
+static inline unsigned
+lowered(unsigned byte)
+{
+    return is_capital(byte) ? byte + 32 : byte;
+}
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 

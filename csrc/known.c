@@ -19,14 +19,6 @@ mix(uint64_t state, uint64_t more)
 }
 
 static inline uint64_t
-eight_bytes(const unsigned char *data)
-{
-    uint64_t bytes;
-    memcpy(&bytes, data, sizeof bytes);
-    return bytes;
-}
-
-static inline uint64_t
 four_bytes(const unsigned char *data)
 {
     uint32_t bytes;

@@ -31,15 +31,9 @@ is_blank(Py_UCS1 c)
 }
 
 static int
-is_digit(Py_UCS1 c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int
 is_word(Py_UCS1 c)
 {
-    return c < 0x80 ? is_digit(c) || c == '_' || ((c | IS_SMALL) >= 'a' && (c | IS_SMALL) <= 'z')
+    return c < 0x80 ? is_digit(c) || c == '_' || is_letter(c)
                     : Py_UNICODE_ISALNUM(c);
 }
 

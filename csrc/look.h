@@ -106,7 +106,6 @@ typedef struct {
 
 enum {
     MARGIN = 8,    /* zeros before and behind the bytes, for those who look around */
-    BEYOND = 0x80, /* the byte in the place of a character beyond ASCII */
 };
 
 typedef struct {

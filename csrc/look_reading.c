@@ -73,10 +73,10 @@ pass_sign(Look *look, unsigned kind, Py_ssize_t place)
 }
 
 static int
-is_capital(const Look *look, Py_ssize_t place)
+is_capital_at(const Look *look, Py_ssize_t place)
 {
     unsigned char byte = look->bytes[place];
-    return byte == BEYOND ? foreign_at(look, place) == FOREIGN_CAPITAL : 'A' <= byte && byte <= 'Z';
+    return byte == BEYOND ? foreign_at(look, place) == FOREIGN_CAPITAL : is_capital(byte);
 }
 
 /* Take note of the indent of a line, and return where it ends. */
@@ -103,7 +103,7 @@ end_line(Look *look, Py_ssize_t end)
     double length = (double)(end - start);
     look->squares += length * length;
     look->lines++;
-    if (start && look->stop < start && is_capital(look, start) && is_capital(look, end + 1)) {
+    if (start && look->stop < start && is_capital_at(look, start) && is_capital_at(look, end + 1)) {
         look->signs |= VERSE_PATTERN;
     }
 }

@@ -16,7 +16,7 @@ enum {
     IDEOGRAPH = 12,
     OTHER = 15,
 };
-enum { CLASSES = 16, TABLE_SIZE = 0x3100, BEYOND = 0x80, MAX_RANGES = 8 };
+enum { CLASSES = 16, TABLE_SIZE = 0x3100, MAX_RANGES = 8 };
 
 /* What a word is, as bits. */
 enum {
@@ -146,30 +146,6 @@ static inline unsigned
 byte_before(const Reading *reading, Py_ssize_t place)
 {
     return place > 0 ? reading->plain[place - 1] : '\n';
-}
-
-static inline int
-is_capital(unsigned byte)
-{
-    return byte - 'A' < 26u;
-}
-
-static inline int
-is_small(unsigned byte)
-{
-    return byte - 'a' < 26u;
-}
-
-static inline int
-is_letter(unsigned byte)
-{
-    return is_small(byte | 32);
-}
-
-static inline int
-is_digit(unsigned byte)
-{
-    return byte - '0' < 10u;
 }
 
 static inline Py_ssize_t

@@ -6,7 +6,7 @@
 
 #include "text.h"
 
-enum { BEYOND = 0x80, WIDE = 0xFF, LETTER_BITS = 31, LETTER_ROWS = 32, TOO_LONG = 15 };
+enum { WIDE = 0xFF, LETTER_BITS = 31, LETTER_ROWS = 32, TOO_LONG = 15 };
 
 typedef struct {
     PyObject *object;
@@ -71,30 +71,6 @@ static inline int
 is_space_at(const Text *text, Py_ssize_t place)
 {
     return Py_UNICODE_ISSPACE(code_at(text, place));
-}
-
-static inline int
-is_capital(unsigned byte)
-{
-    return byte - 'A' < 26;
-}
-
-static inline int
-is_small(unsigned byte)
-{
-    return byte - 'a' < 26;
-}
-
-static inline int
-is_figure(unsigned byte)
-{
-    return byte - '0' < 10;
-}
-
-static inline unsigned
-lowered(unsigned byte)
-{
-    return is_capital(byte) ? byte + 32 : byte;
 }
 
 static inline int

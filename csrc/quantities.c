@@ -12,7 +12,7 @@ number_end(const Text *text, Py_ssize_t place)
         if (byte == ',' || byte == '.') {
             byte = text->plain[place + 1];
         }
-        if (!is_figure(byte)) {
+        if (!is_digit(byte)) {
             return place;
         }
         place++;
@@ -25,7 +25,7 @@ unit_end(const Text *text, const Rules *rules, Py_ssize_t place)
 {
     const unsigned char *plain = text->plain;
     Py_ssize_t end = place;
-    while (is_small(plain[end] | 32) && end - place <= LONGEST_ASCII_UNIT) {
+    while (is_letter(plain[end]) && end - place <= LONGEST_ASCII_UNIT) {
         end++;
     }
     unsigned kind = end < text->size ? kind_of(rules, code_at(text, end)) : 0;

@@ -85,7 +85,7 @@ opens_disguised(const Text *text, const Rules *rules, const Sentence *sentence)
 static inline int
 is_word_byte(unsigned byte)
 {
-    return is_small(byte | 32u) || is_figure(byte) || byte == '_';
+    return is_letter(byte) || is_digit(byte) || byte == '_';
 }
 
 /* Tell whether *place* is the apostrophe of a word that ends in n't. */
@@ -124,7 +124,7 @@ negates(const Text *text, const Rules *rules, const Sentence *sentence)
     return NO;
 }
 
-/* Tell whether a sentence only fills; -1 with an error if the rule fails, which is asked in doubt. */
+/* Tell whether a sentence only fills; the rule is asked in doubt: -1 with an error if it fails. */
 static int
 is_filler(const Text *text, const Rules *rules, const Sentence *sentence)
 {
@@ -161,7 +161,8 @@ score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring)
             return -1;
         }
         Py_ssize_t size = sentence->end - sentence->start;
-        int is_good_size = rules.points[SHORTEST_SIZE] <= size && size <= rules.points[LONGEST_SIZE];
+        int is_good_size =
+            rules.points[SHORTEST_SIZE] <= size && size <= rules.points[LONGEST_SIZE];
         sentence->score = points + (is_good_size ? rules.points[SIZE_POINTS] : 0)
                           - (fills ? rules.points[FILLER_PENALTY] : 0);
     }

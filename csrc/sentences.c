@@ -18,7 +18,16 @@ enum {
     TABLED = 0x10000,
 };
 
-enum { BYTES_RULE, MARKS_RULE, WORDS_RULE, MONTHS_RULE, LENGTHS_RULE, GOES_ON_RULE, LIST_RULE, RULES };
+enum {
+    BYTES_RULE,
+    MARKS_RULE,
+    WORDS_RULE,
+    MONTHS_RULE,
+    LENGTHS_RULE,
+    GOES_ON_RULE,
+    LIST_RULE,
+    RULES,
+};
 enum { LONGEST_ITEM = 3 }; /* digits of the number of an item in a list */
 
 typedef struct {
@@ -107,7 +116,7 @@ is_list_line(const Cutter *cutter, Py_ssize_t start, Py_ssize_t end)
         return 0;
     }
     Py_ssize_t place = start;
-    while (is_figure(plain[place]) && place - start < LONGEST_ITEM) {
+    while (is_digit(plain[place]) && place - start < LONGEST_ITEM) {
         place++;
     }
     if (place > start && plain[place] != '.' && plain[place] != ')') {
@@ -198,13 +207,13 @@ may_go_on(const Cutter *cutter, Py_ssize_t mark, Py_ssize_t stop)
 {
     const unsigned char *plain = cutter->text->plain;
     Py_ssize_t first = mark;
-    while (first > cutter->start && is_small(plain[first - 1] | 32u)) {
+    while (first > cutter->start && is_letter(plain[first - 1])) {
         first--;
     }
     if (mark - first > 1) {
         return find_word(&cutter->abbreviations, plain + first, mark - first) != NULL;
     }
-    if (is_figure(plain[mark - 1])) {
+    if (is_digit(plain[mark - 1])) {
         return stop - cutter->start <= cutter->longest_label || may_be_month(cutter, stop);
     }
     return mark > first;

@@ -1,8 +1,8 @@
 /* The signs of worth in a sentence, run by run.
  *
  * A run is a stretch of word characters, and goes through a machine that
- * `refold.scoring.sign_tables` has spelled out. What reaches over several runs, a place in a file or
- * the name of an error, takes back the points that its parts have got. The patterns of
+ * `refold.scoring.sign_tables` has spelled out. What reaches over several runs, a place in a file
+ * or  * the name of an error, takes back the points that its parts have got. The patterns of
  * `refold.scoring.signs` say what is right.
  */
 #include "signs.h"
@@ -72,7 +72,7 @@ static int
 is_short(const unsigned char *letters, Py_ssize_t size)
 {
     for (Py_ssize_t place = 0; place < size; place++) {
-        if (!is_small(letters[place] | 32u) || (VOWELS >> (letters[place] & LETTER_BITS) & 1)) {
+        if (!is_letter(letters[place]) || (VOWELS >> (letters[place] & LETTER_BITS) & 1)) {
             return 0;
         }
     }
@@ -95,7 +95,8 @@ disguised_worth(Tally *tally, const Run *run)
         return 0;
     }
     Py_ssize_t worth = 0;
-    if (PyUnicode_Check(plain) && PyUnicode_IS_ASCII(plain) && PyUnicode_GET_LENGTH(plain) == size) {
+    if (PyUnicode_Check(plain) && PyUnicode_IS_ASCII(plain)
+        && PyUnicode_GET_LENGTH(plain) == size) {
         const unsigned char *letters = PyUnicode_1BYTE_DATA(plain);
         if (run->first == run->opened) {
             note_word(tally, letters, size, run->first);
@@ -139,7 +140,7 @@ note_capital(Tally *tally, Py_ssize_t first)
 static int
 is_number(const Text *text, Py_ssize_t start, Py_ssize_t end)
 {
-    while (start < end && is_figure(text->plain[start])) {
+    while (start < end && is_digit(text->plain[start])) {
         start++;
     }
     return start == end;

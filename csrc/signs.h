@@ -73,7 +73,7 @@ enum { NO_QUANTITY = -1, FAILED = -2 };
  */
 Py_ssize_t quantity_end(const Text *text, const Rules *rules, Py_ssize_t place, Py_ssize_t start);
 
-/* Add up the points of all signs between *start* and *end*; FAILED with an error if a rule fails. */
+/* Add up the points of all signs from *start* to *end*; FAILED with an error if a rule fails. */
 Py_ssize_t sign_points(const Text *text, const Rules *rules, Py_ssize_t start, Py_ssize_t end);
 
 #endif

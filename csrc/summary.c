@@ -35,7 +35,7 @@ compare(const void *one, const void *other)
     return left->order < right->order ? -1 : 1;
 }
 
-/* Return the place with its bits the other way round: first, middle, first quarter, … come first. */
+/* Return the place with its bits the other way round: first, middle, first quarter, … */
 static size_t
 spread(size_t place, size_t count)
 {
@@ -116,7 +116,7 @@ take(Summary *summary, const Sentence *sentence)
     return 0;
 }
 
-/* Let each of several texts have a word in: its best sentence, the first one on a tie. Of those that
+/* Let each of several texts have a word in: its best sentence, the first on a tie. Of those that
  * are the same, the last one is taken. */
 static int
 take_best_of_each(Summary *summary)

@@ -1,11 +1,11 @@
 /* The estimate of tokens: what every pair of neighbours weighs, and every script. */
 #include "scan.h"
 
-enum { ROW = 16, BEYOND = 0x80 };
+enum { ROW = 16 };
 
 typedef struct {
     const unsigned char *classes; /* of each byte of UTF-8, from 1 to 15 */
-    const unsigned char *pairs;   /* the weight of two classes: 16 × the one before + the one after */
+    const unsigned char *pairs;   /* the weight of two classes: 16 × the first + the second */
     const unsigned char *scripts; /* the weight of a UTF-16 unit, by its high byte */
 } Weights;
 

@@ -54,8 +54,8 @@ class Format:
         return self.turn_path is not None
 
 
-def check_role(role: object, place: str) -> str:
-    """Return the role of a message, or say what is wrong with it."""
+def check_role(role: object, message: Mapping[str, Any], place: str) -> str:
+    """Return the *role* of *message*, or say what is wrong with it."""
     if role is None:
         keys = ", ".join([str(key) for key in message][:8]) or "no keys at all"
         raise MessageError(

@@ -43,7 +43,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     if not _turn_path(record):
         return Reading(role=str(record.get("type", "")), is_turn=False)
     turn = record["message"]
-    reading = Reading(role=check_role(turn.get("role"), f"{place}.message"))
+    reading = Reading(role=check_role(turn.get("role"), turn, f"{place}.message"))
     read_content(reading, turn.get("content"), ("message", "content"), place)
     return reading
 

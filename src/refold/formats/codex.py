@@ -77,7 +77,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         return reading
     if kind != "message" and "role" not in item:
         return _read_unknown(item, path)
-    reading = Reading(role=check_role(item.get("role"), place))
+    reading = Reading(role=check_role(item.get("role"), item, place))
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
 

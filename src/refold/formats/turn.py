@@ -17,7 +17,7 @@ _CONTENT: Final[Path] = ("content",)
 def read_turn(message: Mapping[str, Any], place: str) -> Reading:
     """Read a turn in any provider's chat shape; what is not there is simply not read."""
     turn: dict[str, Any] = message if type(message) is dict else dict(message)
-    reading = Reading(check_role(turn.get("role"), place), check_id(turn.get("id"), place))
+    reading = Reading(check_role(turn.get("role"), turn, place), check_id(turn.get("id"), place))
     if "parts" in turn and "content" not in turn:
         raise MessageError('has "parts" but no "content"; put what they say into "content"', place)
     call_id = turn.get("tool_call_id")

@@ -139,7 +139,7 @@ class Listener:
         self._first += [turn] * fresh
         self._last += [-1] * fresh
         for column in (self._turns, self._times, self._voices):
-            column += [0] * fresh
+            column.extend([0] * fresh)
         last, turns, times, voices = self._last, self._turns, self._times, self._voices
         counted = Counter(heard)
         del counted[VOID]

@@ -2,7 +2,7 @@
  *
  * A run is a stretch of word characters, and goes through a machine that
  * `refold.scoring.sign_tables` has spelled out. What reaches over several runs, a place in a file
- * or  * the name of an error, takes back the points that its parts have got. The patterns of
+ * or the name of an error, takes back the points that its parts have got. The patterns of
  * `refold.scoring.signs` say what is right.
  */
 #include "signs.h"

@@ -169,7 +169,7 @@ def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -
     """Name the originals that a store had by the ids that the stand-ins call them."""
     notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
     links = [Provenance.from_wire(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
-    wires = [*messages, *(found[key] for key in found if key not in notes)]
+    wires = [*messages, *(wire for wire in found.values() if isinstance(wire, Mapping))]
     originals = {
         id_: found[key]
         for provenance in (*links, *map(read_provenance, wires))

@@ -28,7 +28,6 @@ from refold.lossless.json_tree import (
 )
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
-_SIGNS: Final = ("\n{", "\n[")
 
 
 class _Lines(list[Json]):
@@ -38,7 +37,7 @@ class _Lines(list[Json]):
 
 
 def _sees(text: str) -> bool:
-    return text.startswith(("{", "[")) or any(sign in text for sign in _SIGNS)
+    return text.startswith(("{", "[")) or "\n{" in text or "\n[" in text
 
 
 def _encode(text: str) -> str | None:

@@ -18,11 +18,14 @@ from typing import Final
 from refold.lossless.base import Codec
 
 _PADDED: Final = re.compile(r"( {1,12})([1-9]\d{0,6})(→|\t|:|\|)")
+_PADDED_BELOW: Final = re.compile(rf"\n{_PADDED.pattern}")
 _MIN_LINES: Final = 3
 
 
 def _sees(text: str) -> bool:
-    return "\n " in text and ("→" in text or "\t" in text or ":" in text or "|" in text)
+    return "\n " in text and (
+        _PADDED.match(text) is not None or _PADDED_BELOW.search(text) is not None
+    )
 
 
 class _Form:
@@ -38,10 +41,6 @@ class _Form:
     def padded(self) -> str:
         """Return what the next line starts with."""
         return f"{self.number:>{self.width}}{self.separator}"
-
-    def empty(self) -> str:
-        """Return the next line if it is empty; blanks at its end have gone."""
-        return self.padded().rstrip()
 
 
 def _form_of(line: str) -> _Form | None:
@@ -69,7 +68,7 @@ def _encode(text: str) -> str | None:
 def _shortened(line: str, form: _Form) -> str | None:
     """Return *line* in its short form if it counts on; else `None`."""
     padded = form.padded()
-    if line == form.empty():
+    if line == padded.rstrip():  # an empty one; blanks at its end have gone
         return str(form.number)
     return f"{form.number}\t{line[len(padded) :]}" if line.startswith(padded) else None
 
@@ -92,7 +91,7 @@ def _restored(line: str, form: _Form) -> str | None:
     """Return *line* as it was if it counts on; else `None`."""
     number = str(form.number)
     if line == number:
-        return form.empty()
+        return form.padded().rstrip()
     short = f"{number}\t"
     return form.padded() + line[len(short) :] if line.startswith(short) else None
 

@@ -10,6 +10,7 @@ import pytest
 from tests.pieces import pieces_of
 
 from refold.kinds import KINDS, kind_of, split
+from refold.kinds._signs import ANY_NEEDLE, FOREIGN_NEEDLES, NEEDLES
 
 NAMES = [kind.name for kind in KINDS]
 
@@ -302,3 +303,10 @@ def test_a_search_for_places_and_columns_is_no_build() -> None:
     text = "".join(f"shop/till.c:{n}:5: open(till_{n})\n" for n in range(1, 90, 7))
     assert kind_of(text, "bash", '{"command": "rg --column open"}') == "search_hits"
     assert kind_of(text, "bash", '{"command": "make"}') == "build_output"
+
+
+@pytest.mark.parametrize("needle", NEEDLES)
+def test_no_needle_is_overlooked(needle: str) -> None:
+    text = f"all was quiet\nthen {needle}and no more\n"
+    assert (ANY_NEEDLE.search(text) is not None) is (needle not in FOREIGN_NEEDLES)
+    assert ANY_NEEDLE.search(text.replace(needle, needle[:-1] + "~")) is None

@@ -12,7 +12,7 @@ from refold.lossless.rereads import apply_changes
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.planner.field import CALLS
-from refold.planner.recode import plan_lossless, recode
+from refold.planner.recode import cost_lossless, plan_lossless, recode
 from tests.conversations import Conversation
 from tests.planner.runs import (
     anthropic_call,
@@ -203,3 +203,13 @@ def test_thinking_before_a_call_does_not_hide_a_changed_read() -> None:
         messages += anthropic_call(n, "read", {"path": "a.py"}, text)
         messages[-2]["content"].insert(0, {**thinking, "thinking": f"Look number {n}."})
     assert fold_all(messages)[3].outcomes[0][0].reason == "changed_read"
+
+
+@quick
+@given(runs())
+def test_the_price_of_a_plan_is_known_without_it(messages: Conversation) -> None:
+    loaded, tokens = read(messages), counted()
+    whole = {loaded[-1].index: "newest"}
+    recoded = recode(loaded, whole, tokens)
+    plan = plan_lossless(loaded, whole, recoded, tokens)
+    assert cost_lossless(loaded, whole, recoded, tokens) == sum(map(tokens.fold, plan))

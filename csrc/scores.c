@@ -124,7 +124,7 @@ negates(const Text *text, const Rules *rules, const Sentence *sentence)
     return NO;
 }
 
-/* Tell whether a sentence only fills; the rule is asked in doubt: -1 with an error if it fails. */
+/* Tell whether a sentence only fills; -1 with an error if the rule fails that is asked in doubt. */
 static int
 is_filler(const Text *text, const Rules *rules, const Sentence *sentence)
 {
@@ -160,11 +160,11 @@ score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring)
         if (fills < 0) {
             return -1;
         }
+        const unsigned char *worth = rules.points;
         Py_ssize_t size = sentence->end - sentence->start;
-        int is_good_size =
-            rules.points[SHORTEST_SIZE] <= size && size <= rules.points[LONGEST_SIZE];
-        sentence->score = points + (is_good_size ? rules.points[SIZE_POINTS] : 0)
-                          - (fills ? rules.points[FILLER_PENALTY] : 0);
+        int has_good_size = worth[SHORTEST_SIZE] <= size && size <= worth[LONGEST_SIZE];
+        points += has_good_size ? worth[SIZE_POINTS] : 0;
+        sentence->score = points - (fills ? worth[FILLER_PENALTY] : 0);
     }
     return 0;
 }

@@ -18,6 +18,7 @@ enum {
     TABLED = 0x10000,
 };
 
+/* The places of the rules. */
 enum {
     BYTES_RULE,
     MARKS_RULE,
@@ -26,7 +27,7 @@ enum {
     LENGTHS_RULE,
     GOES_ON_RULE,
     LIST_RULE,
-    RULES,
+    ALL_RULES
 };
 enum { LONGEST_ITEM = 3 }; /* digits of the number of an item in a list */
 
@@ -313,7 +314,7 @@ cut(Cutter *cutter)
 int
 cut_sentences(const Text *text, PyObject *rules, Sentences *found)
 {
-    if (!PyTuple_CheckExact(rules) || PyTuple_GET_SIZE(rules) != RULES) {
+    if (!PyTuple_CheckExact(rules) || PyTuple_GET_SIZE(rules) != ALL_RULES) {
         PyErr_SetString(PyExc_TypeError, "the rules of sentences are wanted");
         return -1;
     }

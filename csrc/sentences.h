@@ -48,7 +48,7 @@ int cut_sentences(const Text *text, PyObject *cutting, Sentences *found);
 /* Score sentences, from one on, by rules, see `refold.scoring.sign_tables`. */
 int score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring);
 
-/* Add the sentences of a text with their scores; what is said again counts where it came first. */
+/* Add the sentences of a text with their scores; what is said twice counts where it is first. */
 int read_sentences(const Text *text, PyObject *cutting, PyObject *scoring, Sentences *found);
 
 /* Return what a sentence says; if it was wrapped, with single blanks for all white space. */

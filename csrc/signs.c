@@ -1,9 +1,9 @@
 /* The signs of worth in a sentence, run by run.
  *
- * A run is a stretch of word characters, and goes through a machine that
- * `refold.scoring.sign_tables` has spelled out. What reaches over several runs, a place in a file
- * or the name of an error, takes back the points that its parts have got. The patterns of
- * `refold.scoring.signs` say what is right.
+ * A run is a stretch of word characters, and goes through a machine that is spelled out in
+ * `refold.scoring.sign_tables`. What reaches over several runs, a place in a file or the name of an
+ * error, takes back the points that its parts have got. The patterns of `refold.scoring.signs` say
+ * what is right.
  */
 #include "signs.h"
 

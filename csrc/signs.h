@@ -63,7 +63,6 @@ kind_of(const Rules *rules, Py_UCS4 code)
     return kind == ASK ? LETTER : IDEOGRAPH;
 }
 
-/* Tell where a number and its unit, which is another word, end; or see that this is none. */
 enum { NO_QUANTITY = -1, FAILED = -2 };
 
 /* Return where the quantity ends whose number begins at *place* of a sentence from *start* on.
@@ -73,7 +72,7 @@ enum { NO_QUANTITY = -1, FAILED = -2 };
  */
 Py_ssize_t quantity_end(const Text *text, const Rules *rules, Py_ssize_t place, Py_ssize_t start);
 
-/* Add up the points of all signs from *start* to *end*; FAILED with an error if a rule fails. */
+/* Add up the points of all signs in a part of the text; FAILED with an error if a rule fails. */
 Py_ssize_t sign_points(const Text *text, const Rules *rules, Py_ssize_t start, Py_ssize_t end);
 
 #endif

@@ -35,7 +35,7 @@ compare(const void *one, const void *other)
     return left->order < right->order ? -1 : 1;
 }
 
-/* Return the place with its bits the other way round: first, middle, first quarter, … */
+/* Return the place with its bits the other way round: first, middle, first quarter and so on. */
 static size_t
 spread(size_t place, size_t count)
 {
@@ -116,8 +116,8 @@ take(Summary *summary, const Sentence *sentence)
     return 0;
 }
 
-/* Let each of several texts have a word in: its best sentence, the first on a tie. Of those that
- * are the same, the last one is taken. */
+/* Let each of several texts have a word in: its best sentence, the first one on a tie. Of those
+ * that are the same, the last one is taken. */
 static int
 take_best_of_each(Summary *summary)
 {
@@ -231,7 +231,7 @@ close_summary(Summary *summary)
 static int
 read_texts(Summary *summary, PyObject *texts, PyObject *cutting, PyObject *scoring)
 {
-    Py_ssize_t count = PyList_GET_SIZE(texts);
+    Py_ssize_t count = PyTuple_GET_SIZE(texts);
     summary->texts = PyMem_Malloc((size_t)count * sizeof(Text) + 1);
     if (summary->texts == NULL) {
         PyErr_NoMemory();
@@ -239,7 +239,7 @@ read_texts(Summary *summary, PyObject *texts, PyObject *cutting, PyObject *scori
     }
     while (summary->text_count < count) {
         Text *text = summary->texts + summary->text_count;
-        if (open_text(text, PyList_GET_ITEM(texts, summary->text_count)) < 0) {
+        if (open_text(text, PyTuple_GET_ITEM(texts, summary->text_count)) < 0) {
             return -1;
         }
         summary->text_count++;
@@ -253,7 +253,7 @@ read_texts(Summary *summary, PyObject *texts, PyObject *cutting, PyObject *scori
 PyObject *
 scan_summary(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 5 || !PyList_Check(args[0]) || !PyUnicode_Check(args[2])) {
+    if (count != 5 || !PyTuple_Check(args[0]) || !PyUnicode_Check(args[2])) {
         PyErr_SetString(PyExc_TypeError,
                         "summary(texts, chars, joint, cutting, scoring) is wanted");
         return NULL;

@@ -69,7 +69,7 @@ class Scanner(Protocol):
         """Find the sentences of a text: see `refold.text.sentences`."""
 
     def summary(
-        self, texts: list[str], chars: int, joint: str, cutting: Rules, scoring: Rules, /
+        self, texts: tuple[str, ...], chars: int, joint: str, cutting: Rules, scoring: Rules, /
     ) -> str:
         """Join the sentences that matter most: see `refold.strategies.prose`.
 

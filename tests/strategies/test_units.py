@@ -53,4 +53,4 @@ def test_the_scanner_makes_the_same_summary(
 ) -> None:
     several += several[:1] * says_it_again
     groups = [units_by_words(text, SentenceScorer()) for text in several]
-    assert summarize_at_once(several, budget) == summarize_groups(groups, budget)
+    assert summarize_at_once(tuple(several), budget) == summarize_groups(groups, budget)

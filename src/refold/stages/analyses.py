@@ -74,15 +74,15 @@ class Analyses:
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
         """Join the sentences of *texts* that matter most; of several texts, each gets a word in."""
-        if not self._keeps_sentences:
-            return self._summarize(list(texts), budget)
         key = (tuple(texts), budget)
-        known = self._summaries.get(key)
+        known = self._summaries.get(key) if self._keeps_sentences else None
         if known is None:
-            known = self._summaries[key] = self._summarize(list(texts), budget)
+            known = self._summarize(*key)
+            if self._keeps_sentences:
+                self._summaries[key] = known
         return known
 
-    def _summarize(self, texts: list[str], budget: int) -> str:
+    def _summarize(self, texts: tuple[str, ...], budget: int) -> str:
         if self._score_sentences is None:
             summary = summarize_at_once(texts, budget)
             if summary is not None:

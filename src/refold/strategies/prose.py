@@ -61,7 +61,7 @@ class Units:
         return len(self.texts)
 
 
-def summarize_at_once(texts: list[str], budget: int) -> str | None:
+def summarize_at_once(texts: tuple[str, ...], budget: int) -> str | None:
     """Return what `summarize_groups` makes of the units of *texts*, without making them.
 
     Returns nothing where there is no scanner.

@@ -10,7 +10,7 @@ enum { WIDE = 0xFF, LETTER_BITS = 31, LETTER_ROWS = 32, TOO_LONG = 15 };
 
 typedef struct {
     PyObject *object;
-    const unsigned char *plain; /* itself, or WIDE if it needs more than a byte; a 0 behind all */
+    const unsigned char *plain; /* a byte for each character, and a 0 behind them; see `open_text` */
     const void *data;
     int kind;
     Py_ssize_t size;
@@ -24,7 +24,8 @@ typedef struct {
     Py_ssize_t width;
 } Words;
 
-/* Read a string; what has one byte for each character already is read where it is. */
+/* Read a string. If it has one byte for each character these are read where they are; else there are
+ * bytes made for it: ASCII, or WIDE for any character beyond. */
 static inline int
 open_text(Text *text, PyObject *object)
 {

@@ -6,16 +6,16 @@
 
 /* What a character is, as `refold.text.sentence_tables` has it. */
 enum {
-    KIND = 7,
-    SPACED = 1, /* a mark that counts only before white space */
-    PHRASE = 4, /* a letter after which a space ends a phrase */
+    KIND = 7,       /* the bits of these: */
+    SPACED = 1,     /* a mark that counts only before white space; 2 and 3 are other marks */
+    PHRASE = 4,     /* a letter after which a space ends a phrase */
     LINE_BREAK = 5,
-    END = 6,  /* the 0 behind a text, or in it */
-    LOOK = 7, /* a byte that says nothing of its character */
-    CLOSES = 4, /* shifted by the kind of a mark: may close a sentence behind it */
+    END = 6,        /* the 0 behind a text, or in it */
+    LOOK = 7,       /* a byte that says nothing of its character */
+    CLOSES = 4,     /* shifted by the kind of a mark: may close a sentence behind it */
     STARTS_PHRASE = 64,
     HEADS_LIST = 128,
-    TABLED = 0x10000,
+    TABLED = 0x10000
 };
 
 /* The places of the rules. */
@@ -42,9 +42,9 @@ typedef struct {
     PyObject *goes_on;
     PyObject *is_list_line;
     Sentences *found;
-    Py_ssize_t known; /* sentences of other texts */
-    Py_ssize_t start; /* of the sentence */
-    Py_ssize_t line;  /* where it begins */
+    Py_ssize_t known;      /* how many sentences are of other texts */
+    Py_ssize_t start;      /* where the sentence begins */
+    Py_ssize_t line;       /* where the line begins */
     Py_ssize_t wrapped_at; /* the last line break inside a sentence */
     Py_ssize_t paragraph;
 } Cutter;

@@ -9,12 +9,20 @@ is_ideograph(unsigned byte)
     return byte == BEYOND + IDEOGRAPH || byte == BEYOND + MARK;
 }
 
-/* Ask the pattern itself where a quantity ends: some units have letters beyond ASCII. */
+/* Whether a character may belong to a unit, though it is beyond ASCII: some count as ASCII letters
+ * where case is ignored, and microseconds have a letter of their own. */
+static inline int
+may_be_of_unit(unsigned byte)
+{
+    return byte >= BEYOND && byte != BEYOND + IDEOGRAPH && byte != BEYOND + OTHER;
+}
+
+/* Ask the pattern itself where a quantity ends. */
 static Py_ssize_t
 ask_quantity_end(Reading *reading, Py_ssize_t start)
 {
-    PyObject *pattern = reading->tables->quantity;
-    PyObject *match = PyObject_CallMethod(pattern, "match", "On", reading->text, start);
+    PyObject *match_at = reading->tables->match_quantity;
+    PyObject *match = PyObject_CallFunction(match_at, "On", reading->text, start);
     if (match == Py_None) {
         Py_DECREF(match);
         return NOWHERE;
@@ -49,7 +57,7 @@ unit_end(Reading *reading, Py_ssize_t start, Py_ssize_t place)
     }
     Py_ssize_t end = place + length;
     if (class_at(reading, end) > JOINT) {
-        return plain[end] < BEYOND ? NOWHERE : ask_quantity_end(reading, start);
+        return may_be_of_unit(plain[end]) ? ask_quantity_end(reading, start) : NOWHERE;
     }
     if (length == 0) {
         return NOWHERE;

@@ -122,12 +122,12 @@ take_classes(NameTables *tables, PyObject *classes)
 
 int
 name_tables_init(NameTables *tables, PyObject *classes, PyObject *steps, PyObject *marks,
-                 PyObject *ideographs, PyObject *quantity, PyObject *others)
+                 PyObject *ideographs, PyObject *match_quantity, PyObject *others)
 {
     tables->owners[0] = Py_NewRef(classes);
     tables->owners[1] = Py_NewRef(steps);
     tables->owners[2] = Py_NewRef(marks);
-    tables->quantity = Py_NewRef(quantity);
+    tables->match_quantity = Py_NewRef(match_quantity);
     tables->others = Py_NewRef(others);
     return take_classes(tables, classes) < 0 || take_automaton(tables, steps, marks) < 0
             || take_ranges(tables, ideographs) < 0
@@ -141,6 +141,6 @@ name_tables_clear(NameTables *tables)
     for (int owner = 0; owner < 3; owner++) {
         Py_CLEAR(tables->owners[owner]);
     }
-    Py_CLEAR(tables->quantity);
+    Py_CLEAR(tables->match_quantity);
     Py_CLEAR(tables->others);
 }

@@ -114,16 +114,17 @@ names_dealloc(PyObject *object)
 static PyObject *
 names_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *steps, *marks, *ideographs, *quantity, *others, *starters, *units;
+    PyObject *classes, *steps, *marks, *ideographs, *match_quantity, *others, *starters, *units;
     if (!PyArg_ParseTuple(args, "(SSS)U(OO)(OO):names", &classes, &steps, &marks, &ideographs,
-                          &quantity, &others, &starters, &units)) {
+                          &match_quantity, &others, &starters, &units)) {
         return NULL;
     }
     Names *self = (Names *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
-    if (name_tables_init(&self->tables, classes, steps, marks, ideographs, quantity, others) < 0
+    if (name_tables_init(&self->tables, classes, steps, marks, ideographs, match_quantity, others)
+            < 0
         || known_init(&self->known) < 0 || note_words(&self->known, starters, IS_STARTER) < 0
         || note_words(&self->known, units, IS_UNIT) < 0) {
         Py_DECREF(self);

@@ -56,14 +56,14 @@ typedef struct {
     Py_UCS4 ideographs[MAX_RANGES][2];
     int range_count;
     uint32_t flags[8][256];       /* what a block notes of each byte, by its place in eight */
-    PyObject *quantity;           /* the pattern, for units with letters beyond ASCII */
+    PyObject *match_quantity;     /* of the pattern, for units with letters beyond ASCII */
     PyObject *others;             /* a function that finds addresses and titles */
     PyObject *owners[3];          /* of classes, steps and marks */
 } NameTables;
 
 /* Take tables over, zeros before; they have to be cleared even if that has failed. */
 int name_tables_init(NameTables *tables, PyObject *classes, PyObject *steps, PyObject *marks,
-                     PyObject *ideographs, PyObject *quantity, PyObject *others);
+                     PyObject *ideographs, PyObject *match_quantity, PyObject *others);
 void name_tables_clear(NameTables *tables);
 
 /* A byte for each character of a text and a 0, or NULL with an error; PyMem_Free gives it back. */

@@ -99,7 +99,10 @@ class Scanner(Protocol):
         self,
         tables: tuple[bytes, bytes, bytes],
         ideographs: str,
-        rules: tuple[re.Pattern[str], Callable[[str], tuple[list[str], list[str]]]],
+        rules: tuple[
+            Callable[[str, int], re.Match[str] | None],
+            Callable[[str], tuple[list[str], list[str]]],
+        ],
         words: tuple[Collection[str], Collection[str]],
         /,
     ) -> Names:

@@ -132,7 +132,7 @@ def name_tables() -> NameTables:
 
 def scanned_names(scanner: Scanner) -> Names:
     """Let the scanner find names, with all that it has to know."""
-    rules = (QUANTITY, addresses_and_titles)
+    rules = (QUANTITY.match, addresses_and_titles)
     return scanner.names(name_tables(), IDEOGRAPHS, rules, (STARTERS, ASCII_UNITS))
 
 

@@ -60,10 +60,12 @@ NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 class Fold:
     """One output message: its sources, and the texts that replace those of the first source.
 
-    No texts means that the one source is kept as it is. Read-only, and plain like `Message`.
+    No texts means that the one source is kept as it is. Read-only, and plain like `Message`. Most
+    are of one message with one text: what there is of those is kept without anything around it,
+    for each container is one more that the garbage collector has to look at.
     """
 
-    __slots__ = ("is_rolled", "outcomes", "sources", "texts")
+    __slots__ = ("_outcomes", "_texts", "is_rolled", "sources")
 
     def __init__(
         self,
@@ -74,33 +76,47 @@ class Fold:
         is_rolled: bool = False,
     ) -> None:
         self.sources: Final = sources
-        self.texts: Final = texts
-        """Part number of the first source → its new text."""
-        self.outcomes: Final = outcomes
-        """One row per source, one outcome per part (a message without text has one)."""
+        lone = texts.get(0) if len(texts) == 1 else None
+        self._texts: Final = lone or texts
+        has_one = len(outcomes) == 1 and len(outcomes[0]) == 1
+        self._outcomes: Final = outcomes[0][0] if has_one else outcomes
         self.is_rolled: Final = is_rolled
         """Whether a fresh message takes the place of all sources, tool calls included."""
 
     @property
+    def texts(self) -> Mapping[int, str]:
+        """Part number of the first source → its new text."""
+        texts = self._texts
+        return {0: texts} if isinstance(texts, str) else texts
+
+    @property
+    def outcomes(self) -> tuple[tuple[Outcome, ...], ...]:
+        """One row per source, one outcome per part (a message without text has one)."""
+        outcomes = self._outcomes
+        return ((outcomes,),) if isinstance(outcomes, Outcome) else outcomes
+
+    @property
     def is_kept(self) -> bool:
         """Whether the message comes through unchanged."""
-        return not self.texts
+        return not self._texts
 
     def shows_same(self, other: Fold) -> bool:
         """Tell whether *other* becomes the same message, whatever the reasons."""
         return (
             self.sources[0].index == other.sources[0].index
             and self.sources[-1].index == other.sources[-1].index
-            and self.texts == other.texts
+            and self._texts == other._texts
             and self.is_rolled == other.is_rolled
         )
 
     @property
     def texts_after(self) -> list[str]:
         """The texts of the message that this becomes."""
+        texts, parts = self._texts, self.sources[0].parts
+        if isinstance(texts, str) and (self.is_rolled or len(parts) == 1):
+            return [texts]
         if self.is_rolled:
             return list(self.texts.values())
-        parts = self.sources[0].parts
         return [self.texts.get(number, part.text) for number, part in enumerate(parts)]
 
 

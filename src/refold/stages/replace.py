@@ -11,7 +11,7 @@ from refold.model.message import Message
 from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.model.segment import Segment
 from refold.stages.base import Setting
-from refold.stages.protect import SHORT_CHARS, protection
+from refold.stages.protect import protection
 from refold.stages.stand_in import StandIns
 
 
@@ -31,8 +31,6 @@ class Folder:
         self.draft = draft
         self._setting = setting
         self.stand_ins = StandIns(draft, setting)
-        self._kept: dict[tuple[str, int], tuple[tuple[Outcome, ...], ...]] = {}
-        """What is told of a short message that is kept, by reason and length."""
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
         """Tell whether *segment* is kept for exactly that reason."""
@@ -86,32 +84,19 @@ class Folder:
 
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
+        segments = self.draft.segments_of(message)
+        if not segments:
+            return kept_fold(message, protection(message, 0, self._setting) or "short_content")
         texts: dict[int, str] = {}
         row: list[Outcome] = []
-        for number, segment in enumerate(self.draft.segments_of(message)):
+        for number, segment in enumerate(segments):
             made = self.stand_ins.for_segment(segment, depth)
             chars = shown = len(segment.text)
             if made.text is not None:
                 texts[number] = made.text
                 shown = len(made.text)
-            elif len(message.parts) == 1:
-                return self._keep(message, made.reason, chars)
             row.append(Outcome(made.action, made.reason, chars, shown))
-        if not row:
-            return self._keep(message, protection(message, 0, self._setting) or "short_content", 0)
         return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(row),))
-
-    def _keep(self, message: Message, reason: str, chars: int) -> Fold:
-        """Keep a message of one text at most, for one reason.
-
-        Of many short messages the same few things can be told, which spares the collector the rest.
-        """
-        if chars >= SHORT_CHARS:
-            return kept_fold(message, reason)
-        outcomes = self._kept.get((reason, chars))
-        if outcomes is None:
-            outcomes = self._kept[reason, chars] = kept_fold(message, reason).outcomes
-        return Fold(sources=(message,), outcomes=outcomes)
 
 
 def _same_speaker(a: Message, b: Message) -> bool:

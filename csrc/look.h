@@ -84,7 +84,7 @@ enum {
     UNIT = 1 << 9,
     FIRST = 1 << 10,  /* of a pair that is looked for where its first word stands */
     SECOND = 1 << 11, /* of any other pair */
-    OWN_SHIFT = 16, /* above it, the number of a term that is counted */
+    OWN_SHIFT = 16,   /* above it, the number of a term that is counted */
 };
 
 typedef struct {

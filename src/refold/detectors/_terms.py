@@ -29,6 +29,8 @@ _SECOND: Final = 1 << 11
 _COUNTED: Final = _KEYWORD | _MARKER
 _OWN_SHIFT: Final = 16
 """Above it stands the number of a term that is counted."""
+_MAX_COUNTED: Final = 64
+"""The scanner has a bit for each."""
 
 _Words = str | frozenset[bytes]
 _ROWS: Final[tuple[tuple[_Words, int, int], ...]] = (
@@ -112,6 +114,7 @@ def _merged() -> dict[str, tuple[int, int]]:
             first, _, second = term.partition(" ")
             if second:
                 _add(known, *((first, 0, _FIRST) if second in _FREQUENT else (second, 0, _SECOND)))
+    assert own <= _MAX_COUNTED
     return known
 
 

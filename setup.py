@@ -93,7 +93,7 @@ def extensions() -> list[Extension]:
     made.append(scanner())
     if os.name != "nt":  # there, nothing can be seen from outside anyway
         for extension in made:
-            extension.extra_compile_args.append(HIDDEN)
+            extension.extra_compile_args = [*extension.extra_compile_args, HIDDEN]
     return made
 
 

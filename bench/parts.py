@@ -24,11 +24,11 @@ from refold.detectors import detect_hard, soft_texts
 from refold.engine import Engine
 from refold.model.plan import Plan
 from refold.model.wire import digest
+from refold.native import scanner
 from refold.options import Options
 from refold.quality.report import measure
 from refold.stages import Analyses
 from refold.text.entities import NameFinder
-from refold.text.scan import IS_COMPILED
 from refold.tokens.estimate import estimate_tokens
 from table import draw
 
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     rows = [(name, _least(part, arguments.runs) / len(messages)) for name, part in parts]
     rows.insert(-1, ("the rest", rows[-1][1] - sum(cost for _, cost in rows[:-1])))
-    form = "compiled" if IS_COMPILED else "interpreted"
+    form = "interpreted" if scanner is None else "compiled"
     print(draw([f"part, {form}", "µs per message"], rows))
     return 0
 

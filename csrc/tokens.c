@@ -67,6 +67,17 @@ weigh_any(int kind, const void *text, Py_ssize_t size, const Weights *weights, u
     return total;
 }
 
+/* Tell whether every class has a row in the table of pairs. */
+static int
+have_rows(const unsigned char *classes)
+{
+    unsigned all = 0;
+    for (int byte = 0; byte < 256; byte++) {
+        all |= classes[byte];
+    }
+    return all < ROW;
+}
+
 PyObject *
 scan_weigh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
@@ -79,6 +90,10 @@ scan_weigh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     long first = PyLong_AsLong(args[4]);
     if (weights.classes == NULL || weights.pairs == NULL || weights.scripts == NULL
         || (first == -1 && PyErr_Occurred())) {
+        return NULL;
+    }
+    if (!have_rows(weights.classes)) {
+        PyErr_SetString(PyExc_ValueError, "there is no such class");
         return NULL;
     }
     Py_ssize_t size = PyUnicode_GET_LENGTH(text);

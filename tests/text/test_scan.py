@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.text.scan import (
-    VOWELS,
     RunTest,
     Vocabulary,
     outline,
@@ -30,10 +29,6 @@ anything = st.one_of(
     st.text(st.sampled_from("thus THUS,key_-+/9 \n\té’İſ?"), max_size=80),
 )
 WORDS = Vocabulary(frozenset((b"thus", b"key", b"the", b"a")))
-
-
-def test_a_vowel_has_the_bit_that_its_lower_bits_say() -> None:
-    assert sum({1 << (byte & 31) for byte in b"aeiouyAEIOUY"}) == VOWELS
 
 
 def test_words_stand_in_the_row_of_their_first_letter() -> None:

@@ -74,6 +74,8 @@ def test_the_scanner_says_the_same(text: str) -> None:
 def test_the_scanner_refuses_what_is_no_table() -> None:
     with pytest.raises(TypeError, match="256 bytes"):
         the_scanner().weigh("a", b"", estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
+    with pytest.raises(ValueError, match="no such class"):
+        the_scanner().weigh("a", b"\x10" * 256, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
 
 
 def noise(size: int) -> bytes:

@@ -15,8 +15,6 @@ _LOWER_LETTERS: Final = bytes(
     byte if byte in _LOWER else byte + 32 if byte in _UPPER else 32 for byte in range(256)
 )
 """Maps letters to lower case and everything else to blanks."""
-VOWELS: Final = 0x2208222
-"""The letters a, e, i, o, u and y, a bit for each: the one that its lower five bits say."""
 DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 """The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
@@ -30,8 +28,6 @@ _OUTLINE: Final = bytes(
 )  # fmt: skip
 
 _ADLER_BYTES: Final = 65_520 // 255
-
-IS_COMPILED: Final = not __file__.endswith(".py")
 
 
 def plain_bytes(text: str) -> bytes:

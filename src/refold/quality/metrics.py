@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from refold.quality.structures import count_structures
 from refold.result import Quality
-from refold.text.entities import NameFinder
+from refold.text.entities import NameFinder, Placed
 
 
-def measure_quality(
-    before: Sequence[Sequence[str]],
-    after: Sequence[Sequence[str]],
-    place_after: Sequence[int],
-    finder: NameFinder,
-) -> Quality:
-    """Compare the texts of a conversation before and after, message by message.
+def measure_quality(before: Placed, after: Placed, finder: NameFinder) -> Quality:
+    """Compare the texts of a conversation before and after; *finder* finds what they name.
 
-    *place_after* tells for each message before which message after stands in its place; *finder*
-    finds what a text names. Coherence is the share of the names still in use that are still said
-    where they were said first.
+    Coherence is the share of the names still in use that are still said where they were said first.
     """
-    named, in_use, in_place = finder.trace(before, place_after, after)
+    named, in_use, in_place = finder.trace(before, after)
     retention = in_use / named if named else 1.0
-    integrity = _share(_count_structures(after), _count_structures(before))
+    integrity = _share(_count_structures(after.texts), _count_structures(before.texts))
     coherence = in_place / in_use if in_use else 1.0
     return Quality(
         entity_retention=round(retention, 3),
@@ -33,8 +24,8 @@ def measure_quality(
     )
 
 
-def _count_structures(messages: Sequence[Sequence[str]]) -> int:
-    return sum(count_structures(text) for texts in messages for text in texts)
+def _count_structures(texts: list[str]) -> int:
+    return sum(map(count_structures, texts))
 
 
 def _share(part: int, whole: int) -> float:

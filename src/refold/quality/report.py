@@ -12,7 +12,7 @@ from refold.model.plan import Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
 from refold.result import Compression, Quality
-from refold.text.entities import NameFinder
+from refold.text.entities import NameFinder, Placed
 from refold.tokens.base import CountedTexts
 from refold.trace import TraceEntry
 
@@ -113,11 +113,19 @@ def _has_reason(fate: Fate, prefix: str) -> bool:
 
 def _quality(plan: Plan, finder: NameFinder) -> Quality:
     """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
-    folds = [fold for fold in plan if not fold.is_kept]
-    before = [[part.text for part in m.parts] for fold in folds for m in fold.sources]
-    after = [fold.texts_after for fold in folds]
-    place_after = [place for place, fold in enumerate(folds) for _ in fold.sources]
-    return measure_quality(before, after, place_after, finder)
+    before, after = Placed([], []), Placed([], [])
+    place = 0
+    for fold in plan:
+        if fold.is_kept:
+            continue
+        said = [part.text for message in fold.sources for part in message.parts]
+        shown = fold.texts_after
+        before.texts.extend(said)
+        before.places.extend([place] * len(said))
+        after.texts.extend(shown)
+        after.places.extend([place] * len(shown))
+        place += 1
+    return measure_quality(before, after, finder)
 
 
 def _trace(plan: Plan) -> Iterator[TraceEntry]:

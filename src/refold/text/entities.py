@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from refold.native import Names, scanner
 from refold.text.name_tables import scanned_names
@@ -34,6 +35,13 @@ def missing_from(text: str, names: tuple[str, ...], longest: int, most: int) -> 
     return list(islice(missing, most))
 
 
+class Placed(NamedTuple):
+    """Texts before or after a fold, and in which message after it each stands, or would stand."""
+
+    texts: list[str]
+    places: list[int]
+
+
 class NameFinder:
     """Finds the names in texts, and remembers them."""
 
@@ -52,18 +60,11 @@ class NameFinder:
             known = self._known[text] = self._names.find(text)
         return known
 
-    def trace(
-        self, before: Sequence[Sequence[str]], places: Sequence[int], after: Sequence[Sequence[str]]
-    ) -> tuple[int, int, int]:
-        """Count the names *before*, those of them *after*, and those where they were said first.
-
-        *places* tells for each message before which message after stands in its place.
-        """
-        said = [self.find(text) for texts in before for text in texts]
-        said_in = [place for texts, place in zip(before, places, strict=True) for _ in texts]
-        shown = [self.find(text) for texts in after for text in texts]
-        shown_in = [place for place, texts in enumerate(after) for _ in texts]
-        return self._names.trace(said, said_in, shown, shown_in)
+    def trace(self, before: Placed, after: Placed) -> tuple[int, int, int]:
+        """Count the names *before*, those of them *after*, and those where they were said first."""
+        said = [self.find(text) for text in before.texts]
+        shown = [self.find(text) for text in after.texts]
+        return self._names.trace(said, before.places, shown, after.places)
 
 
 def _new_names() -> Names:

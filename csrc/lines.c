@@ -33,8 +33,7 @@ is_blank(Py_UCS1 c)
 static int
 is_word(Py_UCS1 c)
 {
-    return c < 0x80 ? is_digit(c) || c == '_' || is_letter(c)
-                    : Py_UNICODE_ISALNUM(c);
+    return c < BEYOND ? is_letter(c) || is_digit(c) || c == '_' : Py_UNICODE_ISALNUM(c);
 }
 
 /* The line that begins at `at`, without its line feed. */

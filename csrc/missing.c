@@ -29,7 +29,7 @@ haystack_init(Haystack *stack, PyObject *text)
     const void *data = PyUnicode_DATA(text);
     for (size_t place = 0; place < stack->size; place++) {
         Py_UCS4 code = PyUnicode_READ(kind, data, place);
-        stack->made[place] = (unsigned char)(code < 0x80 ? code : 0xFF);
+        stack->made[place] = (unsigned char)(code < BEYOND ? code : 0xFF);
     }
     stack->plain = stack->made;
     return 0;
@@ -40,7 +40,7 @@ static size_t
 rare_place(const unsigned char *name, size_t length)
 {
     for (size_t place = 0; place < length; place++) {
-        if (name[place] < 'a' || name[place] > 'z') {
+        if (!is_small(name[place])) {
             return place;
         }
     }

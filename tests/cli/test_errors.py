@@ -303,9 +303,17 @@ def test_a_document_that_refers_to_itself_ends(refold: Refold) -> None:
     assert refold("uncompress", "-", stdin=json.dumps(document).encode()).code in (0, 3)
 
 
-def test_interrupt(tmp_path: Path) -> None:
+LISTENING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("refold", run_name="__main__", alter_sys=True)
+"""
+"""Runs refold so that it can be interrupted, even if these tests run where nothing can be."""
+
+
+def test_interrupt() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "refold", "stats", "-"],
+        [sys.executable, "-c", LISTENING, "stats", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

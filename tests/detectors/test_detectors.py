@@ -64,8 +64,8 @@ def test_reasons_are_unique() -> None:
     assert len(BY_REASON) == len(DETECTORS)
 
 
-def test_each_detector_that_has_a_sign_has_one_of_its_own() -> None:
-    signs = [detector.sign for detector in DETECTORS if detector.sign]
+def test_each_detector_has_a_sign_of_its_own() -> None:
+    signs = [detector.sign for detector in DETECTORS]
     assert len(set(signs)) == len(signs)
     assert all(sign.bit_count() == 1 for sign in signs)
 

@@ -18,7 +18,11 @@ from refold.detectors.reasoning_chain import CONCLUSIVE, CONNECTIVES, MARKERS, P
 from refold.text.view import TextView
 
 pytestmark = needs_scanner
-SIGNS = {name: value for name, value in vars(_signs).items() if name.isupper()}
+SIGNS = {
+    name: value
+    for name, value in vars(_signs).items()
+    if name.isupper() and value != _signs.ALWAYS
+}
 
 
 def signs(text: str) -> set[str]:

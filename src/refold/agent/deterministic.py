@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from refold.engine import Engine
-from refold.kinds import kind_of
+from refold.kinds import KINDS, kind_of
 from refold.lossless import reencode
 from refold.options import Options
 from refold.text.json_text import is_json
 from refold.tokens.counter import TokenCounter
 
-_JSON_SPACE: Final = re.compile(r'("(?:[^"\\]|\\.)*+")|\s++')
+_JSON_SPACE: Final = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|\s++')
 _ALWAYS_KEPT: Final = re.compile(
     r"https?://[^\s<>\"'`)\]]+|^[ \t]*+(?:async def|def|class|function|func|fn)\s[^\n]{1,120}", re.M
 )
@@ -21,10 +21,7 @@ _ALWAYS_KEPT: Final = re.compile(
 _SHARE: Final = 0.4
 _TIGHT_SHARE: Final = 0.2
 """How much of the tokens of a structured text its excerpt may take."""
-_STRUCTURED: Final = frozenset(
-    "diff test_run stack_trace build_output log search_hits file_read listing table page".split()
-)
-"""Kinds of text that are excerpted. JSON is not: half of it would be no JSON at all."""
+_STRUCTURED: Final = frozenset(kind.name for kind in KINDS if kind.is_excerpted)
 _PACKED: Final = 0.75
 """JSON that takes no more than this share of its tokens without its white space stays JSON."""
 _MOST_KEPT: Final = 500

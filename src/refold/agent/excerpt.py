@@ -9,10 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from refold.errors import MessageError
+from refold.errors import MessageError, describe
 from refold.text.truncate import cut
+from refold.text.view import TextView
 
-_LINES: Final = re.compile(r"[\sL]*(\d{1,9})\s*(?:(-|–|:|,|\.\.|to)[\sL]*(\d{1,9})?)?\s*", re.I)
+_LINES: Final = re.compile(
+    r"[\sL]*+(\d{1,9}+)\s*+(?:(-|–|:|,|\.\.|to)[\sL]*+(\d{1,9}+)?+)?+\s*+", re.I
+)
 _AROUND_CHARS: Final = 200
 """How much of a long line is shown on either side of what was searched for."""
 
@@ -39,7 +42,7 @@ def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
     handle = given.get("handle")
     if not isinstance(handle, str) or not handle.strip():
         raise MessageError("which original? Give its handle, e.g. #kdbfqa")
-    lines = str(given.get("lines") or "1-")
+    lines = _spelled(given, "lines") or "1-"
     span = _LINES.fullmatch(lines)
     if span is None:
         raise MessageError(f'lines must be a range such as "120-180", got {lines[:50]!r}')
@@ -48,15 +51,25 @@ def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
         handle=handle.strip(),
         first=max(int(first), 1),
         last=int(last) if last else (None if to else int(first)),
-        search=str(given.get("search") or ""),
+        search=_spelled(given, "search"),
         start=_number(given.get("start"), 0),
         max_chars=min(max(_number(given.get("max_chars"), max_chars), 1), max_chars),
     )
 
 
+def _spelled(given: Mapping[str, Any], name: str) -> str:
+    """Return what was given under *name* as text; a model may send a number instead."""
+    try:
+        return str(given.get(name) or "")
+    except (ValueError, RecursionError) as error:  # thousands of digits, or of brackets
+        raise MessageError(f"{name} must be a text, got {describe(error)}") from error
+
+
 def _number(value: object, default: int) -> int:
-    text = str(value)
-    return int(text) if text.isdecimal() and len(text) < 10 else default
+    """Return a number that can count characters, which a model may send as text."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 10:
+        value = int(value)
+    return value if type(value) is int and 0 <= value < 10**9 else default
 
 
 def select(title: str, text: str, ask: Ask) -> str:
@@ -80,18 +93,27 @@ def select(title: str, text: str, ask: Ask) -> str:
 
 def search_lines(lines: Sequence[str], wanted: str, first: int) -> tuple[str, int]:
     """Return the lines with *wanted* and their neighbours as `grep -n` does, and how many hit."""
-    pattern = re.compile(re.escape(wanted), re.IGNORECASE)
-    hits = {place: hit for place, line in enumerate(lines) if (hit := pattern.search(line))}
+    needle = _caseless(wanted)
+    found = ((place, _caseless(line).find(needle)) for place, line in enumerate(lines))
+    hits = {place: start for place, start in found if start >= 0}
     near = {place + step for place in hits for step in (-1, 0, 1)}
     shown: list[str] = []
     for place in sorted(near & set(range(len(lines)))):
         if shown and place - 1 not in near:
             shown.append("--")
-        start, end = hits[place].span() if place in hits else (0, 0)
-        left, right = max(start - _AROUND_CHARS, 0), end + _AROUND_CHARS
+        start, size = (hits[place], len(needle)) if place in hits else (0, 0)
+        left, right = max(start - _AROUND_CHARS, 0), start + size + _AROUND_CHARS
         text = lines[place][left:right] + ("…" if right < len(lines[place]) else "")
         shown.append(f"{first + place}{':' if place in hits else '-'} {'…' if left else ''}{text}")
     return "\n".join(shown), len(hits)
+
+
+def _caseless(text: str) -> str:
+    """Return *text* in one case, character by character.
+
+    `str.find` is linear in it, while a pattern that ignores case tries its text from every letter.
+    """
+    return TextView(text).lower.replace("ς", "σ")
 
 
 def say_size(text: str) -> str:

@@ -71,10 +71,6 @@ DETECTORS: Final[tuple[Detector, ...]] = (
 )
 """In the order in which reasons are reported."""
 
-_HARD: Final = tuple(detector for detector in DETECTORS if detector.hard)
-_SOFT: Final = tuple(detector for detector in DETECTORS if not detector.hard)
-_HARD_SIGNS: Final = sum(detector.sign for detector in _HARD)
-_SOFT_SIGNS: Final = sum(detector.sign for detector in _SOFT)
 _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
@@ -92,46 +88,63 @@ class Findings:
         """What else was found out, to spare another look at the text."""
 
 
-def detect(text: str) -> Findings:
-    """Name every reason to treat *text* as more than prose."""
-    notes = _notes_of(text)
-    seen = _who_sees(DETECTORS, TextView(text, notes))
-    hard = tuple([detector.reason for detector in seen if detector.hard])
-    return Findings(tuple([detector.reason for detector in seen]), hard, notes)
+class DetectorTable:
+    """Detectors in the order in which their reasons are reported, and how they are asked."""
+
+    def __init__(self, detectors: tuple[Detector, ...]) -> None:
+        self._all: Final = detectors
+        self._hard: Final = tuple([detector for detector in detectors if detector.hard])
+        self._soft: Final = tuple([detector for detector in detectors if not detector.hard])
+        self._hard_signs: Final = _signs_of(self._hard)
+        self._soft_signs: Final = _signs_of(self._soft)
+
+    def detect(self, text: str) -> Findings:
+        """Name every reason to treat *text* as more than prose."""
+        notes = _notes_of(text)
+        seen = _who_sees(self._all, TextView(text, notes))
+        hard = tuple([detector.reason for detector in seen if detector.hard])
+        return Findings(tuple([detector.reason for detector in seen]), hard, notes)
+
+    def detect_hard(self, text: str) -> Findings:
+        """Name the hard reasons only: they alone decide."""
+        notes = _notes_of(text)
+        if not notes.signs & self._hard_signs:
+            return Findings((), (), notes)
+        seen = _who_sees(self._hard, TextView(text, notes))
+        hard = tuple([detector.reason for detector in seen])
+        return Findings(hard, hard, notes)
+
+    def soft_texts(self, text: str, findings: Findings | None = None) -> tuple[str, ...]:
+        """Return what the soft detectors find, each text once; long ones are left out, never cut.
+
+        Half a link or half a hash would be a value that the text does not hold. What is known of
+        the text already spares another look.
+        """
+        notes = _notes_of(text) if findings is None else findings.notes
+        if not notes.signs & self._soft_signs:
+            return ()
+        view = TextView(text, notes)
+        told: dict[str, None] = {}
+        taken: list[Span] = []
+        for detector in self._soft:
+            if not _may_see(detector, view):
+                continue
+            # The path in an address or the number in a version is no finding of its own to a
+            # reader.
+            spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
+            taken = sorted(taken + spans)
+            for start, end in spans:
+                shown = text[start:end].strip() if end - start <= _MAX_SHOWN else ""
+                if shown:
+                    told[shown] = None
+        return tuple(told)
 
 
-def detect_hard(text: str) -> Findings:
-    """Name the hard reasons only: they alone decide."""
-    notes = _notes_of(text)
-    if not notes.signs & _HARD_SIGNS:
-        return Findings((), (), notes)
-    hard = tuple([detector.reason for detector in _who_sees(_HARD, TextView(text, notes))])
-    return Findings(hard, hard, notes)
-
-
-def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
-    """Return what the soft detectors find, each text once; long ones are left out, never cut.
-
-    Half a link or half a hash would be a value that the text does not hold. What is known of the
-    text already spares another look.
-    """
-    notes = _notes_of(text) if findings is None else findings.notes
-    if not notes.signs & _SOFT_SIGNS:
-        return ()
-    view = TextView(text, notes)
-    told: dict[str, None] = {}
-    taken: list[Span] = []
-    for detector in _SOFT:
-        if not _may_see(detector, view):
-            continue
-        # The path in an address or the number in a version is no finding of its own to a reader.
-        spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
-        taken = sorted(taken + spans)
-        for start, end in spans:
-            shown = text[start:end].strip() if end - start <= _MAX_SHOWN else ""
-            if shown:
-                told[shown] = None
-    return tuple(told)
+def _signs_of(detectors: tuple[Detector, ...]) -> int:
+    signs = 0
+    for detector in detectors:
+        signs |= detector.sign
+    return signs
 
 
 def _notes_of(text: str) -> Notes:
@@ -154,3 +167,21 @@ def _is_inside(span: Span, taken: list[Span]) -> bool:
     start, end = span
     before = bisect_right(taken, (start, maxsize))
     return before > 0 and end <= taken[before - 1][1]
+
+
+_TABLE: Final = DetectorTable(DETECTORS)
+
+
+def detect(text: str) -> Findings:
+    """Name every reason to treat *text* as more than prose."""
+    return _TABLE.detect(text)
+
+
+def detect_hard(text: str) -> Findings:
+    """Name the hard reasons only: they alone decide."""
+    return _TABLE.detect_hard(text)
+
+
+def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
+    """Return what the soft detectors find in *text*, each text once; see `DetectorTable`."""
+    return _TABLE.soft_texts(text, findings)

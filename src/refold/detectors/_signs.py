@@ -35,3 +35,5 @@ NUMERIC_WITH_UNITS: Final = 1 << 23
 ERROR_TRACEBACK: Final = 1 << 24
 HTTP_ERROR: Final = 1 << 25
 FAILURE_SIGNATURE: Final = 1 << 26
+ALWAYS: Final = 1 << 30
+"""Set for every text: the sign of a detector that has none of its own."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from refold.detectors._signs import ALWAYS
 from refold.detectors._vocabulary import VOCABULARY, seen_in
 from refold.text.view import TextView
 
@@ -35,8 +36,11 @@ class Detector:
 
     reason: str
     hard: bool
-    sign: int
-    """The bit that the common look sets where there may be a finding, see `_look`."""
+    sign: int = ALWAYS
+    """The bit that the common look sets where there may be a finding, see `_look`.
+
+    A detector that the look knows nothing of is asked about every text.
+    """
     find: Callable[[TextView], Iterator[Span]]
     gate: Gate = _always
 

@@ -15,8 +15,8 @@ _MEASURE: Final = re.compile(
     r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
     re.ASCII,
 )
-# In the outline of a text: a number, and what may be its unit.
-_NEAR_UNIT: Final = re.compile(rb"00*+(?:\.0++)?+ ?[u?]")
+# In the outline of a text: a number, from its first digit on, and what may be its unit.
+_NEAR_UNIT: Final = re.compile(rb"0(?<![0.,]0)0*+(?:\.0++)?+ ?[u?]")
 
 
 def _find(view: TextView) -> Iterator[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.errors import ConfigError, MessageError
+from refold.errors import ConfigError, MessageError, describe
 from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping, kind_of
 from refold.model.message import Message
@@ -157,7 +157,9 @@ def _digest(message: Mapping[str, Any], place: str) -> str:
     try:
         return digest(message)
     except ValueError as error:
-        raise MessageError("contains itself; a message must be plain data", place) from error
+        if "Circular" in str(error):
+            raise MessageError("contains itself; a message must be plain data", place) from error
+        raise MessageError(f"cannot be written as JSON: {describe(error)}", place) from error
 
 
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final
 
 from refold.kinds._signs import GRADES, MAY_TELL, PLAIN_FIELD
@@ -24,8 +25,8 @@ _NO_TEXT: Final = re.compile(r"null|true|false|-?[0-9][0-9.eE+-]*+|\[\]|\{\}")
 def find_in_rows(text: str) -> Iterator[tuple[int, int, int, Grade]]:
     """Yield the rows that tell of trouble: the place of the cell, where the row starts and ends."""
     heads = list(ROWS_OF.finditer(text))
-    stops = [*(head.start() for head in heads[1:]), len(text)]
-    for head, stop in zip(heads, stops, strict=True):
+    for head, below in zip_longest(heads, heads[1:]):
+        stop = len(text) if below is None else below.start()
         names = head[1].removesuffix(_REST).removesuffix(":").split("|")
         telling = [name if MAY_TELL.fullmatch(name) else "" for name in names]
         start = head.end()

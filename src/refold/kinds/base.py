@@ -92,3 +92,8 @@ class Kind:
     """Tell the plainest texts of this kind at once, before any kind is asked for its claim."""
     on_one_line: bool = False
     """Whether a text without line breaks can be of this kind."""
+    is_excerpted: bool = True
+    """Whether some pieces of such a text are a text as well, without the rest of it.
+
+    Half of some JSON is none, and prose says nothing of what of it matters.
+    """

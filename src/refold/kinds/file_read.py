@@ -101,8 +101,8 @@ _CODE: Final = line_pattern(
     r"[^\n]*+(?:(?<=[;{(})])|(?<=\)[:,])|(?<=\},))",
 )
 _TOOLS: Final = ("read", "view", "cat", "open_file", "str_replace_editor", "edit", "write")
-_COMMAND: Final = re.compile(
-    r"[\s\"'|;&(](?:cat|sed -n|head|tail|nl|bat) [^|\n]*"
+_COMMAND: Final = re.compile(r"[\s\"'|;&(](?:cat|sed -n|head|tail|nl|bat) ([^|\n]*+)")
+_SOURCE_FILE: Final = re.compile(
     r"\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kt|cc?|h|cpp|hpp|cs|rb|php|swift|scala|sh|toml|ya?ml|cfg)\b"
 )
 
@@ -114,7 +114,9 @@ def _is_numbered(sample: Sample) -> bool:
 def _claims(sample: Sample) -> bool:
     if sample.share(_COUNTED) >= 0.6:
         return True
-    asked = sample.tool.startswith(_TOOLS) or _COMMAND.search(sample.arguments) is not None
+    asked = sample.tool.startswith(_TOOLS) or any(
+        _SOURCE_FILE.search(found[1]) for found in _COMMAND.finditer(sample.arguments)
+    )
     return len(sample.lines) >= 2 and sample.share(_CODE) >= (0.15 if asked else 0.4)
 
 

@@ -95,4 +95,6 @@ def _said_from(place: int, text: str) -> bytes:
     return without_digits(text[place : end if end >= 0 else place + LONG])
 
 
-KIND: Final = Kind(name="json_records", claims=_claims, on_one_line=True, split=split_json)
+KIND: Final = Kind(
+    name="json_records", claims=_claims, on_one_line=True, is_excerpted=False, split=split_json
+)

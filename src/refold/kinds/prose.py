@@ -40,4 +40,6 @@ def split_prose(text: str) -> Pieces:
     return join(text, ends, [PLAIN] * len(ends), spots)
 
 
-KIND: Final = Kind(name="prose", claims=_claims, on_one_line=True, split=split_prose)
+KIND: Final = Kind(
+    name="prose", claims=_claims, on_one_line=True, is_excerpted=False, split=split_prose
+)

@@ -23,6 +23,8 @@ _HASH: Final = blake2b(digest_size=12)
 _LONG_CHARS: Final = 200
 _PLAIN_DEPTH: Final = 5
 """How deep the arguments of a tool call are."""
+_PLAIN_BITS: Final = 2_000
+"""About 600 digits: fewer than any limit to what Python spells may be."""
 _USUAL: Final = {
     word: json.dumps(word).encode()
     for word in (
@@ -101,15 +103,25 @@ def put_text(message: dict[str, Any], path: Path, text: str) -> None:
 
 
 def is_shallow(value: Wire) -> bool:
-    """Tell whether *value* is plain data of a few levels: such a thing cannot contain itself."""
+    """Tell whether *value* is plain data of a few levels: such a thing can always be spelled.
+
+    It cannot contain itself, and none of its numbers has more digits than Python writes.
+    """
     return _ends_within(value, _PLAIN_DEPTH + 1)
 
 
 def _ends_within(value: object, depth: int) -> bool:
-    if type(value) is str or type(value) in _ATOMS:
+    if type(value) is str:
+        return True
+    if type(value) is int:
+        return value.bit_length() <= _PLAIN_BITS
+    if type(value) in _ATOMS:
         return True
     if type(value) is dict and depth:
-        return all(_ends_within(item, depth - 1) for item in value.values())
+        for name, item in value.items():
+            if type(name) is not str or not _ends_within(item, depth - 1):
+                return False
+        return True
     if type(value) is list and depth:
         return all(_ends_within(item, depth - 1) for item in value)
     return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-_BEFORE: Final = re.compile(r"\s++([.,;:!?\])}])")
+_BEFORE: Final = re.compile(r"(?<!\s)\s++([.,;:!?\])}])")
 _AFTER: Final = re.compile(r"([(\[{])\s++")
 _GAPS: Final = re.compile(r"\s{2,}+")
 _SURE: Final = 0.5

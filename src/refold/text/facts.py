@@ -213,8 +213,12 @@ def _find_errors(text: str) -> Iterator[str]:
 
 NAME: Final = re.compile(
     rf"(?<![\w])(?:(?P<code>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
-    rf"|[{UPPER}][{LOWER}]++(?:[ -][{UPPER}][{LOWER}]++)*+(?![\w]))"
+    rf"|[{UPPER}][{LOWER}]++(?![\w])(?:[ -][{UPPER}][{LOWER}]++(?![\w]))*+)"
 )
+"""An identifier, or capitalized words in a row; a word that goes on otherwise ends the row.
+
+Were it to undo the row, the row would be tried again from each of its words.
+"""
 _BEFORE_NAME: Final = 4
 _STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
 

@@ -6,14 +6,13 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 SIZES: Final = (20_000, 40_000, 80_000)
 MAX_GROWTH: Final = 2.5
-"""The most that a time may grow by when the input doubles."""
-NOISE_S: Final = 0.004
-"""Times below this are not compared: they say more about the machine than about the code."""
+"""The most that a time may grow by when the input doubles; 2 is linear, 4 is quadratic."""
+_NOISE_S: Final = 0.005
+"""Times below this say more about the machine than about the code."""
 _GLANCE: Final = (10_000, 40_000)
 _SUSPECT_GROWTH: Final = 6.0
 _SUSPECT_S: Final = 0.001
@@ -25,15 +24,21 @@ _PATIENCE_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a call took at its sizes, and the largest growth between two of them."""
+    """What a call took at its sizes, the best of several times."""
 
     seconds: tuple[float, ...]
-    factor: float
+
+    @property
+    def factor(self) -> float:
+        """By how much the time grew when the input doubled, the mean over all sizes."""
+        first, last = self.seconds[0], self.seconds[-1]
+        doublings = len(self.seconds) - 1
+        return (last / first) ** (1 / doublings) if doublings and last > _NOISE_S else 0.0
 
     @property
     def is_slow(self) -> bool:
-        """Whether it grew faster than linear time allows."""
-        return self.factor > MAX_GROWTH
+        """Whether it grew faster than linear time allows, or was too slow to be seen growing."""
+        return self.factor > MAX_GROWTH or self.seconds[0] > _PATIENCE_S
 
 
 def measure(call: Callable[[str], object], make: Callable[[int], str]) -> Growth | None:
@@ -45,20 +50,16 @@ def measure(call: Callable[[str], object], make: Callable[[int], str]) -> Growth
     small, large = (_time(call, make(size)) for size in _GLANCE)
     if large < _SUSPECT_S or large < _SUSPECT_GROWTH * small:
         return None
-    texts = [make(size) for size in SIZES]
-    best: list[float] = [float("inf")] * len(texts)
-    growth = Growth((), 0.0)
-    for _ in range(_LOOKS):
-        for place, text in enumerate(texts[: len(best)]):
-            best[place] = min(best[place], _time(call, text))
-            if best[place] > _PATIENCE_S:
-                del best[place + 1 :]
-                break
-        factor = max((b / a for a, b in pairwise(best) if b > NOISE_S), default=0.0)
-        growth = Growth(tuple(best), factor)
-        if not growth.is_slow or best[-1] > _PATIENCE_S:
+    best: list[float] = []
+    for size in SIZES:
+        text = make(size)
+        taken = _time(call, text)
+        for _ in range(0 if taken > _PATIENCE_S else _LOOKS - 1):
+            taken = min(taken, _time(call, text))
+        best.append(taken)
+        if taken > _PATIENCE_S:
             break
-    return growth
+    return Growth(tuple(best))
 
 
 def _time(call: Callable[[str], object], text: str) -> float:

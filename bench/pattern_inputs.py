@@ -23,7 +23,7 @@ _USUAL: Final = (
 )
 _ENDS: Final = ("", "\x00", "\n", "!", "a", "0")
 """What may come after a run: nothing, or what seldom goes on with a match."""
-_MOST_LETTERS: Final = 16
+_MOST_LETTERS: Final = 10
 _MOST_WAYS: Final = 24
 _REPEATS: Final = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 _LONG: Final = 10

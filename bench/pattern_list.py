@@ -187,7 +187,9 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
         code, line = caller.f_code.co_filename, caller.f_lineno
         if _is_in(root, caller):
             asker = caller
-            while asker.f_code.co_name != "<module>" and asker.f_back and _is_in(root, asker.f_back):
+            while asker.f_code.co_name != "<module>":
+                if asker.f_back is None or not _is_in(root, asker.f_back):
+                    break
                 asker = asker.f_back
             place, within = (
                 Path(name).relative_to(root).as_posix() for name in (code, asker.f_code.co_filename)
@@ -204,10 +206,10 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
         if "__main__" in name:
             continue
         module = import_module(name)
-        for node in tree.body:  # a function that takes nothing makes its pattern when first called
-            if isinstance(node, ast.FunctionDef) and not ast.unparse(node.args):
-                if any(site.method == "compile" for site in _find_sites(file, node)):
-                    vars(module)[node.name]()
+        for node in tree.body:
+            is_late = isinstance(node, ast.FunctionDef) and not ast.unparse(node.args)
+            if is_late and any(site.method == "compile" for site in _find_sites(file, node)):
+                vars(module)[node.name]()  # it makes its pattern when it is first called
     return recorded
 
 

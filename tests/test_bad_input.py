@@ -29,6 +29,7 @@ from refold import (
     uncompress,
 )
 from tests.conversations import SENTENCES
+from tests.patience import FOR_EVER
 
 OK = {"role": "user", "content": "hi"}
 LONG = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
@@ -395,7 +396,11 @@ for more in (
 @pytest.mark.skipif(sys.platform == "win32", reason="no memory limit to run under")
 def test_a_message_that_contains_itself_is_refused() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _CYCLE], capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", _CYCLE],
+        capture_output=True,
+        text=True,
+        timeout=FOR_EVER,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-300:]
     assert done.stdout.count("messages[0]") == 5

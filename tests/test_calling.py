@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from refold.calling import Callee, is_async
+from tests.patience import FOR_EVER
 
 
 class AsyncObject:
@@ -55,7 +56,7 @@ def test_a_function_that_hangs_does_not_hold_up_the_loop_it_was_called_from() ->
 
     async def give_up() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(Callee(lambda: outcomes.append(is_over.wait(5)))(), 0.01)
+            await asyncio.wait_for(Callee(lambda: outcomes.append(is_over.wait(FOR_EVER)))(), 0.01)
 
     asyncio.run(give_up())
     assert outcomes == []

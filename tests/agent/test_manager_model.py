@@ -27,6 +27,7 @@ from refold.window import ContextWindowManager
 from tests.agent.managing import FACTS, FILLER, Model, call, data_of, result_text, talk, turn
 from tests.agent.managing import well as shorten_well
 from tests.model_server import ModelServer, broken, rate_limited, slow
+from tests.patience import FOR_EVER, run_idly
 from tests.summarizers.contract import run, until
 
 END = {"role": "assistant", "content": "ok"}
@@ -111,7 +112,7 @@ class TestC16:
             assert report.items[0].attempts == len(server.asked) == 3
 
     def test_c16_a_call_has_a_deadline(self) -> None:
-        model = Model(wait=lambda number: asyncio.sleep(60))
+        model = Model(wait=lambda number: asyncio.sleep(FOR_EVER))
         messages = talk(1)
         cm = CompressionManager(generate=model, call_seconds=0.01)
         report = run(cm.acompress(messages))
@@ -120,10 +121,10 @@ class TestC16:
         assert report.items[0].attempts
 
     def test_c16_a_pass_has_a_deadline_and_goes_on_without_the_model(self) -> None:
-        model = Model(wait=lambda number: asyncio.sleep(60 if number > 2 else 0))
+        model = Model(wait=lambda number: asyncio.sleep(FOR_EVER if number > 2 else 0))
         messages = talk(5)
         cm = CompressionManager(generate=model, pass_seconds=0.3)
-        report = run(cm.acompress(messages))
+        report = run_idly(cm.acompress(messages))
         assert sorted(item.by for item in report.items) == ["engine"] * 3 + ["model"] * 2
         assert model.at_once == 0
 
@@ -178,7 +179,7 @@ class TestC17:
 
 
 def test_c18_children_are_awaited_and_the_cancel_goes_on() -> None:
-    model = Model(wait=lambda number: asyncio.sleep(60))
+    model = Model(wait=lambda number: asyncio.sleep(FOR_EVER))
     messages = talk(6)
     before = copy.deepcopy(messages)
     cm = CompressionManager(generate=model)

@@ -13,6 +13,7 @@ from refold.agent.manager import CompressionManager, Limiter
 from refold.stores import MemoryStore
 from tests.agent.managing import FILLER, Clock, Model, call, result_text, talk, turn
 from tests.agent.managing import well as shorten_well
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import run, until
 
 
@@ -66,7 +67,7 @@ def test_cde_no_good_answer_leaves_the_original(answer: Any) -> None:
 
 def test_f_a_cancel_keeps_what_is_finished() -> None:
     async def wait(number: int) -> None:
-        await asyncio.sleep(60 if number == 5 else 0)
+        await asyncio.sleep(FOR_EVER if number == 5 else 0)
 
     model = Model(wait=wait)
     cm = CompressionManager(generate=model, max_concurrent=5)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import Any
 
 import pytest
 
-from refold import Compressor, ConfigError, Event, acompress
+from refold import Compressor, ConfigError, Event, Result, acompress
 from refold.classifiers import Verdict
 from refold.summarizers import Cached, Limited, SummaryRequest
 from tests.asking.notes import (
@@ -26,10 +27,16 @@ from tests.asking.notes import (
     sum_up,
     talk,
 )
-from tests.conversations import spelled
+from tests.conversations import Conversation, spelled
+from tests.patience import FOR_EVER, run_idly
 from tests.summarizers.contract import cancelled, run, until
 
 AT_ONCE = 4
+
+
+def fold_idly(messages: Conversation, **choices: Any) -> Result:
+    """Fold where time passes only while everybody waits."""
+    return checked(messages, run_idly(acompress(messages, recency_window=1, **choices)))
 
 
 class Crowd:
@@ -276,7 +283,7 @@ class TestDeadline:
     def test_what_is_done_by_then_is_kept(self) -> None:
         told: list[Event] = []
         model = Held(2)
-        result = fold(notes(5), summarizer=model, pass_seconds=1, on_event=told.append)
+        result = fold_idly(notes(5), summarizer=model, pass_seconds=1, on_event=told.append)
         report = report_of(result)
         assert (report.asked, report.accepted, report.calls) == (5, 4, 4)
         [failure] = report.failures
@@ -289,7 +296,7 @@ class TestDeadline:
     def test_what_was_answered_is_not_asked_again(self) -> None:
         model = Held(2)
         compressor = Compressor(summarizer=model, pass_seconds=0.5, recency_window=1)
-        run(compressor.acompress(notes(3)))
+        run_idly(compressor.acompress(notes(3)))
         model.held.clear()
         model.requests.clear()
         assert report_of(run(compressor.acompress(notes(3)))).accepted == 3
@@ -306,7 +313,7 @@ class TestDeadline:
             asked.append(text)
             return sum_up(text)
 
-        result = fold(notes(3), classifier=judge, summarizer=write, pass_seconds=0.2)
+        result = fold_idly(notes(3), classifier=judge, summarizer=write, pass_seconds=0.2)
         assert result.messages == plainly(notes(3))
         assert asked == []
         assert len(report_of(result).failures) == 2
@@ -326,7 +333,7 @@ class TestDeadline:
         was_over: list[bool] = []
 
         def model(text: str) -> str:
-            was_over.append(is_over.wait(1.5))
+            was_over.append(is_over.wait(FOR_EVER))
             return sum_up(text)
 
         assert fold(notes(1), summarizer=model, pass_seconds=0.1).messages == plainly(notes(1))
@@ -340,7 +347,7 @@ class TestDeadline:
         outcomes: list[bool] = []
 
         def judge(text: str) -> Verdict:
-            outcomes.append(is_over.wait(5))
+            outcomes.append(is_over.wait(FOR_EVER))
             return Verdict("compress", 0.9, "prose")
 
         result = fold(notes(1), classifier=judge, pass_seconds=0.1)

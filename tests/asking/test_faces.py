@@ -34,6 +34,7 @@ from tests.asking.notes import (
     talk,
 )
 from tests.conversations import spelled
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import run
 
 
@@ -124,7 +125,7 @@ class TestOneSummarizerEverywhere:
 
         def wait_for_the_loop(text: str) -> str:
             asked.set()
-            assert may_answer.wait(20), "the event loop was blocked"
+            assert may_answer.wait(FOR_EVER), "the event loop was blocked"
             return sum_up(text)
 
         async def main() -> None:

@@ -13,6 +13,7 @@ from refold.summarizers import Summary, SummaryRequest
 from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import fold, note, notes, plainly, report_of, short, sum_up
 from tests.conversations import Conversation
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import run
 
 
@@ -82,7 +83,7 @@ def quick(messages: Conversation, **choices: Any) -> Any:
     """Fold, and call it a failure if that takes for ever."""
 
     async def main() -> Any:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(FOR_EVER):
             return await acompress(messages, recency_window=1, **choices)
 
     return run(main())

@@ -25,6 +25,7 @@ from tests.model_server import (
     slow,
     summarize_well,
 )
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import run
 
 TEXT = (
@@ -148,7 +149,7 @@ class TestGoesWrong:
         assert asked == requests
 
     def test_it_is_too_slow(self) -> None:
-        result, asked = fold_over(otherwise=slow(5), timeout_seconds=0.1)
+        result, asked = fold_over(otherwise=slow(FOR_EVER), timeout_seconds=0.1)
         assert result.messages == plainly(ASKED)
         [failure] = report_of(result).failures
         assert failure.startswith("APITimeoutError")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import FOR_EVER
 
 BENCH = Path(__file__).parents[2] / "bench"
 PROSE = "The gardener counted the pots behind the long wall again. " * 8
@@ -20,7 +21,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, str(BENCH / script), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=FOR_EVER,
         check=False,
     )
 

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+from tests.patience import FOR_EVER
+
 from fidelity_folds import (
     Folded,
     Once,
@@ -288,7 +290,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, str(BENCH / "fidelity.py"), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=FOR_EVER,
         check=False,
     )
 

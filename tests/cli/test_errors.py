@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl
+from tests.patience import FOR_EVER
 
 
 @pytest.mark.parametrize(
@@ -322,7 +323,7 @@ def test_interrupt() -> None:
     process.stdin.write(b" " * 1_000_000)  # more than a pipe holds: from now on it is reading
     process.stdin.flush()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=FOR_EVER)
     assert process.returncode == 130
     assert b"Traceback" not in err
 

@@ -19,9 +19,7 @@ from refold.text.view import TextView
 
 pytestmark = needs_scanner
 SIGNS = {
-    name: value
-    for name, value in vars(_signs).items()
-    if name.isupper() and value != _signs.ALWAYS
+    name: value for name, value in vars(_signs).items() if name.isupper() and value != _signs.ALWAYS
 }
 
 

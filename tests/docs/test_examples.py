@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import FOR_EVER
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -83,7 +85,7 @@ def run_command(command: str, directory: Path) -> str:
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=60,
+        timeout=FOR_EVER,
         check=False,
     )
     output = done.stdout.decode()

@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.patience import FOR_EVER
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "agent_loop.py"
 
 
@@ -45,7 +47,7 @@ def test_the_command_draws_a_plain_chart_when_piped() -> None:
         [sys.executable, str(EXAMPLE)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=FOR_EVER,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )

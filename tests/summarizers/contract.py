@@ -20,6 +20,7 @@ import pytest
 
 import refold
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage
+from tests.patience import FOR_EVER
 
 T = TypeVar("T")
 Answer = Summary | BaseException
@@ -37,7 +38,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
     async def main() -> T:
         try:
-            async with asyncio.timeout(30):  # a deadlock is a failure, not a hanging test run
+            async with asyncio.timeout(FOR_EVER):  # a deadlock is a failure, not a hanging test run
                 return await coroutine
         finally:
             left = asyncio.all_tasks() - {asyncio.current_task()}
@@ -51,7 +52,7 @@ def run_in_threads(count: int, work: Callable[[int], T]) -> list[T]:
     barrier = threading.Barrier(count)
 
     def start(number: int) -> T:
-        barrier.wait(10)
+        barrier.wait(FOR_EVER)
         return work(number)
 
     with ThreadPoolExecutor(count) as pool:
@@ -131,14 +132,14 @@ class Gate:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for what another task or thread is about to do."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(FOR_EVER):
         while not condition():
             await asyncio.sleep(0.0005)
 
 
 async def cancelled(task: asyncio.Task[Any]) -> bool:
     task.cancel()
-    await asyncio.wait([task], timeout=20)
+    await asyncio.wait([task], timeout=FOR_EVER)
     return task.done() and task.cancelled()
 
 

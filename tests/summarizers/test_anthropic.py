@@ -14,6 +14,7 @@ from refold.summarizers.base import AnswerError, Summary
 from refold.summarizers.retrying import Retrying
 from tests import model_server as model
 from tests.model_server import Asked, Behaviour, ModelServer
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import ask, run
 from tests.summarizers.test_openai import TEXT
 
@@ -94,7 +95,7 @@ def test_retrying_asks_until_it_works() -> None:
 
 
 def test_a_slow_model() -> None:
-    with ModelServer(model.slow(5)) as server, pytest.raises(anthropic.APITimeoutError):
+    with ModelServer(model.slow(FOR_EVER)) as server, pytest.raises(anthropic.APITimeoutError):
         run(make(server, timeout_seconds=0.05).summarize(ask(TEXT)))
 
 

@@ -16,6 +16,7 @@ from refold.summarizers.llm import (
     create_summarizer,
     leads_to,
 )
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import TEXT, ask, run
 
 
@@ -163,7 +164,7 @@ def test_a_client_is_closed_after_a_failed_and_a_cancelled_call() -> None:
             seen.append(client)
             if error:
                 raise error
-            await asyncio.sleep(10)
+            await asyncio.sleep(FOR_EVER)
 
     with pytest.raises(OSError, match="no route"):
         run(call(OSError("no route")))

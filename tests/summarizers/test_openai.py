@@ -16,6 +16,7 @@ from refold.summarizers.openai import OpenAISummarizer
 from refold.summarizers.retrying import Retrying
 from tests import model_server as model
 from tests.model_server import Asked, Behaviour, ModelServer
+from tests.patience import FOR_EVER
 from tests.summarizers.contract import ask, run, run_in_threads
 
 TEXT = (
@@ -149,7 +150,7 @@ def test_failures_come_through_and_are_not_retried(
 
 
 def test_a_slow_model() -> None:
-    with ModelServer(model.slow(5)) as server, pytest.raises(openai.APITimeoutError):
+    with ModelServer(model.slow(FOR_EVER)) as server, pytest.raises(openai.APITimeoutError):
         run(make(server, timeout_seconds=0.05).summarize(ask(TEXT)))
 
 
@@ -197,7 +198,7 @@ def test_many_at_once_on_one_loop_and_on_many() -> None:
 
 
 def test_cancelled_calls_leave_nothing_behind() -> None:
-    with ModelServer(otherwise=model.slow(5)) as server, pytest.raises(TimeoutError):
+    with ModelServer(otherwise=model.slow(FOR_EVER)) as server, pytest.raises(TimeoutError):
         run(asyncio.wait_for(make(server).summarize(ask(TEXT)), 0.1))
 
 

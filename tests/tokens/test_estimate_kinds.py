@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from refold.tokens.estimate import SAFETY_FACTOR, SCRIPTS, UNIT, estimate_tokens
 from refold.tokens.exact import ExactCounter
 from tests.conversations import texts
+from tests.patience import FOR_EVER
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
@@ -84,7 +85,7 @@ def test_what_is_fitted_is_what_is_estimated(text: str) -> None:
 
 def test_without_recordings_fitting_is_skipped_aloud(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCH / "estimator.py"), "--fit", "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
     assert done.returncode == 0
     assert done.stderr.startswith("SKIPPED: fitting needs ")
     assert not done.stdout

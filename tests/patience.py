@@ -1,0 +1,56 @@
+"""Time in tests: no verdict depends on how fast a machine is, or on how busy."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+FOR_EVER = 600.0
+"""Seconds after which something hangs: a test then fails instead of holding up all others."""
+
+
+class _IdleClock(selectors.DefaultSelector):
+    """Passes the time that nobody has a use for at once; while a thread works, none passes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.threads = 0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if not timeout or self.threads:
+            return super().select(None if timeout else timeout)
+        events = super().select(0)
+        self.now += 0 if events else timeout
+        return events
+
+
+class _IdleLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._clock = _IdleClock()
+        super().__init__(self._clock)
+
+    def time(self) -> float:
+        return self._clock.now
+
+    def run_in_executor(self, *given: Any) -> asyncio.Future[Any]:
+        work = super().run_in_executor(*given)
+        self._clock.threads += 1
+        work.add_done_callback(self._rest)
+        return work
+
+    def _rest(self, _: object) -> None:
+        self._clock.threads -= 1
+
+
+def run_idly(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run on a loop whose clock goes on only where there is nothing left to do before.
+
+    What answers at once has always answered before a deadline, and what hangs never has.
+    """
+    with asyncio.Runner(loop_factory=_IdleLoop) as runner:
+        return runner.run(coroutine)

@@ -6,6 +6,8 @@ examples:
   python bench/adversarial.py --unprotected --json > speed.json
   python bench/adversarial.py --profile agent --budget-share 0.5
   python bench/adversarial.py --max-growth 2.2 --seconds-per-mb 0.3
+  python bench/adversarial.py --derived patterns
+  python bench/adversarial.py --derived paths --share 0.1 --seed 3
 """
 
 from __future__ import annotations
@@ -74,6 +76,8 @@ class Run:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the inputs and return 1 if any is slow, grows too fast or does not come back."""
     arguments = _parse(argv)
+    if arguments.derived:
+        return _try_derived(arguments)
     chosen = [h for h in HOSTILE if not arguments.only or any(o in h.name for o in arguments.only)]
     if not chosen:
         print(f"no input is called {', '.join(map(repr, arguments.only))}", file=sys.stderr)
@@ -137,8 +141,35 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", default=[], metavar="TEXT", help="inputs whose name has TEXT"
     )
+    parser.add_argument(
+        "--derived",
+        choices=("patterns", "paths"),
+        help="instead, time every pattern of the package, or every way through it, on inputs "
+        "derived from the patterns themselves, at 20, 40 and 80 kB of CPU time",
+    )
+    parser.add_argument("--share", type=float, default=1.0, help="of the derived inputs (1.0)")
+    parser.add_argument("--seed", type=int, default=0, help="of what is derived (0)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(argv)
+
+
+def _try_derived(arguments: argparse.Namespace) -> int:
+    """Try what is derived from patterns; print and return 1 if any of it is slow."""
+    from derived import try_paths, try_patterns
+
+    tries = try_patterns if arguments.derived == "patterns" else try_paths
+    count = slow = 0
+    names: set[str] = set()
+    for tried in tries(arguments.share, arguments.seed):
+        count += 1
+        names.add(tried.what)
+        if tried.is_slow:
+            slow += 1
+            print(f"slow: {tried}", flush=True)
+        if sys.stderr.isatty():
+            print(f"\r\033[K{count} {tried.what}", end="", file=sys.stderr)
+    print(f"{len(names)} {arguments.derived}, {count} inputs tried, {slow} slow")
+    return int(slow > 0)
 
 
 def _worker() -> Executor:

@@ -18,8 +18,11 @@ _SUSPECT_GROWTH: Final = 6.0
 _SUSPECT_S: Final = 0.001
 """What takes four times as much for four times the input, or next to nothing, is not looked at."""
 _LOOKS: Final = 5
+_SECOND_LOOKS: Final = 2
+"""How often what seems to be slow is looked at again."""
+_SHORT_S: Final = 0.1
 _PATIENCE_S: Final = 0.5
-"""A call that takes longer is not repeated, and larger inputs are not tried."""
+"""What takes longer at one size is timed once at the next; or that is not tried at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,26 @@ def measure(call: Callable[[str], object], make: Callable[[int], str]) -> Growth
     small, large = (_time(call, make(size)) for size in _GLANCE)
     if large < _SUSPECT_S or large < _SUSPECT_GROWTH * small:
         return None
-    best: list[float] = []
-    for size in SIZES:
-        text = make(size)
-        taken = _time(call, text)
-        for _ in range(0 if taken > _PATIENCE_S else _LOOKS - 1):
-            taken = min(taken, _time(call, text))
-        best.append(taken)
-        if taken > _PATIENCE_S:
+    texts = [make(size) for size in SIZES]
+    growth = Growth(_look(call, texts))
+    for _ in range(_SECOND_LOOKS):
+        if not growth.is_slow:
             break
-    return Growth(tuple(best))
+        again = _look(call, texts)
+        growth = Growth(tuple(map(min, growth.seconds, again)))
+    return growth
+
+
+def _look(call: Callable[[str], object], texts: list[str]) -> tuple[float, ...]:
+    """Return the best time for each text, as far as patience goes."""
+    best: list[float] = []
+    looks = _LOOKS
+    for text in texts:
+        best.append(min(_time(call, text) for _ in range(looks)))
+        if best[-1] > _PATIENCE_S:
+            break
+        looks = 1 if best[-1] > _SHORT_S else _LOOKS
+    return tuple(best)
 
 
 def _time(call: Callable[[str], object], text: str) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
@@ -205,7 +205,7 @@ def _is_word(one: str) -> bool:
     return one.isalnum() or one == "_"
 
 
-_CATEGORIES: Final = {
+_CATEGORIES: Final[dict[Any, Callable[[str], bool]]] = {
     sre.CATEGORY_DIGIT: str.isdecimal,
     sre.CATEGORY_NOT_DIGIT: lambda one: not one.isdecimal(),
     sre.CATEGORY_SPACE: str.isspace,

@@ -200,15 +200,16 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
 
     sys.path_hooks.insert(0, _sources_only(root))
     sys.path_importer_cache.clear()
-    re.compile = record  # type: ignore[assignment]  # a process of its own: see `list_patterns`
+    re.compile = record  # in a process of its own: see `list_patterns`
     for file, tree in trees.items():
         name = "refold" if file == "__init__.py" else f"refold.{_module_name(file)}"
         if "__main__" in name:
             continue
         module = import_module(name)
-        for node in tree.body:
-            is_late = isinstance(node, ast.FunctionDef) and not ast.unparse(node.args)
-            if is_late and any(site.method == "compile" for site in _find_sites(file, node)):
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        for node in functions:
+            compiles = any(site.method == "compile" for site in _find_sites(file, node))
+            if compiles and not ast.unparse(node.args):
                 vars(module)[node.name]()  # it makes its pattern when it is first called
     return recorded
 
@@ -221,7 +222,7 @@ def _sources_only(root: Path) -> Any:
     """Return a hook that finds sources in the package even where compiled modules lie beside."""
     make = FileFinder.path_hook((SourceFileLoader, [".py"]))
 
-    def hook(path: str) -> FileFinder:
+    def hook(path: str) -> Any:
         if not Path(path).is_relative_to(root):
             raise ImportError
         return make(path)

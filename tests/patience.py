@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 FOR_EVER = 600.0
 """Seconds after which something hangs: a test then fails instead of holding up all others."""
@@ -37,8 +39,10 @@ class _IdleLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._clock.now
 
-    def run_in_executor(self, *given: Any) -> asyncio.Future[Any]:
-        work = super().run_in_executor(*given)
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        work = super().run_in_executor(executor, func, *args)
         self._clock.threads += 1
         work.add_done_callback(self._rest)
         return work

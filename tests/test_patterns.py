@@ -1,4 +1,8 @@
-"""Every pattern of the package can match: no possessive repeat eats what must follow it."""
+"""Every pattern of the package can match, and none reads a part of a text again and again.
+
+No possessive repeat eats what must follow it. No clock is asserted: texts are so long that a
+quadratic step would take minutes, and such a test hangs for everybody to see.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,12 @@ from typing import Any
 import pytest
 
 import refold
+from refold import retrieve_tool
+from refold.agent.deterministic import pack
+from refold.detectors import DETECTORS
+from refold.strategies.tokens import TokenVerdict, join_kept
+from refold.text.facts import extract_facts
+from refold.text.view import TextView
 
 _LETTERS = [chr(code) for code in range(0x20, 0x250)] + [*"\n\t“”„«»「」『』—…。！？中あ한"]
 # A class or sign, repeated and never given back, and what comes right after: as it is written.
@@ -59,3 +69,41 @@ def test_a_pattern_that_can_never_match_is_found(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", [r"[^\s:]++::", r"\w++-", r"\S++ ", r"[ab]++c", r"\S*+\n"])
 def test_a_pattern_that_can_match_is_not(pattern: str) -> None:
     assert not eaten(pattern)
+
+
+LONG = 1_000_000
+
+
+@pytest.mark.parametrize("text", ["7" * LONG, "7," * LONG, "7." * LONG, f"0.{'0' * LONG}"])
+def test_numbers_without_end_are_read_once(text: str) -> None:
+    units = next(one for one in DETECTORS if one.reason == "numeric_with_units")
+    assert not units.gate(TextView(text))
+    assert list(units.find(TextView(f"{text} 5 km"))) == [(len(text) + 1, len(text) + 5)]
+
+
+@pytest.mark.parametrize(
+    "lines", [f"1{' ' * LONG}x", f"{' ' * LONG}x", f"1-{' L' * LONG}x", f"1 to {' ' * LONG}-"]
+)
+def test_a_range_of_lines_is_read_once(lines: str) -> None:
+    tool = retrieve_tool({"m": {"role": "user", "content": "one\ntwo"}})
+    assert "lines must be a range" in tool.call({"handle": "m", "lines": lines})
+
+
+def test_a_long_search_is_read_once() -> None:
+    tool = retrieve_tool({"m": {"role": "user", "content": "a" * LONG}})
+    answer = tool.call({"handle": "m", "search": "A" * (LONG // 2) + "b"})
+    assert "0 lines contain" in answer
+
+
+def test_names_in_a_row_are_read_once() -> None:
+    assert extract_facts(f"we met Anna{' Anna' * (LONG // 5)}0").names
+
+
+def test_blanks_between_kept_words_are_read_once() -> None:
+    text = f"a{' ' * LONG}b"
+    assert join_kept(text, [TokenVerdict(text, keep=True)]) == "a b"
+
+
+def test_json_is_packed_in_one_go() -> None:
+    text = '{"a": "' + '\\" ' * LONG + '"}'
+    assert pack(text) == text.replace(': "', ':"', 1)

@@ -92,9 +92,8 @@ def surrounded(draw: Any, codec: Codec) -> str:
     """Put texts that the codec has a new form for among lines that it has nothing to do with."""
     known = st.sampled_from([text for _, text, new in cases(codec.name) if new])
     said = st.lists(st.sampled_from(SENTENCES), max_size=3).map("\n".join)
-    return draw(st.sampled_from(("\n", "\n\n"))).join(
-        draw(st.lists(st.one_of(known, known, said), min_size=1, max_size=4))
-    )
+    joint: str = draw(st.sampled_from(("\n", "\n\n")))
+    return joint.join(draw(st.lists(st.one_of(known, known, said), min_size=1, max_size=4)))
 
 
 def proves_itself(codec: Codec, text: str) -> bool:

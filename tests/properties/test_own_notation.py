@@ -81,7 +81,8 @@ def notations(draw: Any) -> str:
             (whole, whole[:end], whole[start:])[draw(st.integers(0, 2))],
             draw(st.sampled_from(("\n", "\n", "\n", "\n\n", " ", "", "\r\n"))),
         )
-    return "".join(written) * draw(st.sampled_from((1, 1, 5)))
+    times: int = draw(st.sampled_from((1, 1, 5)))
+    return "".join(written) * times
 
 
 @st.composite

@@ -1,0 +1,1 @@
+"""Attacks on refold's promises, one module an area."""

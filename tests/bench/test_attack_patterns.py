@@ -1,0 +1,92 @@
+"""The attack on patterns finds what is slow, misses no pattern, and nothing breaks under it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.patience import FOR_EVER
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def run(source: str) -> Any:
+    """Run some lines with the bench scripts at hand; return what they print last, as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import json, sys\nsys.path.insert(0, {str(BENCH)!r})\n{source}"],
+        capture_output=True,
+        text=True,
+        timeout=FOR_EVER,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+ALL_CHECKS = """
+from attacks.patterns import run
+checks = run(0.004, 5).checks
+print(json.dumps([[check.name, check.tried, check.broken, check.examples] for check in checks]))
+"""
+
+
+def test_nothing_breaks() -> None:
+    patterns, paths, *folded = run(ALL_CHECKS)
+    assert patterns[1] > 300  # how fast they are is for a quiet machine to say
+    assert paths[1] > 50
+    assert [(broken, examples) for _, _, broken, examples in folded] == [(0, []), (0, [])]
+    assert all(tried for _, tried, _, _ in folded)
+
+
+def test_every_pattern_of_the_sources_is_listed() -> None:
+    """The list itself refuses to leave a call site out; here, that it is read as it is used."""
+    listed = run(
+        "from pattern_list import list_patterns\n"
+        "print(json.dumps([[one.place, one.pattern, one.asked] for one in list_patterns()]))"
+    )
+    assert len(listed) > 400
+    asked = {place.partition(" ")[2]: how for place, _, how in listed if " _" in place}
+    assert asked["_NEAR_UNIT"] == ["finditer", "search"]
+    assert asked["_LINES"] == ["fullmatch"]
+    places = [place for place, _, _ in listed]
+    assert any("kinds/_rules.py" in place and "for kinds/log.py" in place for place in places)
+    assert any(place.startswith("scoring/crowded.py") for place in places)  # made when first used
+    assert any(place.startswith("gates/_values.py") for place in places)  # given to `re.sub`
+
+
+SLOW = {
+    "digits": "0+x",
+    "two runs of blanks": r"\s*\s*x",
+    "an alternative in a repeat": r'"(?:[^"\\]|\\.)*+"',
+    "words in a row": r"[A-Z][a-z]+(?: [A-Z][a-z]+)*+(?!\w)",
+}
+
+
+def test_what_is_slow_is_derived_from_the_pattern_itself() -> None:
+    """By what the patterns read, not by a clock: the slow inputs of each are known."""
+    derived = run(
+        "import re\nfrom pattern_inputs import derive\n"
+        f"slow = {SLOW!r}\n"
+        "made = {n: [one.make(200) for one in derive(re.compile(p))] for n, p in slow.items()}\n"
+        "print(json.dumps(made))"
+    )
+    assert any(text.strip("0") == "" for text in derived["digits"])
+    assert any(text.isspace() for text in derived["two runs of blanks"])
+    assert any(text.startswith('"\\"\\') for text in derived["an alternative in a repeat"])
+    assert any(
+        text.count(" ") > 20 and text.endswith(("a", "0")) and text[:1].isupper()
+        for text in derived["words in a row"]
+    )
+
+
+def test_growth_is_told_by_the_work_done() -> None:
+    """A call that does quadratic work is slow, and one that does linear work is not."""
+    told = run(
+        "from growth import Growth\n"
+        "print(json.dumps([Growth(t).is_slow for t in "
+        "((0.01, 0.02, 0.04), (0.01, 0.04, 0.16), (0.0001, 0.0004, 0.0016), (0.9,))]))"
+    )
+    assert told == [False, True, False, True]

@@ -32,6 +32,9 @@ lint: $(VENV)/installed-lint
 bench: $(VENV)/installed $(COMPILED)/installed
 	$(BIN)/python bench/speed.py --compiled $(COMPILED)/bin/python
 	$(COMPILED)/bin/python bench/adversarial.py
+	$(BIN)/python bench/adversarial.py --derived patterns
+	$(BIN)/python bench/adversarial.py --derived paths
+	$(COMPILED)/bin/python bench/adversarial.py --derived paths
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info src/*.egg-info

@@ -20,6 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from tests.patience import FOR_EVER
+
 Ending = Literal["stop", "length", "filtered", "refusal", "tools"]
 
 
@@ -240,7 +242,7 @@ class _Server(ThreadingHTTPServer):
 def _make_handler(model: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        timeout = 10
+        timeout = FOR_EVER
 
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])

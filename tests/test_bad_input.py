@@ -362,6 +362,41 @@ def test_values_that_json_does_not_know_travel_along(extra: object, has_id: bool
         assert uncompress(result.messages, result.verbatim).messages == messages
 
 
+BIG = 10**5000
+"""Python spells no number of so many digits, and reads none."""
+
+
+@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n": BIG},
+        {"n": -BIG, "id": "a"},
+        {"n": [{"deep": BIG}]},
+        {"n": {BIG: "key"}},
+        {"content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"n": BIG}}]},
+    ],
+    ids=["value", "with an id", "inside", "key", "arguments"],
+)
+def test_a_number_that_nobody_can_spell_is_refused(more: dict[str, Any], profile: Any) -> None:
+    messages = [user(LONG), {"role": "assistant", "content": LONG, **more}]
+    session = Session(profile=profile)
+    session.append(messages[0])
+    for use in (
+        lambda: compress(messages, profile=profile),
+        lambda: compress(messages, profile=profile, token_budget=20),
+        lambda: session.append(messages[1]),
+    ):
+        with pytest.raises(MessageError, match=r"messages\[1\]: cannot be written as JSON"):
+            use()
+
+
+def test_a_long_number_that_can_be_spelled_travels_along() -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": LONG, "n": 10**4000}, OK]
+    result = compress(messages, recency_window=0)
+    assert uncompress(result.messages, result.verbatim).messages == messages
+
+
 @pytest.mark.parametrize("value", [{"a": 1}, ["a"], None, 3], ids=repr)
 @pytest.mark.parametrize("key", ["type", "message", "payload", "name", "uuid"])
 def test_unknown_keys_with_known_names_travel_along(key: str, value: object) -> None:

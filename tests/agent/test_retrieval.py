@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -174,7 +174,6 @@ def test_long_lines_are_shown_around_what_was_found() -> None:
 
 
 @given(st.text(max_size=200), st.integers(1, 90), st.data())
-@settings(deadline=None)
 def test_answers_are_exact_pieces_of_the_text(text: str, most: int, data: st.DataObject) -> None:
     tool = mapping_tool(text, max_chars=most)
     gathered, start = "", 0
@@ -293,7 +292,6 @@ def test_a_broken_store_is_told() -> None:
     )
     | st.text(max_size=30)
 )
-@settings(deadline=None)
 def test_no_arguments_are_too_strange(arguments: dict[str, Any] | str) -> None:
     assert mapping_tool("one\ntwo").call(arguments).startswith("[")
 
@@ -344,3 +342,26 @@ def test_handles_are_the_same_in_every_run() -> None:
     first, second = (compress(talk()) for _ in range(2))
     assert handles(first) == handles(second)
     assert handles(first)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [10**5000, -(10**5000), [10**5000], True, 2.5, None, "9" * 5000],
+    ids=["huge", "far below", "in a list", "true", "half", "none", "text"],
+)
+@pytest.mark.parametrize("name", ["lines", "search", "start", "max_chars"])
+def test_any_number_is_answered(name: str, number: object) -> None:
+    answer = mapping_tool(LOG).call({"handle": "m1", name: number})
+    assert answer.startswith("[")
+    assert len(answer) < 20_000
+
+
+@pytest.mark.parametrize("name", ["lines", "search"])
+def test_a_number_that_nobody_can_spell_is_named(name: str) -> None:
+    answer = mapping_tool(LOG).call({"handle": "m1", name: 10**5000})
+    assert f"{name} must be a text" in answer
+
+
+def test_case_does_not_matter_in_any_script() -> None:
+    for wanted, line in (("ΟΔΟΣ", "η οδος εδώ"), ("straße", "die STRAßE"), ("İz", "x İZ y")):
+        assert search_lines([line], wanted, 1)[1] == 1

@@ -30,7 +30,7 @@ from tests.agent.test_session import talk
 from tests.budget.promise import words
 from tests.conversations import Conversation, spelled
 
-quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 
 @contextmanager

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, retrieve_tool
-from refold.agent.deterministic import say_shorter
+from refold.agent.deterministic import is_structured, say_shorter
 from refold.agent.manager import CompressionManager
+from refold.kinds import KINDS, Kind, kind_of
 from refold.lossless import Reencoded, decode, normal, reencode
 from refold.text.json_text import is_json
 from refold.tokens.estimate import estimate_tokens
 from tests.agent.managing import Model, turn
 
+FIXTURES = Path(__file__).parents[1] / "kinds" / "fixtures"
 END = {"role": "assistant", "content": "ok"}
 VIEW = "\n".join(f"{number:>6}→crate {number} of the ship" for number in range(1, 80))
 RECORDS = [{"crate": f"C{n}", "place": "quay 7", "weight": n} for n in range(30)]
@@ -69,3 +73,17 @@ def test_c14_without_a_store_nothing_is_promised() -> None:
     messages = [*turn(0, VIEW, name="view"), dict(END)]
     CompressionManager(generate=Model(), policies={"view": "lossless"}).compress(messages)
     assert messages[1]["compressed_content"].endswith("79\tcrate 79 of the ship")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_text_is_structured_if_its_kind_says_so(kind: Kind) -> None:
+    """Each kind declares it; no list has to be kept in step with the table of kinds."""
+    source = (FIXTURES / f"{kind.name}.md").read_text(encoding="utf-8")
+    found = re.findall(r"^=== yes: .+\n((?:(?!=== ).*\n)*)", source, re.MULTILINE)
+    texts = ["\n".join(line[2:] for line in case[:-1].split("\n")) for case in found]
+    assert texts
+    for text in texts:
+        assert is_structured(text) == next(
+            known.is_excerpted for known in KINDS if known.name == kind_of(text)
+        )
+    assert {one.name for one in KINDS if not one.is_excerpted} == {"json_records", "prose"}

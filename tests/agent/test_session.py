@@ -41,7 +41,7 @@ from tests.budget.promise import (
 )
 from tests.conversations import Conversation, options, spelled, texts_of
 
-quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 
 def talk(count: int, start: int = 0) -> Conversation:

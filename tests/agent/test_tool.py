@@ -23,7 +23,7 @@ from refold.agent.json_cut import shorten
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
-quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 sizes = st.integers(MIN_BYTES, 1_500)
 texts = st.lists(
     st.text(max_size=60)

@@ -165,7 +165,7 @@ def check_nothing_is_lost(messages: Conversation, result: Result, plain: Result)
         assert numbers <= set(NUMBER.findall(shown)), numbers
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(talks())
 def test_nothing_false_gets_through(case: tuple[Conversation, dict[str, list[str]]]) -> None:
     messages, asked = case
@@ -179,7 +179,7 @@ def test_nothing_false_gets_through(case: tuple[Conversation, dict[str, list[str
         assert result.messages == plain.messages
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(talks(), st.integers(10, 200))
 def test_nor_under_a_budget(case: tuple[Conversation, dict[str, list[str]]], budget: int) -> None:
     messages, asked = case

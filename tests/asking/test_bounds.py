@@ -108,10 +108,11 @@ class TestConcurrency:
 
     def test_a_blocking_function_too(self) -> None:
         crowd = Crowd()
+        pair = threading.Barrier(2)
 
         def model(text: str) -> str:
             with crowd:
-                time.sleep(0.0005)
+                pair.wait(FOR_EVER)
                 return sum_up(text)
 
         assert report_of(fold(notes(300), summarizer=model)).accepted == 300

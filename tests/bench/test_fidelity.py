@@ -70,7 +70,7 @@ differences = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(differences)
 def test_an_interval_holds_what_was_seen(families: list[list[list[float]]]) -> None:
     found = bootstrap(families, resamples=60)

@@ -23,7 +23,7 @@ from tests.budget.promise import (
 )
 from tests.conversations import Conversation, anthropic, openai_chat, options, plain, spelled
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 shares = st.sampled_from((0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99))
 
 

@@ -173,7 +173,7 @@ SIGNS_AND_WORDS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(texts(), SIGNS_AND_WORDS))
 def test_a_look_rules_nothing_out(text: str) -> None:
     seen = look(text, the_scanner())
@@ -182,7 +182,7 @@ def test_a_look_rules_nothing_out(text: str) -> None:
             assert seen & detector.sign, detector.reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(texts(), SIGNS_AND_WORDS))
 def test_measures_are_exact(text: str) -> None:
     seen = signs(text)

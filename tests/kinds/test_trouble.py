@@ -310,3 +310,13 @@ def test_no_needle_is_overlooked(needle: str) -> None:
     text = f"all was quiet\nthen {needle}and no more\n"
     assert (ANY_NEEDLE.search(text) is not None) is (needle not in FOREIGN_NEEDLES)
     assert ANY_NEEDLE.search(text.replace(needle, needle[:-1] + "~")) is None
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize(
+    "line",
+    ["rows of ", "rows of the table were lost", "rows of status|took", "rows of status|took:"],
+)
+def test_a_line_that_reads_like_the_head_of_rows_is_a_line(kind: str, line: str) -> None:
+    for text in (f"before\n{line}", f"before\n{line}\nafter\n", f"a\n{line}\n{line}\nfailed|1"):
+        assert split(text, kind).ends[-1] == len(text)

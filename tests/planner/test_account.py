@@ -15,7 +15,7 @@ from tests.budget.promise import words
 from tests.conversations import Conversation, Wire, texts_of
 from tests.planner.runs import call, check_log, runs, shares, source_code, squeeze
 
-quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 TASK: Wire = {"role": "user", "content": "Fix the queue."}
 
 

@@ -19,7 +19,7 @@ from refold.planner.survey import Voice
 from tests.conversations import Conversation
 from tests.planner.runs import anthropic_call, call, counted, read, runs, source_code
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 RUN: Conversation = [
     {"role": "system", "content": "Mind the Harbour rules."},

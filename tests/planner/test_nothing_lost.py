@@ -45,7 +45,7 @@ from tests.planner.runs import (
     squeeze,
 )
 
-quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 counters = st.sampled_from(COUNTERS)
 
 

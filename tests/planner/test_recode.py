@@ -23,7 +23,7 @@ from tests.planner.runs import (
     source_code,
 )
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 CODE = source_code(1)
 CHANGED = CODE.replace("queue_3.pull", "queue_3.push")
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(30)], indent=2)

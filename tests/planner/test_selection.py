@@ -31,7 +31,7 @@ from tests.planner.runs import (
     what_happens,
 )
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 
 

@@ -17,7 +17,7 @@ from tests.budget.promise import cut_short, kept_indices, smallest, tokens_of, w
 from tests.conversations import Conversation, spelled, texts_of
 from tests.planner.runs import agent_runs, assert_pairs, call, source_code
 
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 profiles = st.sampled_from(("agent", "agent", "lossless"))
 windows = st.sampled_from((0, 1, 4))
 

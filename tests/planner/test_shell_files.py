@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.planner.shell_files import argv_effects, read_effects
@@ -245,7 +245,6 @@ _WORDS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_WORDS, max_size=14))
 def test_any_script_is_read_or_not(words: list[str]) -> None:
     effects = read_effects(" ".join(words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.planner.shell_script import Redirect, Word, read_script
@@ -179,7 +179,6 @@ def test_a_very_long_script_is_not_read() -> None:
     assert read_script("cat > a <<EOF\n" + "rm a; \n" * 10_000 + "EOF") is not None
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab \n\t'\"\\$`(){}<>|&;#*[]~=-012EOF", max_size=60))
 def test_any_text_is_read_or_not(script: str) -> None:
     found = read_script(script)

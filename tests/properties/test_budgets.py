@@ -17,7 +17,7 @@ from tests.conversations import (
     spelled,
 )
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 budgets = st.fixed_dictionaries(
     {
         "token_budget": st.sampled_from((10, 60, 200, 500)),

@@ -35,7 +35,7 @@ from tests.conversations import (
     texts_of,
 )
 
-quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 
 
 # sync = async, same input = same bytes

@@ -22,7 +22,7 @@ def measure(before: Sequence[str], after: Sequence[str]) -> Quality:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(texts(), max_size=5))
 def test_the_same_is_perfect(several: list[str]) -> None:
     assert measure(several, several) == Quality(
@@ -77,7 +77,7 @@ def test_a_merged_message_is_looked_up_in_its_place() -> None:
     assert quality.reference_coherence == 1.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(conversations())
 def test_all_figures_are_shares(messages: list[dict[str, object]]) -> None:
     figures = compress(messages, recency_window=0).compression

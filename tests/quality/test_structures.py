@@ -23,7 +23,7 @@ def test_structures_are_counted_by_their_lines(lines: list[str]) -> None:
 
 
 @needs_scanner
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.one_of(texts(), _SIGNS, st.lists(st.sampled_from(_LINES)).map("\n".join)))
 def test_the_scanner_counts_the_same(text: str) -> None:
     assert the_scanner().structures(text) == count_in_lines(text)

@@ -78,7 +78,7 @@ def test_a_name_inside_a_word_does_not_score() -> None:
     assert score_sentence("PASSENGERS wait.") == 0
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(texts())
 def test_spans_score_as_alone(text: str) -> None:
     spans = [(s.start, s.end) for s in find_sentences(text)]
@@ -153,7 +153,7 @@ def test_importance_of_nothing_and_of_one() -> None:
     assert score_importance(["a", "b"]) == [0.0, 0.1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(texts(), max_size=8))
 def test_importance_is_a_share(several: list[str]) -> None:
     scores = score_importance(several)

@@ -67,7 +67,7 @@ noise = st.one_of(
     st.text(max_size=40),
     texts(),
 )
-thorough = settings(max_examples=500, deadline=None)
+thorough = settings(max_examples=500)
 
 
 def count_points(text: str, start: int, end: int) -> int:

@@ -122,7 +122,6 @@ class StoreContract:
 
     @given(key=TEXTS, value=VALUES)
     @settings(
-        deadline=None,
         suppress_health_check=[
             HealthCheck.function_scoped_fixture,  # one store for all examples: keys are fresh
             HealthCheck.differing_executors,  # each inheriting class runs it with its own store

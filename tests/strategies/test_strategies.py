@@ -133,7 +133,7 @@ def test_the_best_of_each_text_is_found_among_all_and_nothing_twice() -> None:
     assert best_of_each([two, two]) == [2]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ab. \n\t\r\xa0\u2028é漢"), max_size=40))
 def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: str) -> None:
     wrapped = {" ".join(said.split()) for said in split_sentences(text) if "\n" in said}
@@ -141,7 +141,7 @@ def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: 
     assert set(make_units(text).texts) == wrapped | plain
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(texts(), st.integers(20, 700))
 def test_a_summary_keeps_its_budget_and_invents_nothing(text: str, budget: int) -> None:
     units = make_units(text)
@@ -184,7 +184,7 @@ def test_an_unclosed_fence_is_code_to_the_end() -> None:
     assert short.endswith(rest)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(texts(), texts(), st.sampled_from(("gentle", "moderate", "aggressive")))
 def test_code_is_never_touched(before: str, after: str, depth: str) -> None:
     code = "```py\nwater_the_plants(now=True)\n```"

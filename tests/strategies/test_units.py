@@ -24,7 +24,7 @@ SAID = (
 prose = st.lists(
     st.sampled_from((*SAID, " ", "  ", "\n", "\n\n", "\xa0", "\r\n")), max_size=30
 ).map("".join)
-thorough = settings(max_examples=400, deadline=None)
+thorough = settings(max_examples=400)
 
 
 def columns(made: Units) -> tuple[list[str], list[int | float], list[int]]:

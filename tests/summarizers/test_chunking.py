@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import ConfigError
@@ -71,7 +71,6 @@ TEXTS = st.text(max_size=200) | st.lists(LINES, max_size=30).map("\n".join)
 
 
 @given(TEXTS, st.integers(1, 80))
-@settings(deadline=None)
 def test_pieces_fit_the_window_in_characters_and_are_the_whole_text(text: str, limit: int) -> None:
     found = pieces(text, max_chars=limit)
     assert all(len(piece) <= limit for piece in found)
@@ -79,7 +78,6 @@ def test_pieces_fit_the_window_in_characters_and_are_the_whole_text(text: str, l
 
 
 @given(TEXTS, st.integers(6, 40), st.integers(5, 100))
-@settings(deadline=None)
 def test_pieces_fit_the_window_in_tokens(text: str, max_tokens: int, max_chars: int) -> None:
     found = pieces(text, max_tokens=max_tokens, max_chars=max_chars)
     assert all(estimate_tokens(piece) <= max_tokens for piece in found)
@@ -88,7 +86,6 @@ def test_pieces_fit_the_window_in_tokens(text: str, max_tokens: int, max_chars: 
 
 
 @given(TEXTS, st.integers(3, 30))
-@settings(deadline=None)
 def test_also_if_tokens_do_not_add_up(text: str, limit: int) -> None:
     def count(piece: str) -> int:
         return len(piece) + (3 if " " in piece.strip() else 0) - (2 if len(piece) > 3 else 0)

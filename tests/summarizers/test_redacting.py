@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest
@@ -124,7 +124,6 @@ def test_values_by_what_stands_before(before: str, after: str, secret: str) -> N
     st.lists(st.sampled_from(SECRETS), max_size=4),
     st.lists(st.text(max_size=30), min_size=9, max_size=9),
 )
-@settings(deadline=None)
 def test_no_secret_is_sent_and_all_come_back(
     named: list[tuple[str, str]], value: str, keys: list[str], noise: list[str]
 ) -> None:
@@ -141,7 +140,6 @@ def test_no_secret_is_sent_and_all_come_back(
 
 
 @given(st.text(alphabet=" \n<>secrt-0123456789:=\"'ab", max_size=120))
-@settings(deadline=None)
 def test_whatever_the_text_it_comes_back(text: str) -> None:
     sent(text)
 

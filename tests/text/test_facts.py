@@ -224,3 +224,10 @@ def test_every_fact_occurs_in_its_text(text: str) -> None:
     for found in (facts.values, facts.quotes, facts.errors, facts.names, facts.negations):
         assert len(found) == len(set(found))
         assert all(fact and fact in text for fact in found)
+
+
+def test_a_word_that_goes_on_otherwise_ends_a_row_of_names() -> None:
+    assert extract_facts("we saw Anna Lopez Bar9 and MetaData there").names == (
+        "MetaData",
+        "Anna Lopez",
+    )

@@ -64,7 +64,7 @@ def test_an_empty_text_has_no_stretch() -> None:
     assert split_fences("") == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(texts(), st.text(st.sampled_from("`~\n ax"), max_size=80)))
 def test_stretches_tile_the_text(text: str) -> None:
     found = split_fences(text)

@@ -10,7 +10,7 @@ from refold.text.name_words import WordNames
 from tests.text.named_texts import named_texts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(named_texts(), max_size=4))
 def test_what_was_read_before_changes_nothing(several: list[str]) -> None:
     names = WordNames()

@@ -22,7 +22,7 @@ from refold.text.scan import (
 )
 from tests.conversations import texts
 
-quick = settings(max_examples=200, deadline=None)
+quick = settings(max_examples=200)
 anything = st.one_of(
     texts(),
     st.text(max_size=60),

@@ -31,7 +31,7 @@ def in_words(text: str) -> tuple[str, ...]:
     return WordNames().find(text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(text=named_texts())
 def test_the_same_names_are_found(scanned: Names, text: str) -> None:
     assert scanned.find(text) == in_words(text)
@@ -44,7 +44,7 @@ def test_the_same_names_are_found_in_every_two_pieces(scanned: Names, first: str
         assert scanned.find(text) == in_words(text), text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=named_texts(), before=st.integers(BLOCK - 12, 2 * BLOCK), sign=st.sampled_from("x .分"))
 def test_names_may_lie_across_blocks(scanned: Names, text: str, before: int, sign: str) -> None:
     far = sign * before + text + sign * before + text
@@ -89,7 +89,7 @@ def test_more_names_than_there_was_room_for(scanned: Names) -> None:
     assert scanned.find(text) == tuple(f"item_{number}" for number in range(5_000))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     said=st.lists(named_texts(), max_size=5),
     shown=st.lists(named_texts(), max_size=5),

@@ -109,7 +109,7 @@ def test_blank_texts_have_none(text: str) -> None:
     assert split_sentences(text) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(texts(), st.text(st.sampled_from("aB .!?。\n-1\t)\"'"), max_size=60)))
 def test_nothing_but_white_space_lies_outside(text: str) -> None:
     done = 0
@@ -151,7 +151,7 @@ PIECES = st.sampled_from(
 
 
 @needs_scanner
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join)))
 def test_the_scanner_finds_what_the_patterns_find(text: str) -> None:
     assert the_scanner().sentences(text, CUTTING) == spans_by_pattern(text)

@@ -18,7 +18,7 @@ from refold.tokens.exact import ExactCounter
 from tests.conversations import SENTENCES, texts
 from tests.native import needs_scanner, the_scanner
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 def test_nothing_costs_nothing() -> None:

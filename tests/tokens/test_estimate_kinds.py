@@ -71,7 +71,7 @@ def test_the_texts_are_the_same_every_time() -> None:
     assert list(generated("fit")) == list(generated("fit"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(texts(), st.text("aB7 \n\t._-(é中я🚀", min_size=1, max_size=80)).filter(bool))
 def test_what_is_fitted_is_what_is_estimated(text: str) -> None:
     pytest.importorskip("scipy")

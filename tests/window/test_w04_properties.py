@@ -20,7 +20,6 @@ from tests.window.histories import STRATEGIES, histories, ordered, violations, w
 
 quick = settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 LIMITS = (40, 120, 300, 900)

@@ -19,8 +19,8 @@ from refold.window.rungs.base import Rung
 _MAX_CHARS: Final = 400
 """Longer strings are clipped."""
 _SHOWN_CHARS: Final = 120
-_JSON_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"(\s*+:)?')
-"""A string of JSON; with a colon behind it, a key."""
+_JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
+"""A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
 
 
 def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:

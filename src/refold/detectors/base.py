@@ -36,13 +36,13 @@ class Detector:
 
     reason: str
     hard: bool
+    find: Callable[[TextView], Iterator[Span]]
+    gate: Gate = _always
     sign: int = ALWAYS
     """The bit that the common look sets where there may be a finding, see `_look`.
 
     A detector that the look knows nothing of is asked about every text.
     """
-    find: Callable[[TextView], Iterator[Span]]
-    gate: Gate = _always
 
     def finds(self, view: TextView) -> bool:
         """Tell whether there is at least one finding, ruling nothing out beforehand."""

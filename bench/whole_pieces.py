@@ -1,0 +1,228 @@
+"""Where the pieces of a shortened text begin and end: between words, cells and strings, or inside.
+
+A shortened text is taken apart at its gaps, stand-in marks and line ends, whatever notation wrote
+them, and each fragment is looked up in the texts that went in. A fragment whose every place there
+begins or ends inside a word, a cell of a table or a JSON string is a fault. What cannot be found was
+re-encoded or is said in the engine's own words; it is counted apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from typed import text_of
+
+_GAP: Final = re.compile(
+    r"\[[^\[\]\n]{0,160}#[0-9a-z]{4,}\]"  # a stand-in with its handle
+    r"|\[…[^\]\n]{0,40}\]"
+    r"|(?:\b\d+ ?)?…(?: ?(?:\d[\d,.]*|about)[^…\n]{0,40}…)?"  # …, 24 …, … 37 lines …
+)
+_LABEL: Final = re.compile(r"\s*[\w./ -]{1,40}?(?:: | → )")
+"""Who said it, before an excerpt."""
+_MIN_CHARS: Final = 4
+"""Shorter fragments are found anywhere, and say nothing."""
+_PLACES: Final = 40
+"""How many places of a fragment are looked at; a clean one is mostly the first."""
+_IDEOGRAPH: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_LINE: Final = re.compile(r"[^\n]+")
+_JSON_START: Final = re.compile(r"\s*[\[{]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fragment that begins or ends where nothing does."""
+
+    inside: str
+    """word, cell or string"""
+    edge: str
+    """begins or ends"""
+    fragment: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was found in one view."""
+
+    fragments: int = 0
+    unknown: int = 0
+    """Fragments that are in no text that went in."""
+    faults: list[Fault] = field(default_factory=list)
+
+
+class Originals:
+    """Every text that went in, joined, with the places where strings and table lines are."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        shown = [text for message in messages for text in _texts(message)]
+        self.whole = frozenset(shown)
+        raw = [arguments for message in messages for arguments in _arguments(message)]
+        texts = list(dict.fromkeys([*shown, *raw]))
+        self._text = "\n".join(texts)
+        self._lines = frozenset(line.strip() for line in self._text.split("\n"))
+        self._json: list[int] = []
+        """Where texts of JSON start and end, by turns."""
+        self._strings: dict[int, list[int]] = {}
+        """By where a line starts: where its strings start and end, by turns."""
+        start = 0
+        for text in texts:
+            if _JSON_START.match(text) and _is_json(text):
+                self._json += (start, start + len(text))
+            start += len(text) + 1
+
+    def is_whole_line(self, fragment: str) -> bool:
+        """Tell whether it is a line of a text from beginning to end."""
+        return fragment in self._lines
+
+    def look_up(self, fragment: str) -> tuple[bool, Fault | None]:
+        """Return whether *fragment* is there at all, and what is wrong with its best place."""
+        fault: Fault | None = None
+        is_there = False
+        for start in islice(self._places(fragment), _PLACES):
+            is_there = True
+            fault = self._fault_at(start, start + len(fragment), fragment)
+            if fault is None:
+                break
+        return is_there, fault
+
+    def _places(self, fragment: str) -> Iterator[int]:
+        start = self._text.find(fragment)
+        while start >= 0:
+            yield start
+            start = self._text.find(fragment, start + 1)
+
+    def _fault_at(self, start: int, end: int, fragment: str) -> Fault | None:
+        for place, edge in ((start, "begins"), (end, "ends")):
+            inside = self._inside(place)
+            if inside:
+                return Fault(inside, edge, fragment)
+        return None
+
+    def _inside(self, place: int) -> str:
+        """Name what the place between two characters is inside of; empty if nothing."""
+        text = self._text
+        before, after = text[place - 1 : place], text[place : place + 1]
+        if not before or not after or "\n" in (before, after):
+            return ""
+        if before.isalnum() and after.isalnum() and not _IDEOGRAPH.search(before + after):
+            return "word"
+        start = text.rfind("\n", 0, place) + 1
+        end = text.find("\n", place)
+        line = text[start : end if end >= 0 else len(text)]
+        if self._is_json_at(place) and self._is_in_string(line, start, place - start):
+            return "string"
+        return "cell" if self._is_in_cell(line, start, place - start) else ""
+
+    def _is_json_at(self, place: int) -> bool:
+        return bisect_right(self._json, place) % 2 == 1
+
+    def _is_in_string(self, line: str, start: int, place: int) -> bool:
+        if start not in self._strings:
+            spans = (match.span() for match in _STRING.finditer(line))
+            # From behind the opening to before the closing quote.
+            self._strings[start] = [at for opening, end in spans for at in (opening + 1, end)]
+        return bisect_right(self._strings[start], place) % 2 == 1
+
+    def _is_in_cell(self, line: str, start: int, place: int) -> bool:
+        """Tell whether a place on a line of a table is neither beside a separator nor at an end."""
+        separator = _separator_of(line)
+        if not separator:
+            return False
+        above = self._text[self._text.rfind("\n", 0, max(0, start - 1)) + 1 : max(0, start - 1)]
+        below = _LINE.match(self._text, start + len(line) + 1)
+        count = line.count(separator)
+        neighbours = (above, below[0] if below else "")
+        if not any(near.count(separator) == count for near in neighbours):
+            return False
+        before, after = line[:place].rstrip(" "), line[place:].lstrip(" ")
+        return bool(before and after) and separator not in (before[-1], after[0])
+
+
+def check_pieces(originals: Originals, view: Sequence[Mapping[str, Any]]) -> Tally:
+    """Look up every fragment of the texts of *view* that did not go in as they are."""
+    tally = Tally()
+    for message in view:
+        for text in _texts(message):
+            if text in originals.whole:
+                continue
+            for fragment in _fragments(text, originals):
+                _check(fragment, originals, tally)
+    return tally
+
+
+def _check(fragment: str, originals: Originals, tally: Tally) -> None:
+    tally.fragments += 1
+    is_there, fault = originals.look_up(fragment)
+    if not is_there:
+        label = _LABEL.match(fragment)
+        if label is not None and originals.is_whole_line(rest := fragment[label.end() :].strip()):
+            return
+        if label is not None and len(rest) >= _MIN_CHARS:
+            is_there, fault = originals.look_up(rest)
+    tally.unknown += not is_there
+    if fault is not None:
+        tally.faults.append(fault)
+
+
+def _fragments(text: str, originals: Originals) -> Iterator[str]:
+    """Yield what stands between gaps and line ends; whole lines of an original are no fragments."""
+    for line in text.split("\n"):
+        if originals.is_whole_line(line.strip()):
+            continue
+        for piece in _GAP.split(line):
+            fragment = piece.strip()
+            is_telling = len(fragment) >= _MIN_CHARS and any(map(str.isalnum, fragment))
+            if is_telling and not originals.is_whole_line(fragment):
+                yield fragment
+
+
+def _separator_of(line: str) -> str:
+    """Return what parts the cells of a line, if it looks like one of a table."""
+    for separator in ("|", "\t"):
+        if line.count(separator) >= 2:
+            return separator
+    return "," if line.count(",") >= 2 and ", " not in line else ""
+
+
+def _texts(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the text of a message, and those among the arguments of its calls."""
+    if text := text_of(message):
+        yield text
+    for arguments in _arguments(message):
+        yield from filter(None, _strings(arguments))
+
+
+def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
+    for call in message.get("tool_calls") or ():
+        yield call["function"]["arguments"]
+
+
+def _strings(arguments: str) -> Iterator[str]:
+    """Yield the strings among the arguments of a call: each is a text of its own."""
+    try:
+        values = [json.loads(arguments)]
+    except (ValueError, RecursionError):
+        yield arguments
+        return
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif isinstance(value, str):
+            yield value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

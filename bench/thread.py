@@ -21,7 +21,7 @@ import json
 import multiprocessing
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -109,19 +109,22 @@ class Sum:
     runs: int = 0
     counts: Counter[str] = field(default_factory=Counter[str])
     wholes: Counter[str] = field(default_factory=Counter[str])
-    examples: list[str] = field(default_factory=list)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    """Faults in words, by figure."""
 
-    def note(self, figure: Figure, count: int, whole: int = 1) -> None:
+    def note(self, figure: Figure, count: int, whole: int = 1, faults: Iterable[str] = ()) -> None:
         """Add to one figure."""
         self.counts[figure.name] += count
         self.wholes[figure.name] += whole
+        self.examples.setdefault(figure.name, []).extend(faults)
 
     def add(self, other: Sum) -> None:
         """Add all figures of another."""
         self.runs += other.runs
         self.counts += other.counts
         self.wholes += other.wholes
-        self.examples += other.examples
+        for name, faults in other.examples.items():
+            self.examples.setdefault(name, []).extend(faults)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -213,21 +216,17 @@ def _look(job: Job, view: Messages, room: int, originals: Originals) -> Sum:
     _look_at_typed(job, typed, shown, found)
     if typed and _count(job, [job.messages[typed[0].index]]) <= _HALF * room:
         is_whole = shown.has_whole(typed[0])
-        found.note(TASK, is_whole)
-        if not is_whole:
-            found.examples.append(f"{job.place}: the task is not whole")
+        found.note(TASK, is_whole, faults=[] if is_whole else [f"{job.place}: task not whole"])
     _look_at_changes(job, view, found)
     problem = _ending_problem(job, view, typed, room)
-    found.note(ENDING, not problem)
-    if problem:
-        found.examples.append(f"{job.place}: {problem}")
+    found.note(ENDING, not problem, faults=[f"{job.place}: {problem}"] if problem else [])
     tally = check_pieces(originals, view)
-    found.note(PIECES, len(tally.faults), tally.fragments)
-    found.note(UNKNOWN, tally.unknown, tally.fragments)
-    found.examples += (
+    faults = (
         f"{job.place}: a piece {fault.edge} inside a {fault.inside}: {fault.fragment[:100]!r}"
         for fault in tally.faults
     )
+    found.note(PIECES, len(tally.faults), tally.fragments, faults)
+    found.note(UNKNOWN, tally.unknown, tally.fragments)
     return found
 
 
@@ -235,22 +234,19 @@ def _look_at_typed(job: Job, typed: Sequence[Typed], shown: Shown, found: Sum) -
     for one in typed:
         if not one.is_short:
             continue
-        has_trace = shown.has_trace(one)
-        found.note(NO_TRACE, not has_trace)
+        lost = not shown.has_trace(one)
+        fault = f"{job.place}: message {one.index}: {one.text[:100]!r}"
+        found.note(NO_TRACE, lost, faults=[fault] * lost)
         found.note(WHOLE, shown.has_whole(one))
-        if not has_trace:
-            where = f"{job.place}: message {one.index}"
-            found.examples.append(f"{where} left no trace: {one.text[:100]!r}")
 
 
 def _look_at_changes(job: Job, view: Messages, found: Sum) -> None:
     traces = Traces(view)
     for change in find_changes(job.messages):
-        has_trace = traces.has(change)
-        found.note(CHANGES, not has_trace)
-        if not has_trace:
-            what = f"{change.name} of {' or '.join(change.subjects[:3])}"
-            found.examples.append(f"{job.place}: message {change.index} left no trace: {what[:100]}")
+        lost = not traces.has(change)
+        what = f"{change.name} of {' or '.join(change.subjects[:3])}"
+        fault = f"{job.place}: message {change.index}: {what[:100]}"
+        found.note(CHANGES, lost, faults=[fault] * lost)
 
 
 def _ending_problem(job: Job, view: Messages, typed: Sequence[Typed], room: int) -> str:
@@ -300,8 +296,9 @@ def _report(at: int, sums: Mapping[str, Sum], examples: int) -> bool:
     ]
     verdict = ", ".join(figure.name for figure in missed)
     print(f"MISSED: {verdict}\n" if missed else "all targets reached\n")
-    for example in whole.examples[:examples]:
-        print(f"  {example}")
+    for figure in FIGURES:
+        for fault in whole.examples.get(figure.name, ())[:examples]:
+            print(f"  {figure.name}: {fault}")
     return bool(missed)
 
 
@@ -324,7 +321,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--cuts", type=_numbers, default=(50, 75), metavar="A,B", help="per cent (50,75)")
     add("--profile", default="agent", help="how to fold (agent)")
     add("--model", default=None, help="count as this model does (estimate)")
-    add("--examples", type=int, default=0, help="faults to show at each share (0)")
+    add("--examples", type=int, default=0, help="faults of each figure to show (0)")
     return parser
 
 

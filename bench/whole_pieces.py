@@ -23,8 +23,9 @@ _GAP: Final = re.compile(
     r"|\[…[^\]\n]{0,40}\]"
     r"|(?:\b\d+ ?)?…(?: ?(?:\d[\d,.]*|about)[^…\n]{0,40}…)?"  # …, 24 …, … 37 lines …
 )
-_LABEL: Final = re.compile(r"\s*[\w./ -]{1,40}?(?:: | → )")
-"""Who said it, before an excerpt."""
+_LABEL: Final = re.compile(r"\s*(?:\w+: )?[\w.-]+ (?=\{)|\s*[\w./ -]{1,40}?(?::(?: |\Z)| → )")
+"""Who said it or what was called, before an excerpt."""
+_NUMBER: Final = re.compile(r"\s*\d{1,7}(?:[→\t:|]|\Z)")
 _MIN_CHARS: Final = 4
 """Shorter fragments are found anywhere, and say nothing."""
 _PLACES: Final = 40
@@ -65,7 +66,8 @@ class Originals:
         raw = [arguments for message in messages for arguments in _arguments(message)]
         texts = list(dict.fromkeys([*shown, *raw]))
         self._text = "\n".join(texts)
-        self._lines = frozenset(line.strip() for line in self._text.split("\n"))
+        lines = self._text.split("\n")
+        self._lines = frozenset(one.strip() for line in lines for one in (line, _unnumbered(line)))
         self._json: list[int] = []
         """Where texts of JSON start and end, by turns."""
         self._strings: dict[int, list[int]] = {}
@@ -77,8 +79,8 @@ class Originals:
             start += len(text) + 1
 
     def is_whole_line(self, fragment: str) -> bool:
-        """Tell whether it is a line of a text from beginning to end."""
-        return fragment in self._lines
+        """Tell whether it is a line of a text from beginning to end, whoever wrote its number."""
+        return fragment in self._lines or _unnumbered(fragment).strip() in self._lines
 
     def look_up(self, fragment: str) -> tuple[bool, Fault | None]:
         """Return whether *fragment* is there at all, and what is wrong with its best place."""
@@ -110,13 +112,13 @@ class Originals:
         before, after = text[place - 1 : place], text[place : place + 1]
         if not before or not after or "\n" in (before, after):
             return ""
-        if before.isalnum() and after.isalnum() and not _IDEOGRAPH.search(before + after):
-            return "word"
         start = text.rfind("\n", 0, place) + 1
         end = text.find("\n", place)
         line = text[start : end if end >= 0 else len(text)]
         if self._is_json_at(place) and self._is_in_string(line, start, place - start):
             return "string"
+        if before.isalnum() and after.isalnum() and not _IDEOGRAPH.search(before + after):
+            return "word"
         return "cell" if self._is_in_cell(line, start, place - start) else ""
 
     def _is_json_at(self, place: int) -> bool:
@@ -160,10 +162,10 @@ def _check(fragment: str, originals: Originals, tally: Tally) -> None:
     tally.fragments += 1
     is_there, fault = originals.look_up(fragment)
     if not is_there:
-        label = _LABEL.match(fragment)
-        if label is not None and originals.is_whole_line(rest := fragment[label.end() :].strip()):
+        rest = _LABEL.sub("", fragment, count=1).strip()
+        if not rest or originals.is_whole_line(rest):
             return
-        if label is not None and len(rest) >= _MIN_CHARS:
+        if len(rest) >= _MIN_CHARS:
             is_there, fault = originals.look_up(rest)
     tally.unknown += not is_there
     if fault is not None:
@@ -182,11 +184,17 @@ def _fragments(text: str, originals: Originals) -> Iterator[str]:
                 yield fragment
 
 
+def _unnumbered(line: str) -> str:
+    number = _NUMBER.match(line)
+    return line[number.end() :] if number else line
+
+
 def _separator_of(line: str) -> str:
     """Return what parts the cells of a line, if it looks like one of a table."""
-    for separator in ("|", "\t"):
-        if line.count(separator) >= 2:
-            return separator
+    if line.count("|") >= 2:
+        return "|"
+    if len(list(filter(str.strip, line.split("\t")))) >= 3:  # more than indentation
+        return "\t"
     return "," if line.count(",") >= 2 and ", " not in line else ""
 
 

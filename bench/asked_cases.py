@@ -1,0 +1,217 @@
+"""Conversations in which somebody asks about one entry of a long source, made by seed.
+
+An agent reads six sources: logs, JSON records, reports in prose and files of code. Each entry has an
+id, a thing that is described in words, and a number that nobody else has. In the end a person asks
+about one entry, the agent mentions it, a call that has no answer yet names it, or nobody does; by
+its id or by its words, never by its number. Whoever has to answer needs that number.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Messages = list[dict[str, Any]]
+
+KINDS: Final = ("log", "records", "prose", "file")
+USER: Final = "user"
+AGENT: Final = "agent"
+PENDING: Final = "pending call"
+NOBODY: Final = "nobody"
+ASKERS: Final = (USER, AGENT, PENDING, NOBODY)
+_SOURCES: Final = 6
+_NEWEST: Final = 2
+"""So many sources were read after the one that is asked about, at least."""
+_REGION: Final = 6
+"""Lines of code above a number in which its function may be named."""
+
+_MAKES: Final = (
+    "quartz copper amber walnut linen cedar marble bronze velvet wicker enamel pewter ivory "
+    "porcelain leather canvas granite birch"
+).split()
+_THINGS: Final = (
+    "lantern kettle compass barrel mirror saddle anchor ledger clock chest loom anvil bellows "
+    "sextant funnel ladder trellis spindle"
+).split()
+_PORTS: Final = (
+    "Corvane Ashmere Tolvik Brannoch Lysander Fennmoor Gravelle Ostrava Pelham Quillon Ravenna "
+    "Skerries Thornby Ullapool Vexin Wexford"
+).split()
+_STATES: Final = ("stored", "moved", "weighed", "sealed", "counted", "held", "cleared")
+_TALK: Final = (
+    "The tide tables were late again, so most of the morning went into waiting for the pilot.",
+    "Nobody had written down who opened the north gate, and the watch denied having done it.",
+    "The crane was repaired with a part from the old one, which the foreman called temporary.",
+    "Two clerks compared their lists and agreed that the weather was to blame for the gaps.",
+    "The office asked for a shorter form, and the form that came back was longer than before.",
+    "Most crates were dry when they were opened, apart from those that stood near the slip.",
+    "A visitor from the ministry walked along the quay and asked about the price of rope.",
+    "The evening shift began with a drill, which took an hour and convinced no one.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line, record, sentence or function of a source."""
+
+    id: str
+    thing: str
+    """What it is about, in words."""
+    number: str
+    """What is needed to answer, and in no question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One conversation, and the entry that it asks about in the end."""
+
+    kind: str
+    asker: str
+    by: str
+    """id or words"""
+    messages: Messages
+    entry: Entry
+    ending: int
+    """How many messages at the end ask."""
+
+    def is_kept(self, view: Sequence[Mapping[str, Any]]) -> bool:
+        """Tell whether *view* still shows the number together with what it belongs to."""
+        lines = [line for m in view[: -self.ending] for line in (m["content"] or "").split("\n")]
+        reach = _REGION if self.kind == "file" else 0
+        for place, line in enumerate(lines):
+            if self.entry.number in line:
+                around = "\n".join(lines[max(0, place - reach) : place + 1])
+                if self.entry.id in around or self._names_thing(around):
+                    return True
+        return False
+
+    def _names_thing(self, text: str) -> bool:
+        return all(word in text for word in self.entry.thing.split())
+
+
+def make_case(kind: str, asker: str, number: int, seed: int) -> Case:
+    """Make one case; all askers of the same kind and number ask about the same sources."""
+    dice = random.Random(f"{seed}/{kind}/{number}")
+    entries = _make_entries(dice)
+    asked_at = dice.randrange(_SOURCES - _NEWEST)
+    messages: Messages = [
+        {"role": "system", "content": "You keep the books of a harbour. Never guess a number."},
+        {"role": "user", "content": "Read what there is about last week's cargo, then report."},
+    ]
+    others = [other for other in KINDS if other != kind]
+    asked: Entry | None = None
+    for place in range(_SOURCES):
+        source = kind if place == asked_at else dice.choice(others)
+        write, size, tool = _WRITERS[source]
+        own = [next(entries) for _ in range(size)]
+        messages += _read(dice, place, tool, write(dice, own))
+        if place == asked_at:
+            asked = dice.choice(own[2:-2])
+    assert asked is not None
+    by = ("id", "words")[number % 2]
+    ending = _ask(asker, asked.id if by == "id" else asked.thing)
+    return Case(kind, asker, by, messages + ending, asked, len(ending))
+
+
+def _ask(asker: str, subject: str) -> Messages:
+    """Write the last messages, which name *subject*."""
+    match asker:
+        case "user":
+            return [{"role": "user", "content": f"What number was written down for {subject}?"}]
+        case "agent":
+            said = f"I still have to enter the number of {subject}. First the time for the stamp."
+            call = _call("call_time", "current_time", {})
+            return [
+                {"role": "assistant", "content": said, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "call_time", "content": "10:42"},
+            ]
+        case "pending call":
+            call = _call("call_entry", "check_entry", {"entry": subject})
+            return [{"role": "assistant", "content": None, "tool_calls": [call]}]
+        case _:
+            return [{"role": "user", "content": "Thank you. Say in a sentence how far you are."}]
+
+
+def _make_entries(dice: random.Random) -> Iterator[Entry]:
+    """Yield entries for ever; things and numbers never come again."""
+    things: set[str] = set()
+    numbers = iter(dice.sample(range(10_000, 99_999), 2_000))
+    ids = iter(dice.sample(range(1_000, 9_999), 2_000))
+    while True:
+        thing = f"{dice.choice(_MAKES)} {dice.choice(_THINGS)} for {dice.choice(_PORTS)}"
+        if thing not in things:
+            things.add(thing)
+            yield Entry(f"K-{next(ids)}", thing, str(next(numbers)))
+
+
+def _read(dice: random.Random, place: int, tool: str, text: str) -> Messages:
+    said = dice.choice(("Next source.", "On to the next one.", "Let me read this too.", ""))
+    call = _call(f"call_{place}", tool, {"source": f"cargo/{tool}_{place}"})
+    return [
+        {"role": "assistant", "content": said or None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"call_{place}", "content": text},
+    ]
+
+
+def _call(id_: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": id_, "type": "function", "function": function}
+
+
+def _write_log(dice: random.Random, entries: Sequence[Entry]) -> str:
+    return "\n".join(
+        f"2026-03-{14 + place // 40:02} {8 + place % 12:02}:{dice.randint(0, 59):02} INFO bay-"
+        f"{dice.randint(1, 9)} {entry.id} {dice.choice(_STATES)}: {entry.thing}, seal {entry.number}"
+        for place, entry in enumerate(entries)
+    )
+
+
+def _write_records(dice: random.Random, entries: Sequence[Entry]) -> str:
+    return json.dumps(
+        [
+            {
+                "id": entry.id,
+                "item": entry.thing,
+                "state": dice.choice(_STATES),
+                "bay": dice.randint(1, 9),
+                "seal": int(entry.number),
+            }
+            for entry in entries
+        ]
+    )
+
+
+def _write_prose(dice: random.Random, entries: Sequence[Entry]) -> str:
+    sentences: list[str] = []
+    for entry in entries:
+        sentences.append(
+            f"The clerk entered the {entry.thing} under {entry.id} at {entry.number} crowns."
+        )
+        sentences += dice.sample(_TALK, 2)
+    return "\n\n".join(" ".join(sentences[at : at + 6]) for at in range(0, len(sentences), 6))
+
+
+def _write_file(dice: random.Random, entries: Sequence[Entry]) -> str:
+    functions = [
+        f"def fee_{entry.id.replace('-', '_').lower()}(days, rows):\n"
+        f'    """Fee of {entry.id}, the {entry.thing}."""\n'
+        f"    rate = 0.{entry.number}\n"
+        f"    for row in rows[:{dice.randint(2, 90)}]:\n"
+        f"        days += row.get({dice.choice(_STATES)!r}, {dice.randint(0, 9)})\n"
+        f"    return round(rate * days, 2)\n"
+        for entry in entries
+    ]
+    return "import math\n\n\n" + "\n\n".join(functions)
+
+
+_Writer = Callable[[random.Random, Sequence[Entry]], str]
+_WRITERS: Final[Mapping[str, tuple[_Writer, int, str]]] = {
+    "log": (_write_log, 40, "read_log"),
+    "records": (_write_records, 30, "query"),
+    "prose": (_write_prose, 12, "read_report"),
+    "file": (_write_file, 14, "read_file"),
+}
+"""How a source is written, how many entries it has, and which tool reads it."""

@@ -99,7 +99,9 @@ def find_missed(outcomes: Sequence[Outcome], shares: Sequence[int]) -> list[str]
             target = _target(share)
             if asker != NOBODY and own and 100 * sum(own) < target * len(own):
                 percent = 100 * sum(own) / len(own)
-                missed.append(f"MISSED: asked by {asker} at {share} %: {percent:.1f}% (≥ {target}%)")
+                missed.append(
+                    f"MISSED: asked by {asker} at {share} %: {percent:.1f}% (≥ {target}%)"
+                )
     return missed
 
 

@@ -1,9 +1,9 @@
 """Conversations in which somebody asks about one entry of a long source, made by seed.
 
-An agent reads six sources: logs, JSON records, reports in prose and files of code. Each entry has an
-id, a thing that is described in words, and a number that nobody else has. In the end a person asks
-about one entry, the agent mentions it, a call that has no answer yet names it, or nobody does; by
-its id or by its words, never by its number. Whoever has to answer needs that number.
+An agent reads six sources: logs, JSON records, reports in prose and files of code. Each entry has
+an id, a thing that is described in words, and a number that nobody else has. In the end a person
+asks about one entry, the agent mentions it, a call that has no answer yet names it, or nobody does;
+by its id or by its words, never by its number. Whoever has to answer needs that number.
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def _call(id_: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _write_log(dice: random.Random, entries: Sequence[Entry]) -> str:
     return "\n".join(
         f"2026-03-{14 + place // 40:02} {8 + place % 12:02}:{dice.randint(0, 59):02} INFO bay-"
-        f"{dice.randint(1, 9)} {entry.id} {dice.choice(_STATES)}: {entry.thing}, seal {entry.number}"
+        f"{dice.randint(1, 9)} {entry.id} {dice.choice(_STATES)}: {entry.thing}, "
+        f"seal {entry.number}"
         for place, entry in enumerate(entries)
     )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Final
 
+from records import calls_of, values_in
 from typed import squeeze, text_of
 
 _READING: Final = frozenset(
@@ -36,10 +37,10 @@ _SHELLS: Final = frozenset("bash shell run terminal execute_bash run_command exe
 _PARTS_OF_NAME: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 _READING_PROGRAMS: Final = frozenset(
-    "cat ls grep egrep fgrep rg ag find head tail less more wc echo printf cd pwd which whereis type "
-    "tree stat file du df ps env printenv true false test [ sort uniq cut tr diff cmp jq yq nl awk "
-    "gawk sed date whoami id uname hostname basename dirname realpath readlink xxd od strings "
-    "md5sum sha256sum sleep seq column export set source . wait exit pytest tox mypy ruff flake8 "
+    "cat ls grep egrep fgrep rg ag find head tail less more wc echo printf cd pwd which whereis "
+    "type tree stat file du df ps env printenv true false test [ sort uniq cut tr diff cmp jq yq "
+    "nl awk gawk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
+    "strings md5sum sha256sum sleep seq column export set source . wait exit pytest tox mypy ruff flake8 "
     "pylint golangci-lint eslint tsc gofmt man help xargs for do done if then else fi while "
     "case esac lsof history disassemble decompile".split()
 )
@@ -80,7 +81,7 @@ _MIN_PATH: Final = 4
 """What is shorter comes from patterns of `sed`, not from names of files."""
 _IS_NAMED: Final = re.compile(r"\w")
 _FAILED: Final = re.compile(
-    r"\s*(?:<tool_use_error>|error\b|\{\"error\"|the user doesn't want|invalid |unknown |not found)",
+    r"\s*(?:<tool_use_error>|error\b|\{\"error\"|the user doesn't want|invalid |not found)",
     re.IGNORECASE,
 )
 _MAX_SUBJECT: Final = 60
@@ -107,7 +108,7 @@ class Traces:
             if message.get("role") == "system":
                 continue
             self._said += map(squeeze, text_of(message).split("\n"))
-            for _, name, arguments in _calls(message):
+            for _, name, arguments in calls_of(message):
                 self._said.append(squeeze(f"{name} {' '.join(_leaves(arguments))}"))
         self._naming: dict[str, list[str]] = {}
 
@@ -135,7 +136,7 @@ def find_changes(messages: Sequence[Mapping[str, Any]]) -> list[Change]:
     return [
         Change(index, name, subjects_of(name, arguments))
         for index, message in enumerate(messages)
-        for call_id, name, arguments in _calls(message)
+        for call_id, name, arguments in calls_of(message)
         if call_id in results and is_changing(name, arguments, results[call_id])
     ]
 
@@ -149,14 +150,18 @@ def is_changing(name: str, arguments: str, result: str = "") -> bool:
     if _FAILED.match(result):
         return False
     words = [word.lower() for word in _PARTS_OF_NAME.findall(name.rpartition("__")[2])]
-    reads = name.lower() in _READING or bool(words) and (words[0] in _READING or words[-1] == "test")
-    return not reads or any(word in _ACTING for word in words)
+    if any(word in _ACTING for word in words):
+        return True
+    return not words or (
+        name.lower() not in _READING and words[0] not in _READING and words[-1] != "test"
+    )
 
 
 def subjects_of(name: str, arguments: str) -> tuple[str, ...]:
     """Return what a call was about: paths and ids among its arguments, and the first of them.
 
-    A path is known by its file and folder, whatever stands before them. Of a shell's command it is the paths and the first words of the part that changes something.
+    A path is known by its file and folder, whatever stands before them. Of a shell's command it is
+    the paths and the first words of the part that changes something.
     """
     if name.lower() in _SHELLS:
         script = _command(arguments)
@@ -180,49 +185,25 @@ def _is_plain(word: str) -> bool:
     return word[0] not in "'\"<>$"
 
 
-def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for call in message.get("tool_calls") or ():
-        function = call["function"]
-        yield call["id"], function["name"], function["arguments"]
-
-
 def _leaves(arguments: str) -> Iterator[str]:
-    """Yield the values among *arguments* in their order; the text itself if it is no JSON."""
-    try:
-        values = [json.loads(arguments)]
-    except (ValueError, RecursionError):
-        yield arguments
-        return
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            values += reversed(value.values())
-        elif isinstance(value, list):
-            values += reversed(value)
-        elif value is not None and not isinstance(value, bool):
+    """Yield what among *arguments* may be a subject."""
+    for value in values_in(arguments):
+        if value is not None and not isinstance(value, bool):
             yield str(value)
 
 
 def _command(arguments: str) -> str:
     """Return the command that a shell was given, as one text."""
-    leaves = list(_leaves(arguments))
-    if leaves[:2] in (["bash", "-lc"], ["bash", "-c"], ["sh", "-c"], ["zsh", "-lc"]):
-        return leaves[2] if len(leaves) > 2 else ""
-    if arguments.lstrip().startswith("{"):
-        given = json.loads(arguments) if _is_json(arguments) else {}
-        command = given.get("command") or given.get("cmd") or ""
-        if isinstance(command, list):
-            is_wrapped = len(command) > 2 and command[1] in ("-c", "-lc")
-            return str(command[2]) if is_wrapped else " ".join(map(str, command))
-        return str(command)
-    return " ".join(leaves)
-
-
-def _is_json(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        given = json.loads(arguments)
     except (ValueError, RecursionError):
-        return False
+        return arguments
+    if isinstance(given, dict):
+        given = given.get("command") or given.get("cmd") or ""
+    if isinstance(given, list):
+        is_wrapped = len(given) > 2 and given[1] in ("-c", "-lc")
+        return str(given[2]) if is_wrapped else " ".join(map(str, given))
+    return str(given)
 
 
 def _shell_commands(script: str) -> Iterator[str]:
@@ -239,16 +220,14 @@ def _shell_commands(script: str) -> Iterator[str]:
 
 def _without_quotes(line: str) -> str:
     """Blank separators and redirections inside quotes, so that they split nothing."""
-    return re.sub(
-        r"'[^']*'|\"[^\"]*\"", lambda quoted: re.sub(r"[;|&<>]", " ", quoted[0]), line
-    )
+    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: re.sub(r"[;|&<>]", " ", quoted[0]), line)
 
 
 def _acts(command: str) -> bool:
     """Tell whether a simple command is not known only to read."""
     if _REDIRECT.search(command):
         return True
-    words = [word for word in _ASSIGNMENT.sub("", command).strip(" (){}!").split()]
+    words = _ASSIGNMENT.sub("", command).strip(" (){}!").split()
     while words and words[0] in ("sudo", "time", "timeout", "command", "npx", "do", "then", "else"):
         words = words[2:] if words[0] == "timeout" else words[1:]
     if not words or words[0].startswith("#"):

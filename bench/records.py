@@ -113,6 +113,30 @@ def tool_ids(value: Any) -> Iterator[tuple[str, str]]:
         yield from tool_ids(value.get(name))
 
 
+def calls_of(message: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield id, name and arguments of every call of a message in OpenAI's chat format."""
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        yield call["id"], function["name"], function["arguments"]
+
+
+def values_in(arguments: str) -> Iterator[object]:
+    """Yield the values among the arguments of a call in their order; no JSON is itself one."""
+    try:
+        values = [json.loads(arguments)]
+    except (ValueError, RecursionError):
+        yield arguments
+        return
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += reversed(value.values())
+        elif isinstance(value, list):
+            values += reversed(value)
+        else:
+            yield value
+
+
 def broken_pairs(before: Messages, after: Messages) -> Iterator[str]:
     """Say which tool calls and results do not find each other any more."""
     answered = {id_ for kind, id_ in tool_ids(before) if kind == "result"}

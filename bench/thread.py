@@ -180,7 +180,7 @@ def find_cuts(messages: Messages, percentages: Sequence[int]) -> list[int]:
         cut = len(messages) * percent // 100
         while cut < len(messages) and messages[cut]["role"] != "assistant":
             cut += 1
-        if 0 < cut and (cut < len(messages) or percent == 100) and cut not in cuts:
+        if cut > 0 and (cut < len(messages) or percent == 100) and cut not in cuts:
             cuts.append(cut)
     return cuts
 

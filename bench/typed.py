@@ -1,9 +1,9 @@
 """What a person typed in a recorded conversation, told from what a harness put into their mouth.
 
-In recorded runs the role `user` also holds outputs of commands, reminders, notes of an IDE and marks
-of a simulator. A *typed* message is what is left of a user's message without them. The rules are
-lists of openings, in the words of the harnesses that were recorded; a text that none of them knows
-counts as typed.
+In recorded runs the role `user` also holds outputs of commands, reminders, notes of an IDE and
+marks of a simulator. A *typed* message is what is left of a user's message without them. The rules
+are lists of openings, in the words of the harnesses that were recorded; a text that none of them
+knows counts as typed.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ _NOTES: Final = (
 _PROMPT: Final = re.compile(r"\n(?:bash-)?\$\s*\Z")
 """How an observation ends where a harness answers in the user's name."""
 _HARNESS_LINE: Final = re.compile(
-    r"Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help |Tokens: .* sent"
-    r"|Applied edit to |Commit [0-9a-f]{6,} |Committing |You can use /undo|Removed: |Diff since "
-    r"|(?:Added|Moved|Creating|Add) .* (?:chat|file)[.?]?\Z|\^C |(?:## )?Running: |HEAD is: |Now at: "
-    r"|(?:Cur|Git) working dir: |Cost: |Only \d+ reflections|> |# Fix any errors|Removed .* the chat"
-    r"|# \d+ SEARCH/REPLACE block|## SearchReplace|\S*/bin/aider\b|No changes to display|WARNING: "
-    r"|Allow creation of |Approximate context window|\$ \d|The LLM did not conform|\S+ is already in the chat"
+    r"Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help |\S*/bin/aider\b"
+    r"|(?:Cur|Git) working dir: |Tokens: .* sent|Cost: |Approximate context window|\$ \d"
+    r"|Applied edit to |Commit [0-9a-f]{6,} |Committing |You can use /undo|HEAD is: |Now at: "
+    r"|Removed: |Removed .* the chat|(?:Added|Moved|Creating|Add) .* (?:chat|file)[.?]?\Z"
+    r"|\S+ is already in the chat|Allow creation of |Diff since |No changes to display|\^C |> "
+    r"|(?:## )?Running: |WARNING: |Only \d+ reflections|# Fix any errors|The LLM did not conform"
+    r"|# \d+ SEARCH/REPLACE block|## SearchReplace"
 )
 """Lines of a chat tool between those of its user."""
 _COMMAND: Final = re.compile(r"/(?:[a-z][\w:-]*)?(?=\s|\Z)")
@@ -48,7 +49,8 @@ _REQUEST: Final = "## My request for Codex:"
 _OUTPUT: Final = re.compile(r"^.{0,20}(?:[=_]{8,}|\.{8,})", re.MULTILINE)
 """Rules and dotted lines: from here on it is the output of a program."""
 _CODE_LINE: Final = re.compile(
-    r"[(\[{\\;]\Z|\A\s*(?:```|@@|[+-]{3} |[=_-]{8,}|[\w.]+ = |[\w.]+\(|(?:if|for|while|def|class) .*:\Z)"
+    r"[(\[{\\;]\Z|\A\s*(?:```|@@|[+-]{3} |[=_-]{8,}|[\w.]+ = |[\w.]+\()"
+    r"|\A\s*(?:if|for|while|def|class) .*:\Z"
 )
 """Lines that show by themselves that they are no prose: traces and outputs that were pasted."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")

@@ -2,8 +2,8 @@
 
 A shortened text is taken apart at its gaps, stand-in marks and line ends, whatever notation wrote
 them, and each fragment is looked up in the texts that went in. A fragment whose every place there
-begins or ends inside a word, a cell of a table or a JSON string is a fault. What cannot be found was
-re-encoded or is said in the engine's own words; it is counted apart.
+begins or ends inside a word, a cell of a table or a JSON string is a fault. What cannot be found
+was re-encoded or is said in the engine's own words; it is counted apart.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
+from records import calls_of, values_in
 from typed import text_of
 
 _GAP: Final = re.compile(
@@ -63,8 +64,9 @@ class Originals:
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
         shown = [text for message in messages for text in _texts(message)]
         self.whole = frozenset(shown)
-        raw = [arguments for message in messages for arguments in _arguments(message)]
-        texts = list(dict.fromkeys([*shown, *raw]))
+        raw = [arguments for message in messages for _, _, arguments in calls_of(message)]
+        documents = [value for text in shown for value in _documents(text)]
+        texts = list(dict.fromkeys([*shown, *raw, *documents]))
         self._text = "\n".join(texts)
         lines = self._text.split("\n")
         self._lines = frozenset(one.strip() for line in lines for one in (line, _unnumbered(line)))
@@ -202,30 +204,16 @@ def _texts(message: Mapping[str, Any]) -> Iterator[str]:
     """Yield the text of a message, and those among the arguments of its calls."""
     if text := text_of(message):
         yield text
-    for arguments in _arguments(message):
-        yield from filter(None, _strings(arguments))
+    for _, _, arguments in calls_of(message):
+        yield from (value for value in values_in(arguments) if value and isinstance(value, str))
 
 
-def _arguments(message: Mapping[str, Any]) -> Iterator[str]:
-    for call in message.get("tool_calls") or ():
-        yield call["function"]["arguments"]
-
-
-def _strings(arguments: str) -> Iterator[str]:
-    """Yield the strings among the arguments of a call: each is a text of its own."""
-    try:
-        values = [json.loads(arguments)]
-    except (ValueError, RecursionError):
-        yield arguments
-        return
-    while values:
-        value = values.pop()
-        if isinstance(value, dict):
-            values += value.values()
-        elif isinstance(value, list):
-            values += value
-        elif isinstance(value, str):
-            yield value
+def _documents(text: str) -> Iterator[str]:
+    """Yield the strings of several lines in a JSON text: a view may show them without escapes."""
+    if _JSON_START.match(text) and "\\n" in text:
+        for value in values_in(text):
+            if isinstance(value, str) and "\n" in value and value is not text:
+                yield value
 
 
 def _is_json(text: str) -> bool:

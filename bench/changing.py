@@ -40,7 +40,7 @@ _READING_PROGRAMS: Final = frozenset(
     "cat ls grep egrep fgrep rg ag find head tail less more wc echo printf cd pwd which whereis "
     "type tree stat file du df ps env printenv true false test [ sort uniq cut tr diff cmp jq yq "
     "nl awk gawk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
-    "strings md5sum sha256sum sleep seq column export set source . wait exit pytest tox mypy ruff flake8 "
+    "strings md5sum sleep seq column export set source . wait exit pytest tox mypy ruff flake8 "
     "pylint golangci-lint eslint tsc gofmt man help xargs for do done if then else fi while "
     "case esac lsof history disassemble decompile".split()
 )

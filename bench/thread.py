@@ -132,14 +132,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     arguments = parser.parse_args(argv)
     jobs = list(find_jobs(arguments))
-    if not jobs:
-        parser.error(f"no run of {_MIN_TOKENS} tokens or more in {arguments.data_dir}")
     sums: dict[tuple[int, str], Sum] = {}
     with multiprocessing.Pool(arguments.workers) as pool:
         for job, found in zip(jobs, pool.imap(run, jobs, chunksize=2), strict=True):
             for at, one in found.items():
                 sums.setdefault((at, job.family), Sum()).add(one)
                 sums.setdefault((at, "all"), Sum()).add(one)
+    if not sums:
+        parser.error(f"no run of {_MIN_TOKENS} tokens or more in {arguments.data_dir}")
     is_missed = False
     for at in arguments.shares:
         rows = {family: one for (when, family), one in sums.items() if when == at}

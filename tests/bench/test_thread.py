@@ -14,7 +14,8 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from changing import Traces, find_changes, is_changing, subjects_of
-from thread import Figure, find_cuts
+from thread import find_cuts
+from thread_figures import Figure
 from typed import Shown, Typed, find_typed
 from whole_pieces import Originals, check_pieces
 

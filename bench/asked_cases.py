@@ -63,6 +63,16 @@ class Entry:
     number: str
     """What is needed to answer, and in no question."""
 
+    @property
+    def identifier(self) -> str:
+        """Its id as code spells it."""
+        return self.id.replace("-", "_").lower()
+
+    def is_named_in(self, text: str) -> bool:
+        """Tell whether *text* says which entry it is, by id or in words."""
+        is_told = all(word in text for word in self.thing.split())
+        return is_told or self.id in text or self.identifier in text
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -84,12 +94,9 @@ class Case:
         for place, line in enumerate(lines):
             if self.entry.number in line:
                 around = "\n".join(lines[max(0, place - reach) : place + 1])
-                if self.entry.id in around or self._names_thing(around):
+                if self.entry.is_named_in(around):
                     return True
         return False
-
-    def _names_thing(self, text: str) -> bool:
-        return all(word in text for word in self.entry.thing.split())
 
 
 def make_case(kind: str, asker: str, number: int, seed: int) -> Case:
@@ -197,7 +204,7 @@ def _write_prose(dice: random.Random, entries: Sequence[Entry]) -> str:
 
 def _write_file(dice: random.Random, entries: Sequence[Entry]) -> str:
     functions = [
-        f"def fee_{entry.id.replace('-', '_').lower()}(days, rows):\n"
+        f"def fee_{entry.identifier}(days, rows):\n"
         f'    """Fee of {entry.id}, the {entry.thing}."""\n'
         f"    rate = 0.{entry.number}\n"
         f"    for row in rows[:{dice.randint(2, 90)}]:\n"

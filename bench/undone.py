@@ -51,23 +51,28 @@ class Undoing:
         """How many tool results there are."""
         return len(self._originals)
 
-    def changed(self) -> Iterator[tuple[int, bool]]:
-        """Yield the place of every result that is not as it was, and whether it can be undone."""
+    def changed(self) -> list[tuple[int, bool]]:
+        """Return the place of every result that is not as it was, and whether it can be undone."""
         shown = Shown()
         missing = dict(self._places)
         keys = {place: key for key, place, _ in _results(self._view)}
+        changed: dict[_Key, bool] = {}
         for place, message in enumerate(self._view):
             key = keys.get(place)
             if key in missing:
                 at, text = missing.pop(key), text_of(message)
                 is_undone = self._note(key, at, text, shown)
                 if text != self._originals[key]:
-                    yield at, is_undone
+                    changed[key] = is_undone
                 shown.add(text)
             for text in _texts_of_calls(message):
                 shown.add(text)
-        for at in missing.values():
-            yield at, False
+        # A copy may refer to a later one, which is only now known to be readable.
+        found = [
+            (self._places[key], is_undone or self._originals[key] in self._readable)
+            for key, is_undone in changed.items()
+        ]
+        return found + [(at, False) for at in missing.values()]
 
     def _note(self, key: _Key, at: int, text: str, shown: Shown) -> bool:
         """Note a result if it can be read or undone; return whether it can."""
@@ -85,8 +90,8 @@ class Undoing:
         if original in self._texts or original in self._readable:
             return True
         by = self._codecs_at(at)
-        # Some stand-ins open with a line that says what they are.
-        for body in (text, text.partition("\n")[2]):
+        # Some stand-ins open or close with a line that says what they are.
+        for body in (text, text.partition("\n")[2], text.rpartition("\n")[0]):
             if any(_is_diff(body, before, original) for before in earlier):
                 return True
             if any(_decodes(form, by, original) for form in _unshortened(body, shown)):

@@ -20,7 +20,7 @@ from records import calls_of, values_in
 from typed import text_of
 
 _GAP: Final = re.compile(
-    r"\[[^\[\]\n]{0,160}#[0-9a-z]{4,}\]"  # a stand-in with its handle
+    r"\[[^\[\]\n]{0,160}#[\w-]{3,}\]"  # a stand-in with its handle
     r"|\[…[^\]\n]{0,40}\]"
     r"|(?:\b\d+ ?)?…(?: ?(?:\d[\d,.]*|about)[^…\n]{0,40}…)?"  # …, 24 …, … 37 lines …
 )

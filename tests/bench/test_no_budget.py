@@ -38,7 +38,7 @@ def made_run(*outputs: str) -> list[dict[str, Any]]:
 
 
 def changed(run: list[dict[str, Any]], result: Result) -> list[tuple[int, bool]]:
-    return list(Undoing(run, result).changed())
+    return Undoing(run, result).changed()
 
 
 def test_what_a_profile_without_loss_does_is_undone() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors import _signs as signs
-from refold.detectors._entropy import churn
 from refold.detectors._runs import may_have_data
 from refold.detectors.base import Detector, Span
+from refold.text.randomness import churn
 from refold.text.view import TextView
 
 _MIN_CHARS: Final = 40

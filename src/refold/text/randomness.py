@@ -1,4 +1,4 @@
-"""How random a word looks: shared by the detectors that tell keys from names."""
+"""How random a word looks: shared by all that tell keys from names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _CHANGE: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
+_DIGIT: Final = re.compile("[0-9]")
 _SAMPLE: Final = 4096
 """Randomness shows early: more characters than these are not looked at."""
 
@@ -17,3 +18,8 @@ def churn(word: str) -> float:
     """
     head = word[:_SAMPLE]
     return len(_CHANGE.findall(head)) / len(head) if head else 0.0
+
+
+def has_digit(word: str) -> bool:
+    """Tell whether *word* has a digit of ASCII."""
+    return _DIGIT.search(word) is not None

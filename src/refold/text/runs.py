@@ -1,0 +1,18 @@
+"""Long unbroken runs of characters: where encoded data, hashes and keys can be."""
+
+from __future__ import annotations
+
+import string
+from typing import Final
+
+from refold.text.scan import RunTest
+
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
+KEY_LENGTH: Final = 20
+DATA_LENGTH: Final = 40
+DATA_RUN: Final = RunTest(_ALPHANUMERIC + "+/", DATA_LENGTH)
+"""Characters of base64, the least that counts as encoded data. A hash is such a run too."""
+KEY_RUN: Final = RunTest(_ALPHANUMERIC + "_-", KEY_LENGTH)
+"""Characters that a credential is made of, the least that any of them has."""
+ANY_RUN: Final = RunTest(_ALPHANUMERIC + "+/_-", KEY_LENGTH)
+"""Characters of both, to rule both out at once."""

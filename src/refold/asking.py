@@ -23,7 +23,7 @@ from refold.model.ask import Answers, Judgement, Questions
 from refold.result import ModelReport, RefusedAnswer
 from refold.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
 from refold.summarizers.limited import Limiter
-from refold.summarizers.redacting import hide_secrets
+from refold.text.redaction import hide_secrets
 from refold.tokens.counter import ForgivingCounter, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 

@@ -167,7 +167,7 @@ def describe(candidate: Candidate, hide: Callable[[str], str]) -> str:
     the same words, and caches hit.
     """
     found, task = candidate.found, candidate.task
-    said = {"Tool": "", "Arguments": "", "Task": hide(" ".join(task.split()))}
+    said = {"Tool": "", "Arguments": "", "Task": " ".join(hide(task).split())}
     if isinstance(found, ToolText):
         said |= {"Tool": found.tool or "unknown", "Arguments": hide(found.arguments)}
     return "\n".join(f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in said.items() if text)

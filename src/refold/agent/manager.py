@@ -26,7 +26,8 @@ from refold.errors import ConfigError
 from refold.formats import turn_path
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.summarizers.limited import Limiter
-from refold.summarizers.redacting import hide_secrets
+from refold.text.redaction import hide_secrets
+from refold.text.secrets import find_secrets
 from refold.tokens.counter import ForgivingCounter, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
@@ -67,7 +68,7 @@ class CompressionManager:
             min_saving=chosen.min_saving,
             expected_uses=chosen.expected_uses,
             price_factor=chosen.price_factor,
-            hide=partial(hide_secrets, find=chosen.find_secrets),
+            hide=partial(hide_secrets, find=chosen.find_secrets or find_secrets),
         )
         self._remembered = Remembered(chosen.clock)
         self._lock = threading.Lock()

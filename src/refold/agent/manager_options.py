@@ -23,7 +23,7 @@ from refold.stores.base import Store, check_store
 from refold.summarizers.caches import Cache
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.summarizers.limited import Limiter
-from refold.summarizers.redacting import SecretFinder
+from refold.text.redaction import SecretFinder
 from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
@@ -78,7 +78,7 @@ class ManagerOptions:
     cache_version: str = ""
     """Names the model behind `generate` in the cache: another name, other answers."""
     find_secrets: SecretFinder | None = None
-    """Finds what must not be sent to the model, instead of `refold.summarizers.redacting`."""
+    """Finds what must not be sent to the model, instead of `refold.text.secrets`."""
     counter: TokenCounter = estimate_tokens
     store: Store | None = None
     """Keeps originals; short forms then say under which handle they can be fetched."""

@@ -13,6 +13,7 @@ from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder, missing_from
+from refold.text.public_names import without_secrets
 from refold.tokens.base import CountedTexts
 
 _MAX_ENTITY_CHARS: Final = 120
@@ -53,6 +54,7 @@ class Analyses:
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._units: dict[str, Units] = {}
+        self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
@@ -102,8 +104,10 @@ class Analyses:
         """Let the caller's scorer have its say on the sentences of one text."""
         if self._score_sentences is None or not units.texts:
             return units
+        from refold.text.redaction import hide_in_pieces  # only for who has a hook
+
         try:
-            given = self._score_sentences(list(units.texts))
+            given = self._score_sentences(hide_in_pieces(units.texts))
             scores = mix_scores(units.scores, list(given), self._score_mode)
         except Exception:  # noqa: BLE001 - the scorer is the caller's own
             scores = None
@@ -121,9 +125,15 @@ class Analyses:
         return self._kept_tokens[text]
 
     def _ask_tokens(self, classify: ClassifyTokens, text: str) -> str | None:
+        from refold.text.redaction import Vault  # only for who has a hook
+
+        vault = Vault([text])  # whoever classifies may be a model, and far away
+        hidden = vault.hide(text)
         try:
-            kept = join_kept(text, classify(text))
+            kept = vault.reveal(join_kept(hidden, classify(hidden)))
         except Exception:  # noqa: BLE001 - the classifier is the caller's own
+            kept = ""
+        if vault.is_mangled(kept):
             kept = ""
         if kept and len(kept) < len(text) and self._is_true(text, kept):
             return kept
@@ -143,7 +153,7 @@ class Analyses:
 
         What is both comes twice.
         """
-        for name in self.finder.find(text):
+        for name in self._names(text):
             if len(name) <= _MAX_ENTITY_CHARS:
                 yield name
         yield from self._other_findings(text)
@@ -153,7 +163,7 @@ class Analyses:
 
         These are mostly found among the names; so the rest is looked for only when they are not.
         """
-        lost = missing_from(summary, self.finder.find(text), _MAX_ENTITY_CHARS, most)
+        lost = missing_from(summary, self._names(text), _MAX_ENTITY_CHARS, most)
         if len(lost) < most:
             others = self._other_findings(text)
             lost += missing_from(summary, others, _MAX_ENTITY_CHARS, most)
@@ -163,8 +173,16 @@ class Analyses:
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
-            found = self._found[text] = soft_texts(text, self._findings.get(text))
+            found = soft_texts(text, self._findings.get(text))
+            found = self._found[text] = without_secrets(text, found)
         return found
+
+    def _names(self, text: str) -> tuple[str, ...]:
+        """Return the names that may stand beside a summary: a secret is no name."""
+        named = self._named.get(text)
+        if named is None:
+            named = self._named[text] = without_secrets(text, self.finder.find(text))
+        return named
 
     @property
     def looks(self) -> int:

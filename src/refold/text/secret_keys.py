@@ -59,6 +59,10 @@ _SHAPES: Final = (
         "eyJ",
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}",
     ),
+    (  # Discord
+        ".",
+        r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}+\.[A-Za-z0-9_-]{6,7}+\.[A-Za-z0-9_-]{27,}+",
+    ),
     ("v", r"v[1-4]\.(?:local|public)\.[A-Za-z0-9_-]{40,}+"),  # PASETO
     ("MII", r"MII[A-Za-z0-9+/]{5}[A-Za-z0-9+/=]{120,}+"),  # DER without its armor
     ("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{30,}+"),  # armor once more in base64
@@ -74,10 +78,7 @@ _PREFIXES: Final = (
 ).split()
 """Of services whose keys are nothing but one of these and a body of letters, digits, `-`, `_`."""
 
-_KNOWN: Final = tuple((needle, re.compile(pattern, re.ASCII)) for needle, pattern in _SHAPES)
-_PREFIXED: Final = tuple(
-    (prefix, re.compile(rf"{prefix}(?P<body>[A-Za-z0-9_-]{{20,}}+)")) for prefix in _PREFIXES
-)
+_PREFIXED: Final = re.compile(rf"(?:{'|'.join(_PREFIXES)})(?P<body>[A-Za-z0-9_-]{{20,}}+)")
 _TOKEN: Final = re.compile(
     r"(?P<prefix>[A-Za-z][A-Za-z0-9]{1,14}+)[-_](?P<body>[A-Za-z0-9_-]{20,}+)"
 )
@@ -94,21 +95,28 @@ def find_keys(text: str, runs: Sequence[Span]) -> Iterator[Span]:
 
     *runs* are its runs of at least 20 letters, digits, `-` and `_`: each key has one.
     """
-    near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
-    known = [_known(pattern, text) for needle, pattern in _KNOWN if needle in near]
-    known += [_prefixed(pattern, text) for prefix, pattern in _PREFIXED if prefix in near]
-    for span, _ in groupby(merge(*known, _generic(text, runs))):
+    for span, _ in groupby(merge(find_known(text, runs), _generic(text, runs))):
         yield span
 
 
-def _known(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    for found in pattern.finditer(text):
+def find_known(text: str, runs: Sequence[Span]) -> Iterator[Span]:
+    """Yield those among them that a row of the tables describes."""
+    near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
+    known = [_known(pattern, text) for needle, pattern in _SHAPES if needle in near]
+    if any([prefix in near for prefix in _PREFIXES]):
+        known.append(_prefixed(text))
+    return merge(*known)
+
+
+def _known(pattern: str, text: str) -> Iterator[Span]:
+    # Compiled when first needed, and then known to `re`: most are never seen.
+    for found in re.compile(pattern, re.ASCII).finditer(text):
         if not _is_inside_word(text, found.start()) and not _is_name(found[0]):
             yield found.span()
 
 
-def _prefixed(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    for found in pattern.finditer(text):
+def _prefixed(text: str) -> Iterator[Span]:
+    for found in _PREFIXED.finditer(text):
         if not _is_inside_word(text, found.start()) and is_random(found["body"]):
             yield found.span()
 

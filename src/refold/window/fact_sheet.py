@@ -8,6 +8,7 @@ from typing import Any, Final
 from refold.checks import check_choice, check_whole
 from refold.formats import load
 from refold.text.facts import extract_facts
+from refold.text.redaction import hide_secrets
 from refold.tokens.counter import TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
@@ -34,8 +35,8 @@ class FactSheet:
                 self.add_text(part.text)
 
     def add_text(self, text: str) -> None:
-        """Take in the facts of one text."""
-        facts = extract_facts(text)
+        """Take in the facts of one text; its secrets are none of them."""
+        facts = extract_facts(hide_secrets(text))
         for kind in _KINDS:
             seen = self._seen[kind]
             for fact in getattr(facts, kind):

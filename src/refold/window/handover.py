@@ -16,6 +16,7 @@ from refold.stages import Analyses
 from refold.stages.originals import handle_of
 from refold.stages.tags import summary_tag
 from refold.text.facts import extract_facts, find_values
+from refold.text.redaction import hide_secrets
 from refold.tokens.counter import TokenCounter
 
 SECTIONS: Final = {
@@ -117,6 +118,7 @@ class _Notes:
                 self.lines[section][" ".join(sentence.split())] = None
 
     def _add_facts(self, text: str) -> None:
+        text = hide_secrets(text)
         values = list(find_values(text))
         self.lines["Errors"].update(
             (" ".join(line.split()), None)

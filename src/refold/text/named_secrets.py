@@ -1,0 +1,190 @@
+"""Secrets known by the word before them: `password=…`, `--token …`, "das Passwort lautet …".
+
+Each word is looked at once, and after each only so many characters, so the time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from refold.text.secret_names import Grade, Name
+from refold.text.secret_values import Link, can_be_secret
+
+Span = tuple[int, int]
+
+_MAX_VALUE: Final = 1_024
+"""What is longer is looked at only so far; if that is a secret, so is the rest of the run."""
+_MAX_GAP: Final = 72
+"""How far behind its word a secret of a sentence may end to begin."""
+_MAX_WORDS: Final = 7
+_MIN_WRAPPED: Final = 32
+
+_CLOSE: Final = r"[\\\"'`*\])»”」』]{0,8}+"
+_ASSIGN: Final = re.compile(
+    rf"{_CLOSE}(?P<before>[ \t]*+)(?::=|=>|->|[:=：＝>](?!=))(?P<after>[ \t]*+)"
+)
+_NEXT_LINE: Final = re.compile(
+    rf"{_CLOSE}[ \t]*+[:=：＝][ \t]*+(?:[>|][+-]?[ \t]*+)?(?:\\n|\r?\n)[ \t>*-]*+"
+)
+_PAIR: Final = re.compile(
+    rf"{_CLOSE}[ \t,;]*+(?:\\n|\r?\n)?[ \t]*+[\\\"']{{0,3}}value[\\\"']{{0,3}}[ \t]*+[:=][ \t]*+", re.I
+)
+_COMMA: Final = re.compile(r"\\{0,2}[\"'`]\)?[ \t]*+,[ \t\r\n]*+(?=\\{0,2}[\"'`])")
+_CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
+_FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
+_IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
+_SCHEME: Final = re.compile(
+    r"(?:!{1,2}[a-z]+[ \t]+)?(?:(?:basic|bearer|digest|token|negotiate|apikey|ssws|plain)[ \t:]+)?"
+    r"(?:[bfru]{1,2}(?=[\"']))?",
+    re.I,
+)
+_VALUE: Final = re.compile(
+    rf"\\{{1,3}}\"(?P<escaped>(?:(?!\\{{1,4}}+\")[^\"\n]){{1,{_MAX_VALUE}}}+)"
+    rf"|\\{{1,3}}'(?P<slashed>(?:(?!\\{{1,4}}+')[^'\n]){{1,{_MAX_VALUE}}}+)"
+    rf"|\"(?P<double>(?:[^\"\\\n]|\\.){{1,{_MAX_VALUE}}}+)"
+    rf"|'(?P<single>(?:[^'\\\n]|\\.){{1,{_MAX_VALUE}}}+)"
+    rf"|`(?P<ticks>[^`\n]{{1,{_MAX_VALUE}}}+)"
+    rf"|[“„«「『](?P<marks>[^“”«»「」『』\n]{{1,{_MAX_VALUE}}}+)"
+    rf"|(?P<bare>(?:(?!</|\\[nrt]|[&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`|│┃、。，；）】」』”»])"
+    rf"{{1,{_MAX_VALUE}}}+)"
+)
+_REST: Final = re.compile(r"[^\s\"'`]*+")
+_TRAILING: Final = ".,;:!?)]}>\\"
+_LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
+_SAID: Final = re.compile(
+    r"\s*+(?:(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
+    r"era|son|é|foi|são|eh|это|был|стал|теперь|равен|è|jest|är|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|"
+    r"叫|等于|：)[\s:：「“\"'`*]*+"
+)
+_COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
+_WORD: Final = re.compile(r"[!-\[\]-~£€äöüßéèñçãÄÖÜ]+")
+_SENTENCE_END: Final = re.compile(r"[.!?][\"')]?(?:\s|$)|[。！？\n;]")
+_EDGES: Final = "\"'`“”„«»「」『』()[]{}<>,;:*"
+_WRAP: Final = re.compile(
+    r"[\"']?[ \t]*+[\\+]?(?:\r?\n|\\n)[ \t]*+[\"']?(?P<more>[A-Za-z0-9+/=_-]{16,}+)(?![^\s\"',;\\)])"
+)
+
+
+def find_named(text: str, names: Iterable[Name]) -> Iterator[Span]:
+    """Yield the values that *names*, words of *text*, announce."""
+    done = 0
+    for name in names:
+        if name.start < done:
+            continue  # part of a secret
+        span = _find_after(text, name)
+        if span is not None:
+            done = span[1]
+            yield span
+
+
+def _find_after(text: str, name: Name) -> Span | None:
+    if name.is_common:
+        return _assigned(text, name)
+    return _assigned(text, name) or _listed(text, name) or _said(text, name)
+
+
+def _assigned(text: str, name: Name) -> Span | None:
+    """Find what is assigned to *name*: behind a sign, on the next line, behind a flag."""
+    sign = _ASSIGN.match(text, name.end)
+    if sign is not None:
+        is_tight = not sign["before"] and not sign["after"]
+        loose = Link.SAID if name.is_common else Link.LOOSE
+        span = _value_at(text, sign.end(), name, Link.TIGHT if is_tight else loose)
+        if span is not None:
+            return span
+        below = _NEXT_LINE.match(text, name.end)
+        return None if below is None else _value_at(text, below.end(), name, Link.LINE, alone=True)
+    flag = _FLAG.match(text, name.end)
+    before = text[max(0, name.start - 56) : name.start]
+    if flag is not None and _IS_FLAG.search(before.lower()):
+        return _value_at(text, flag.end(), name, Link.TIGHT)
+    return None
+
+
+def _listed(text: str, name: Name) -> Span | None:
+    """Find the value of a pair: in a table, in a list of arguments, in `name=… value=…`."""
+    for pattern, link in ((_PAIR, Link.TIGHT), (_COMMA, Link.SAID), (_CELL, Link.LOOSE)):
+        found = pattern.match(text, name.end)
+        if found is not None:
+            return _value_at(text, found.end(), name, link)
+    return None
+
+
+def _value_at(
+    text: str, start: int, name: Name, link: Link, *, alone: bool = False
+) -> Span | None:
+    """Return the value that begins at *start*, if it can be a secret; *alone* if on its line."""
+    scheme = _SCHEME.match(text, start)
+    found = _VALUE.match(text, start if scheme is None else scheme.end())
+    if found is None:
+        return None
+    kind = found.lastgroup or "bare"
+    start, end = found.span(kind)
+    if kind == "bare":
+        return _bare(text, (start, end), name, link, alone=alone)
+    if link is not Link.SAID:
+        link = Link.QUOTED
+    if not can_be_secret(text[start:end], name.grade, link):
+        return None
+    return start, _wrapped(text, start, end)
+
+
+def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span | None:
+    start, end = span
+    value = text[start:end].rstrip(_TRAILING)
+    tail = text[start + len(value) : end]
+    is_last = _LINE_END.match(text, end) is not None
+    if alone and not is_last:
+        return None
+    if link is Link.LOOSE and is_last and not tail:
+        link = Link.LINE
+    in_call = tail[:1] in {",", ")", ";", "}"} or (tail[:1] == "" and text[end : end + 1] in "\"'`"
+                                                   and end < len(text))
+    if not can_be_secret(value, name.grade, link, in_call=in_call):
+        return None
+    end = start + len(value)
+    if end - start >= _MAX_VALUE:
+        rest = _REST.match(text, end)
+        end = end if rest is None else rest.end()
+    return start, _wrapped(text, start, end)
+
+
+def _wrapped(text: str, start: int, end: int) -> int:
+    """Return where a secret ends that is long enough to go on in the next lines."""
+    more = _WRAP.match(text, end) if end - start >= _MIN_WRAPPED else None
+    while more is not None and any(map(str.isdigit, more["more"])):
+        end = more.end()
+        more = _WRAP.match(text, end)
+    return end
+
+
+def _said(text: str, name: Name) -> Span | None:
+    """Find the secret that a sentence speaks of: the first word behind *name* that looks like one."""
+    if name.grade is Grade.WEAK or _COMPARED.match(text, name.end):
+        return None
+    start, stop = name.end, min(len(text), name.end + _MAX_GAP)
+    words = 0
+    link = Link.NEAR
+    said = _SAID.match(text, start)
+    if said is not None:
+        start, link = said.end(), Link.SAID
+    for found in _WORD.finditer(text, start, len(text)):
+        if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
+            return None
+        begin, value = _trimmed(found)
+        if value and can_be_secret(value, name.grade, link):
+            return begin, begin + len(value)
+        words += 1
+        if words == _MAX_WORDS or found[0][-1] in ".!?;":
+            return None
+        link = Link.SAID if _SAID.fullmatch(f" {found[0]} ") else Link.NEAR
+    return None
+
+
+def _trimmed(found: re.Match[str]) -> tuple[int, str]:
+    """Return a word without the marks around it, and where it begins then."""
+    word = found[0][:_MAX_VALUE]
+    left = word.lstrip(_EDGES)
+    return found.start() + len(word) - len(left), left.rstrip(_EDGES + ".!?")

@@ -1,0 +1,53 @@
+"""The names of a text that may be listed beside its summary: a secret is no name."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SUSPECT: Final = re.compile(
+    r"[0-9][A-Za-z_]|[A-Za-z_][0-9]|[a-z][A-Z]|[A-Za-z0-9][!#$^&*]|://|[0-9][0-9 -]{11}"
+)
+"""What may be a secret among names: others are words, measures and places."""
+_SHAPED: Final = re.compile(r"[A-Za-z0-9_-]{20}|://[^\n]{0,200}?[@=]|[0-9][0-9 -]{11}")
+"""What may be one by its shape, whatever the text says."""
+_ROOTS: Final = (
+    "passw", "passp", "passc", "_pass", "pass=", "pass:", "pwd", "mdp", "mot de pass", "contrase",
+    "senha", "wachtw", "secret", "token", "cred", "key:", "key=", "key is", "_key", "apikey",
+    "api key", "bearer", "authori", "cookie", "clave", "chave", "jeton", "geheim", "kennw",
+    "zugang", "otp", "cvv", "mnemonic", "parola", "sifre", "heslo",
+)  # fmt: skip
+"""In lower case, what is in the words of `secret_names` or around them."""
+
+
+def without_secrets(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return *names*, found in *text*, without its secrets, their parts, and what holds one.
+
+    Most texts have no name that looks like a secret, or nothing that announces one; that is seen
+    at little cost.
+    """
+    listed = "\n".join(names)
+    if not _SUSPECT.search(listed) or not (_SHAPED.search(listed) or _may_announce(text)):
+        return names
+    from refold.text.secrets import find_secrets  # knows many patterns, and few texts get here
+
+    secrets = [text[start:end] for start, end in find_secrets(text)]
+    together = "\n".join(secrets)
+    return tuple(
+        [
+            name
+            for name in names
+            if name not in together and not any([secret in name for secret in secrets])
+        ]
+    )
+
+
+def _may_announce(text: str) -> bool:
+    """Tell at little cost whether there may be a word that announces secrets."""
+    if not text.isascii():
+        return True
+    lower = text.lower()
+    for root in _ROOTS:  # noqa: SIM110 - `any` costs more than the searches
+        if root in lower:
+            return True
+    return False

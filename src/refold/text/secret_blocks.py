@@ -1,0 +1,183 @@
+"""Secrets of more than one word: private keys, cards, seed phrases, columns, keys in two lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from refold.text.secret_names import Grade, Name
+from refold.text.secret_values import Link, can_be_secret
+
+Span = tuple[int, int]
+
+_ARMOR: Final = re.compile(
+    r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"|(?P<putty>PuTTY-User-Key-File-[0-9]:|^Private-Lines: [0-9]+$)",
+    re.MULTILINE,
+)
+_BREAK: Final = r"(?:\s|\\[nrt]|[\"'+,])"
+_ARMOR_BODY: Final = re.compile(
+    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{16,}}+))++"
+    rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
+)
+_BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
+_CARD: Final = re.compile(
+    r"(?<![\w.,/+-])(?:[3-6][0-9]{3}(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
+    r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[2-6][0-9]{12,18})(?![\w/+-]|[.,][0-9])"
+)
+_CARD_SIZES: Final = range(13, 20)
+_PHRASE: Final = re.compile(
+    r"(?:(?<![\w'’.-])(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?![\w'’-])[ \t]*+[,\n]?[ \t]*+){12,}+"
+)
+_PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
+_BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
+_LETTERS: Final = re.compile("[a-z]+")
+_NO_SEED: Final = frozenset(
+    "the and for are was were not but from with have has had his her him its our their them they "
+    "what when where which who how why all also any been can could did does doing done each else "
+    "get got into just like made make more most much must now off one out over same see she should "
+    "some such than that then there these this those through too two use used using very want "
+    "way well will would you your yes test tests file files run import class def none true false "
+    "line lines list text data code name value error string number new old set let var function "
+    "return print null int str git npm pip cat grep sed echo sudo make bash".split()
+) - frozenset("all can code course line list name number one run set text that there this two use "
+              "very way what when will you".split())
+"""Words that every sentence has and the list of seed words (BIP 39) does not."""
+_WRAPPED: Final = re.compile(
+    r"[A-Za-z0-9_-](?:\\?\r?\n[ \t>|]*+|([\"'])[ \t]*+[\\+]?\r?\n[ \t]*+\1)(?=[A-Za-z0-9_-])"
+)
+_CELLS: Final = re.compile(r"[ \t]*(?:[|│┃,;\t]|[ ]{2,})[ \t]*")
+_RULER: Final = re.compile(r"[ \t|│┃┼+:=─━-]++$", re.MULTILINE)
+_NO_HEADING: Final = re.compile(r"[0-9(=.{<?!]")
+_QUOTES: Final = "\"'` "
+_MAX_HEADING: Final = 32
+_MAX_ROW: Final = 400
+
+
+def find_private_keys(text: str) -> Iterator[Span]:
+    """Yield whole blocks; of one whose start or end is missing, what looks like a key."""
+    if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-Lines" not in text:
+        return
+    opening: re.Match[str] | None = None
+    done = 0
+    for edge in _ARMOR.finditer(text):
+        if edge["edge"] == "END":
+            yield (opening.start(), edge.end()) if opening else _unopened(text, done, edge)
+            opening = None
+            done = edge.end()
+            continue
+        yield from _unclosed(text, opening)
+        opening = edge
+        done = edge.end()
+    yield from _unclosed(text, opening)
+
+
+def _unclosed(text: str, opening: re.Match[str] | None) -> Iterator[Span]:
+    body = None if opening is None else _ARMOR_BODY.match(text, opening.end())
+    if opening is not None and body is not None:
+        yield opening.start(), body.end()
+
+
+def _unopened(text: str, least: int, closing: re.Match[str]) -> Span:
+    """Return the lines of a key before its end, back to *least*."""
+    start = end = closing.start()
+    while end > least:
+        line = text.rfind("\n", least, end - 1) + 1 or least
+        if end - line > 200 or not _BASE64_LINE.fullmatch(text, line, end):
+            break
+        start = end = line
+    return (start, closing.end()) if start < closing.start() else (start, start)
+
+
+def find_cards(text: str) -> Iterator[Span]:
+    """Yield the numbers of payment cards, by their check digit."""
+    for found in _CARD.finditer(text):
+        digits = [int(digit) for digit in found[0] if digit.isdigit()]
+        if len(digits) in _CARD_SIZES and (found["gap"] or len(digits) in (15, 16)):
+            doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
+            if (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1:
+                yield found.span()
+
+
+def find_seed_phrases(text: str) -> Iterator[Span]:
+    """Yield rows of 12 to 24 short words in which no sentence is to be found."""
+    for found in _PHRASE.finditer(text):
+        words = list(_LETTERS.finditer(text, *found.span()))
+        said = [n for n, word in enumerate(words, 1) if word[0] in _BEFORE_SEED]
+        words = words[said[-1] if said and said[-1] < 6 else 0 :]
+        shown = {word[0] for word in words}
+        if len(words) in _PHRASE_SIZES and _NO_SEED.isdisjoint(shown) and len(shown) > 9:
+            yield words[0].start(), words[-1].end()
+
+
+def join_lines(text: str) -> tuple[str, list[int]]:
+    """Return *text* without the line breaks inside words, and where each of its characters was."""
+    pieces: list[str] = []
+    places: list[int] = []
+    done = 0
+    for found in _WRAPPED.finditer(text):
+        pieces.append(text[done : found.start() + 1])
+        places += range(done, found.start() + 1)
+        done = found.end()
+    pieces.append(text[done:])
+    places += range(done, len(text))
+    return "".join(pieces), places
+
+
+def find_columns(text: str, names: Iterable[Name]) -> Iterator[Span]:
+    """Yield the cells below headings that are *names*, in tables of all kinds."""
+    heading = done = 0
+    for name in names:
+        is_inside = heading < name.start < done
+        if is_inside or name.grade < Grade.SECRET or name.is_common:
+            continue
+        start = text.rfind("\n", max(0, name.start - _MAX_ROW), name.start) + 1
+        end = _line_end(text, start)
+        cells = _cells(text, start, end)
+        column = next((n for n, (_, b) in enumerate(cells) if b >= name.end), None)
+        if column is None or not _is_heading(text, cells, column, name):
+            continue
+        heading = done = end
+        for row in _rows(text, end + 1, len(cells)):
+            a, b = row[column]
+            value = text[a:b].strip(_QUOTES)
+            done = b
+            if can_be_secret(value, name.grade, Link.LOOSE):
+                place = text.index(value, a)
+                yield place, place + len(value)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start, start + _MAX_ROW)
+    return end if end >= 0 else min(len(text), start + _MAX_ROW)
+
+
+def _cells(text: str, start: int, end: int) -> list[Span]:
+    """Cut a line into its cells, whatever stands between them."""
+    cells: list[Span] = []
+    for found in _CELLS.finditer(text, start, end):
+        cells.append((start, found.start()))
+        start = found.end()
+    return [*cells, (start, end)]
+
+
+def _is_heading(text: str, cells: Sequence[Span], column: int, name: Name) -> bool:
+    """Tell whether *cells* are headings, and one of them is nothing but what *name* says."""
+    line = text[cells[0][0] : cells[-1][1]]
+    filled = [b - a for a, b in cells if a < b]
+    if len(filled) < 2 or max(filled) > _MAX_HEADING or _NO_HEADING.search(line):
+        return False
+    return name.end >= cells[column][1] - 2
+
+
+def _rows(text: str, start: int, width: int) -> Iterator[list[Span]]:
+    """Yield the lines below, as long as they have as many cells; rulers are passed over."""
+    while start < len(text):
+        end = _line_end(text, start)
+        row = _cells(text, start, end)
+        if _RULER.match(text, start, end) is None:
+            if len(row) != width:
+                return
+            yield row
+        start = end + 1

@@ -1,0 +1,60 @@
+"""Passwords on command lines and in SQL, where nothing but a letter announces them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+Span = tuple[int, int]
+
+_LINE: Final = r"[^\n|;]{0,300}?"
+_WORD: Final = r"[\\\"']{0,2}(?P<value>[^\s\"'\\|;-][^\s\"'\\|;]{2,200}+)"
+
+_ROWS: Final = (
+    # What must be in the lower-cased text, the program, and what stands before the password.
+    ("curl", r"curl", r"[ \t](?:-u|--user|--proxy-user)[ \t=]*+[\\\"']{0,2}[^\s:\"']{1,80}+:"),
+    ("wget", r"wget", r"[ \t]--(?:http|ftp|proxy)-password="),
+    ("sshpass", r"sshpass", r"[ \t]-p[ \t]*+"),
+    ("mysql", r"mysql(?:dump|admin|sh)?", r"[ \t]-p(?=[^\s-])"),
+    ("mariadb", r"mariadb(?:-dump)?", r"[ \t]-p(?=[^\s-])"),
+    ("login", r"(?:docker|podman|helm|az|skopeo|cf|oc|gcloud|vault|npm)", r"\blogin\b" + _LINE + r"[ \t]-p[ \t=]++"),
+    ("redis-cli", r"redis-cli", r"[ \t]-a[ \t]++"),
+    ("ldap", r"ldap(?:search|modify|add|delete|passwd|whoami)", r"[ \t]-w[ \t]++"),
+    ("htpasswd", r"htpasswd", r"[ \t]-[a-z]{0,4}b[a-z]{0,4}[ \t]++\S{1,200}+[ \t]++\S{1,80}+[ \t]++"),
+    ("zip", r"(?:un)?zip", r"[ \t]-P[ \t]*+"),
+    ("7z", r"7z[a-z]?", r"[ \t]-p(?=[^\s-])"),
+    ("mongo", r"mongo(?:sh|dump|restore|export|import)?", r"[ \t]-p[ \t]++"),
+    ("sqlcmd", r"sqlcmd", r"[ \t]-P[ \t]++"),
+    ("snmp", r"snmp(?:walk|get|set)", r"[ \t]-[AX][ \t]++"),
+    ("net use", r"net[ \t]++use", r"/user:\S{1,80}+[ \t]++"),
+    ("useradd", r"useradd", r"[ \t]-p[ \t]++"),
+    ("usermod", r"usermod", r"[ \t]-p[ \t]++"),
+    ("openssl", r"openssl", r"[ \t]-pass(?:in|out)?[ \t]++pass:"),
+    ("keytool", r"keytool", r"[ \t]-(?:store|key)pass[ \t]++"),
+    ("identified", r"identified", r"[ \t]by[ \t]++(?=[\"'])"),
+    ("role", r"(?:role|user)", r"[ \t]password[ \t]++(?=[\"'])"),
+    ("requirepass", r"requirepass", r"[ \t]++"),
+    ("masterauth", r"masterauth", r"[ \t]++"),
+)
+_COMMANDS: Final = tuple(
+    (sign, re.compile(rf"\b{program}\b{_LINE}{option}{_WORD}", re.IGNORECASE))
+    for sign, program, option in _ROWS
+)
+_PIPED: Final = re.compile(
+    r"\b(?:echo|printf)[ \t]++(?:-[a-z]{1,3}[ \t]++)?[\\\"']{0,2}(?:[\w.-]{1,32}:)?"
+    r"(?P<value>[^\s\"'\\|$]{4,200}+)[\\\"']{0,2}[ \t]*+\|[ \t]*+"
+    r"(?:sudo[ \t]++-S|(?:sudo[ \t]++)?chpasswd|(?:docker|podman|helm)[^\n|]{0,80}?--password-stdin"
+    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|cryptsetup|openssl)"
+)
+
+
+def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
+    """Yield the passwords of commands; *lower* is *text* in lower case."""
+    for sign, command in _COMMANDS:
+        if sign in lower:
+            for found in command.finditer(text):
+                yield found.span("value")
+    if "|" in text and ("echo" in lower or "printf" in lower):
+        for found in _PIPED.finditer(text):
+            yield found.span("value")

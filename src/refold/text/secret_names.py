@@ -1,0 +1,151 @@
+"""The words that say that a secret follows: in code, in configuration, and in ten languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+
+class Grade(IntEnum):
+    """How sure a word makes that what follows is secret."""
+
+    WEAK = 0
+    """What follows is secret if it looks like chance: `key`, `auth`, `session`."""
+    CODE = 1
+    """A few digits follow: `pin`, `otp`, `cvv`."""
+    SECRET = 2
+    """Something made by a machine follows: `token`, `api_key`."""
+    PASSWORD = 3
+    """Anything may follow that people can think of."""
+
+
+# Lower case. A blank stands for a blank, `-`, `_` or nothing. Words of up to four letters count
+# only where a word, or a hump of one, begins: see `find_names`.
+_WORDS: Final = {
+    Grade.PASSWORD: (
+        "password passwords passwd passwort passwörter kennwort kennwörter passphrase passcode "
+        "pass pwd psw pw mdp mot_de_passe mots_de_passe contraseña contrasena contraseñas "
+        "senha senhas palavra_passe wachtwoord lösenord hasło parola şifre sifre heslo jelszó "
+        "пароль пароля паролем паролю пароли парол фраза 密码 密碼 口令 パスワード パスフレーズ 暗号 "
+        "비밀번호 암호 파스워드 كلمة_المرور كلمة_السر पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
+        "seed_phrase recovery_phrase mnemonic secret_phrase seed_words"
+    ),
+    Grade.SECRET: (
+        "secret secrets token credential credentials creds api_key access_key secret_key "
+        "private_key signing_key encryption_key auth_key account_key shared_key master_key "
+        "license_key licence_key service_key admin_key deploy_key session_key storage_key "
+        "subscription_key preshared_key function_key host_key integration_key application_key "
+        "app_key publishable_key server_key bot_key recovery_key wallet_key ssh_key "
+        "shared_access_key key_data authtoken bearer api_token sas "
+        "geheimnis geheimschlüssel api_schlüssel zugangsschlüssel zugangscode zugangsdaten "
+        "anmeldedaten jeton clé_secrète clé_api clé_privée clé_d'accès identifiants code_d'accès "
+        "clave clave_secreta clave_de_api clave_privada credenciales credencial secreto ficha "
+        "chave_secreta chave_de_api chave_api chave_privada chave_de_acesso credenciais segredo "
+        "токен токена токеном секрет секретный_ключ ключ_доступа ключ_api api_ключ учётные_данные "
+        "учетные_данные 密钥 密鑰 秘钥 私钥 私鑰 令牌 凭证 凭据 憑證 授权码 访问码 "
+        "秘密鍵 アクセスキー apiキー トークン シークレット シークレットキー 認証キー 合言葉 "
+        "토큰 비밀_키 api_키 chiave_segreta chiave_api gettone"
+    ),
+    Grade.CODE: (
+        "pin pin_code otp cvv cvc cvv2 totp tan geheimzahl verification_code security_code "
+        "access_code auth_code 2fa_code mfa_code one_time_code one_time_password backup_code "
+        "bestätigungscode sicherheitscode code_de_vérification código_de_verificación "
+        "código_de_segurança código_de_verificação код_подтверждения пин_код пинкод "
+        "验证码 驗證碼 認証コード 暗証番号 確認コード 인증번호"
+    ),
+    Grade.WEAK: (
+        "key keys auth sig signature session sid session_id sessid jwt salt cookie "
+        "schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login licence license "
+        "webhook nonce hmac refresh otpauth seed"
+    ),
+}
+GRADES: Final = {
+    word.replace("_", " "): grade for grade, words in _WORDS.items() for word in words.split()
+}
+_COMMON: Final = frozenset({"pass", "pw"})
+"""Words of every text: alone they count for little."""
+_SHORT: Final = 4
+"""Words of so few ASCII letters are parts of too many others."""
+
+
+def _spelled(words: list[str]) -> str:
+    """Spell *words* as a pattern that reads each beginning once; the longest word wins."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        by_first.setdefault(word[:1], []).append(word[1:])
+    ends = by_first.pop("", None) is not None
+    branches = [
+        ("[ _-]?" if first == " " else re.escape(first)) + _spelled(rest)
+        for first, rest in by_first.items()
+    ]
+    if not branches:
+        return ""
+    if len(branches) == 1 and not ends:
+        return branches[0]
+    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
+
+
+_NAME: Final = re.compile(_spelled(list(GRADES)))
+_JOINT: Final = re.compile(r"[ _-]")
+_BY_LETTERS: Final = {_JOINT.sub("", word): grade for word, grade in GRADES.items()}
+_SUFFIX: Final = re.compile(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
+_OTHER_THING: Final = re.compile(
+    r"(?:type|name|id|ids|url|uri|file|path|field|len|length|count|limit|size|expir\w*|ttl|timeout"
+    r"|at|policy|hint|label|header|input|manager|class|form|reset|change|validator\w*|store|version"
+    r"|alg|algorithm|format|prefix|usage|rotation|required|index|map|set|list)$"
+)
+"""What a secret has, which is no secret itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word in a text after which a secret may stand."""
+
+    start: int
+    end: int
+    grade: Grade
+    is_common: bool
+    """Whether it means so much else that only an assignment counts."""
+
+
+def find_names(text: str, lower: str) -> Iterator[Name]:
+    """Yield the words that announce secrets; *lower* is *text* in lower case, place by place."""
+    for found in _NAME.finditer(lower):
+        start, end = found.span()
+        word = found[0]
+        grade = _BY_LETTERS[_JOINT.sub("", word)]
+        if (len(word) <= _SHORT or grade is Grade.WEAK) and not _begins(text, lower, start):
+            continue
+        if _goes_on(lower, end, word):
+            suffix = _SUFFIX.match(lower, end)
+            if suffix is None or _OTHER_THING.search(suffix[0]):
+                continue
+            end = suffix.end()
+            grade = min(grade, Grade.SECRET)
+        is_common = word in _COMMON and _stands_alone(lower, start)
+        if not is_common or text[start] == lower[start]:
+            yield Name(start, end, grade, is_common)
+
+
+def _begins(text: str, lower: str, start: int) -> bool:
+    before = lower[start - 1 : start]
+    if not before or not before.isalnum() or not before.isascii():
+        return True
+    return text[start] != lower[start] and text[start - 1] == before  # a hump
+
+
+def _stands_alone(lower: str, start: int) -> bool:
+    """Tell whether nothing that belongs to the word stands before it, as in `db_pass` or `"pass`."""
+    return lower[start - 1 : start] in {"", " ", "\n", "\t", "(", ",", ":"}
+
+
+def _goes_on(lower: str, end: int, word: str) -> bool:
+    if not word[-1].isascii():
+        return False  # scripts without blanks, and the many cases of some languages
+    after = lower[end : end + 1]
+    return after != "" and (after in "_" or (after.isalnum() and after.isascii())) or (
+        after in {"-", "."} and lower[end + 1 : end + 2].isalnum()
+    )

@@ -1,0 +1,166 @@
+"""Secrets known by the place where they stand: addresses, headers, cookies, commands, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from refold.text.randomness import has_digit
+from refold.text.secret_names import Grade
+from refold.text.secret_values import Link, can_be_secret, is_chance
+
+Span = tuple[int, int]
+
+_MAX: Final = 2_048
+
+_USER: Final = re.compile(rf"://(?P<user>[^\s/:@\"'<>?#]{{0,{_MAX}}}+)(?P<rest>:[^\s/\"'<>]{{1,{_MAX}}}+|@)")
+_QUERY: Final = re.compile(
+    r"[?&;#](?:amp;)?(?:[a-z0-9]{1,16}[._-]?){0,4}?(?:key|sig|signature|token|auth|code|secret|password|passwd"
+    r"|pwd|pass|session|sid|jwt|credential|hash|hmac|ticket|sas|pat|apikey|t|st|se)="
+    rf"(?P<value>[^\s&#\"'<>;`)\]]{{6,{_MAX}}}+)",
+    re.I,
+)
+_HOOK: Final = re.compile(
+    r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>[\w/-]{20,200}+)"
+    r"|discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]{15,22}/(?P<discord>[\w-]{30,100}+)"
+    r"|webhook\.office\.com/webhookb2/(?P<office>[\w@/-]{40,300}+)"
+    r"|api\.telegram\.org/bot(?P<telegram>[0-9]{6,12}:[\w-]{20,60}+)"
+    r"|hooks\.zapier\.com/hooks/catch/(?P<zapier>[\w/]{8,80}+)"
+    r"|maker\.ifttt\.com/trigger/[\w-]{1,60}/with/key/(?P<ifttt>[\w-]{10,80}+)"
+    r"|(?:oapi\.dingtalk\.com/robot/send\?access_token=|open\.feishu\.cn/open-apis/bot/v2/hook/)"
+    r"(?P<robot>[\w-]{20,80}+))"
+)
+_HEADER: Final = re.compile(
+    r"(?:proxy-)?authorization[\"'\\\])]{0,4}+[ \t]*+[:=,][ \t]*+[\"'\\]{0,3}"
+    r"(?:(?P<scheme>[a-z][a-z0-9-]{1,20})[ \t]++)?"
+    rf"(?P<value>[^\s\"'`\\<>]{{4,{_MAX}}}+(?:,?[ \t]++\w{{1,20}}=[^\s\"'`]{{1,{_MAX}}}+)*+)",
+    re.I,
+)
+_BEARER: Final = re.compile(rf"\b(?:bearer|basic)[ \t]++(?P<value>[A-Za-z0-9._~+/-]{{8,{_MAX}}}+=*+)", re.I)
+_COOKIES: Final = re.compile(
+    rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
+    rf"|(?:--cookie|[ \t]-b)[ \t=]++[\"']?(?P<sent>[^\n\"']{{1,{2 * _MAX}}}+)",
+    re.I,
+)
+_PAIR: Final = re.compile(r"(?P<name>[\w.$-]{1,80}+)=(?P<value>[^;\s,]++)")
+_ATTRIBUTES: Final = frozenset("path domain expires max-age samesite version priority".split())
+_NETRC: Final = re.compile(
+    rf"\b(?:machine\s+\S{{1,200}}+|default)\s+(?:login|user)\s+\S{{1,200}}+\s+(?:account\s+\S{{1,200}}+\s+)?"
+    rf"password\s+(?P<value>\S{{1,{_MAX}}}+)"
+    rf"|\blogin\s+\S{{1,200}}+\s+password\s+(?P<login>\S{{1,{_MAX}}}+)",
+    re.I,
+)
+_PGPASS: Final = re.compile(
+    rf"^[\w.*-]{{1,200}}+:(?:[0-9]{{4,5}}+|\*):[\w.*-]{{1,100}}+:[\w.*@-]{{1,100}}+:(?P<value>[^\s:]{{4,{_MAX}}}+)$",
+    re.M,
+)
+_HTPASSWD: Final = re.compile(r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)")
+_KUBERNETES: Final = re.compile(
+    rf"^(?P<indent>[ \t]*+)(?:data|stringData):[ \t]*+\n(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
+    re.M,
+)
+_KUBERNETES_ROW: Final = re.compile(r":[ \t]++[\"']?(?P<value>[^\s\"'#|>][^\s\"']{2,}+)")
+_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
+_AWS_ID: Final = re.compile(r"A[KS]IA[A-Z0-9]{16}")
+_AWS_NEAR: Final = 240
+_JWK: Final = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*+:[ \t]*+\"(?P<value>[A-Za-z0-9_-]{16,4096}+)\"")
+_DOCKER: Final = re.compile(
+    r"(?:\"auth\"|_auth)[ \t]*+[:=][ \t]*+[\"']?(?P<value>[A-Za-z0-9+/]{6,2048}+={0,2})"
+)
+
+
+def find_placed(text: str, lower: str) -> Iterator[Span]:
+    """Yield what stands where only secrets stand; *lower* is *text* in lower case."""
+    for sign, find in _FINDERS:
+        if any(needle in lower for needle in sign):
+            yield from find(text)
+
+
+def _passwords_of_urls(text: str) -> Iterator[Span]:
+    for found in _USER.finditer(text):
+        rest = found["rest"]
+        length = rest.rfind("@")  # the last one: a password may have one too
+        if rest[0] == ":" and can_be_secret(rest[1:length], Grade.PASSWORD, Link.TIGHT):
+            yield found.start("rest") + 1, found.start("rest") + length
+        if length >= 0 and len(found["user"]) >= 16 and is_chance(found["user"]):
+            yield found.span("user")
+
+
+def _tokens_of_queries(text: str) -> Iterator[Span]:
+    for found in _QUERY.finditer(text):
+        value = found["value"]
+        if has_digit(value) and can_be_secret(value, Grade.SECRET, Link.TIGHT):
+            yield found.span("value")
+
+
+def _authorizations(text: str) -> Iterator[Span]:
+    for found in _HEADER.finditer(text):
+        value = found["value"].rstrip(".,;:!?)]}")
+        is_word = value.isalpha() and not (found["scheme"] and len(value) >= 8)
+        if not is_word and can_be_secret(value.split()[0], Grade.PASSWORD, Link.TIGHT):
+            yield found.start("value"), found.start("value") + len(value)
+    for found in _BEARER.finditer(text):
+        value = found["value"].rstrip(".")
+        if has_digit(value) and can_be_secret(value, Grade.SECRET, Link.TIGHT):
+            yield found.start("value"), found.start("value") + len(value)
+
+
+def _cookies(text: str) -> Iterator[Span]:
+    for found in _COOKIES.finditer(text):
+        start, end = found.span(found.lastgroup or "pairs")
+        for pair in _PAIR.finditer(text, start, end):
+            value = pair["value"]
+            if pair["name"].lower() not in _ATTRIBUTES and len(value) >= 6 and has_digit(value):
+                yield pair.span("value")
+
+
+def _kubernetes(text: str) -> Iterator[Span]:
+    for block in _KUBERNETES.finditer(text):
+        for row in _KUBERNETES_ROW.finditer(text, *block.span("rows")):
+            yield row.span("value")
+
+
+def _aws(text: str) -> Iterator[Span]:
+    """Yield the long halves of pairs, which nothing else may tell."""
+    done = 0
+    for key in _AWS_ID.finditer(text):
+        start = max(done, key.end())
+        done = key.end() + _AWS_NEAR
+        for found in _AWS_SECRET.finditer(text, start, min(len(text), done)):
+            if is_chance(found["value"]):
+                yield found.span("value")
+
+
+def _by(pattern: re.Pattern[str], *, is_word_enough: bool = True) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what a group of *pattern* holds."""
+
+    def find(text: str) -> Iterator[Span]:
+        for found in pattern.finditer(text):
+            kind = found.lastgroup
+            if kind is None:
+                continue
+            value = found[kind]
+            if not value.startswith(("$(", "${", "<", "{")) and (
+                is_word_enough or not value.isalpha()
+            ):
+                yield found.span(kind)
+
+    return find
+
+
+_FINDERS: Final = (
+    (("://",), _passwords_of_urls),
+    (("=",), _tokens_of_queries),
+    (("hook", "api.telegram", "with/key/", "robot/send"), _by(_HOOK)),
+    (("authorization", "bearer", "basic"), _authorizations),
+    (("cookie", " -b "), _cookies),
+    (("password ", "password\t", "password\n"), _by(_NETRC)),
+    ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
+    (("$apr1$", "$2", "$1$", "$5$", "$6$", "$y$", "$argon2"), _by(_HTPASSWD)),
+    (("kind: secret", '"kind": "secret"'), _kubernetes),
+    (("akia", "asia"), _aws),
+    (('"kty"',), _by(_JWK)),
+    (("auth",), _by(_DOCKER)),
+)
+"""What must be in the lower-cased text for each, and each."""

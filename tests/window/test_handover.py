@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refold import uncompress
 from refold.errors import ConfigError
-from refold.window import ContextWindowManager, FitResult
+from refold.window import ContextWindowManager, FactSheet, FitResult
 from refold.window.handover import HANDOVER_PROMPT, SECTIONS, is_handover
 from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
@@ -66,6 +66,21 @@ def test_w08_without_a_model_the_sections_are_picked_from_what_was_said() -> Non
     order = [text.index(f"{name}:\n") for name in SECTIONS if f"{name}:\n" in text]
     assert order == sorted(order)
     assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+def test_w08_no_secret_is_a_fact() -> None:
+    said = f"I set the password to hunTer2Hunter2 on build 4711. {'We talked about pots. ' * 60}"
+    turns = [{"role": "user", "content": said}, {"role": "assistant", "content": "Done."}]
+    turns += [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "I do."}]
+    manager = ContextWindowManager(
+        context_limit=260, reserve_output_tokens=100, summary_format="handover", strategy="summarize"
+    )
+    shown = str(manager.fit(turns).messages)
+    assert "- hunTer2Hunter2" not in shown
+    sheet = FactSheet()
+    sheet.add(turns)
+    assert "4711" in sheet.write(400)
+    assert "hunTer2Hunter2" not in sheet.write(400)
 
 
 def test_w08_what_the_user_forbids_is_a_constraint_word_for_word() -> None:

@@ -12,7 +12,7 @@ from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
 from refold.strategies.tokens import ClassifyTokens, join_kept
-from refold.text.entities import NameFinder, missing_from
+from refold.text.entities import NameFinder, iter_entities, missing_from
 from refold.text.public_names import without_secrets
 from refold.tokens.base import CountedTexts
 
@@ -174,14 +174,15 @@ class Analyses:
         found = self._found.get(text)
         if found is None:
             found = soft_texts(text, self._findings.get(text))
-            found = self._found[text] = without_secrets(text, found)
+            found = self._found[text] = without_secrets(text, found, soft_texts)
         return found
 
     def _names(self, text: str) -> tuple[str, ...]:
         """Return the names that may stand beside a summary: a secret is no name."""
         named = self._named.get(text)
         if named is None:
-            named = self._named[text] = without_secrets(text, self.finder.find(text))
+            found = self.finder.find(text)
+            named = self._named[text] = without_secrets(text, found, iter_entities)
         return named
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from refold.text.secret_names import Grade, Name
@@ -14,30 +15,44 @@ from refold.text.secret_values import Link, can_be_secret
 
 Span = tuple[int, int]
 
-_MAX_VALUE: Final = 1_024
+_MAX_VALUE: Final = 256
 """What is longer is looked at only so far; if that is a secret, so is the rest of the run."""
 _MAX_GAP: Final = 72
 """How far behind its word a secret of a sentence may end to begin."""
 _MAX_WORDS: Final = 7
 _MIN_WRAPPED: Final = 32
 
-_CLOSE: Final = r"[\\\"'`*\])»”」』]{0,8}+"
+_QUOTE: Final = r"(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])"
+"""Quotes as other languages spell them."""
+_CLOSE: Final = rf"(?:[\\\"'`*\])»”」』]{{0,8}}+{_QUOTE}?|{_QUOTE})"
 _ASSIGN: Final = re.compile(
-    rf"{_CLOSE}(?P<before>[ \t]*+)(?::=|=>|->|[:=：＝>](?!=))(?P<after>[ \t]*+)"
+    rf"{_CLOSE}(?P<before>[ \t]*+)(?::=|=>|->|\?=|[:=：＝>](?!=)|%3[ADad])"
+    r"(?P<after>(?:[ \t]|%20)*+)"
 )
 _NEXT_LINE: Final = re.compile(
     rf"{_CLOSE}[ \t]*+[:=：＝][ \t]*+(?:[>|][+-]?[ \t]*+)?(?:\\n|\r?\n)[ \t>*-]*+"
 )
 _PAIR: Final = re.compile(
-    rf"{_CLOSE}[ \t,;]*+(?:\\n|\r?\n)?[ \t]*+[\\\"']{{0,3}}value[\\\"']{{0,3}}[ \t]*+[:=][ \t]*+", re.I
+    rf"{_CLOSE}[\s,;:{{\[-]{{0,40}}+"
+    r"(?:[\\\"']{0,3}(?:type|description|sensitive|enabled|label|secure)[\\\"']{0,3}[ \t]*+[:=]"
+    r"[^\n,{}]{0,120}+[,\n]\s{0,20}+){0,3}"
+    r"[\\\"']{0,3}(?:default_?)?(?:value|default)[\\\"']{0,3}[ \t]*+[:=][ \t]*+",
+    re.I,
 )
+_FORM: Final = re.compile(r"[\"']?(?:\r?\n|\\r\\n){2}")
+_IN_FORM: Final = re.compile(r"form-data; name=[\"']?[\w.-]*$")
 _COMMA: Final = re.compile(r"\\{0,2}[\"'`]\)?[ \t]*+,[ \t\r\n]*+(?=\\{0,2}[\"'`])")
+_ELEMENT: Final = re.compile(
+    r"(?:[ \t]++[\w:.-]{1,40}+=[\"'][^\"'<>\n]{0,120}+[\"']){1,4}+>[ \t\r\n]*+"
+    r"|</[\w:.-]{1,40}+>\s*+<[\w:.-]{1,40}+>"
+)
 _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
 _IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
 _SCHEME: Final = re.compile(
-    r"(?:!{1,2}[a-z]+[ \t]+)?(?:(?:basic|bearer|digest|token|negotiate|apikey|ssws|plain)[ \t:]+)?"
-    r"(?:[bfru]{1,2}(?=[\"']))?",
+    r"(?:!{1,2}[a-z]+[ \t]+|convertto-securestring[ \t]+(?:-string[ \t]+)?|str[ \t]*=[ \t]*)?"
+    r"(?:(?:basic|bearer|digest|token|negotiate|apikey|ssws|plain)[ \t:]+)?"
+    rf"(?:[bfru]{{1,2}}(?=[\"'])|{_QUOTE})?",
     re.I,
 )
 _VALUE: Final = re.compile(
@@ -47,8 +62,14 @@ _VALUE: Final = re.compile(
     rf"|'(?P<single>(?:[^'\\\n]|\\.){{1,{_MAX_VALUE}}}+)"
     rf"|`(?P<ticks>[^`\n]{{1,{_MAX_VALUE}}}+)"
     rf"|[“„«「『](?P<marks>[^“”«»「」『』\n]{{1,{_MAX_VALUE}}}+)"
-    rf"|(?P<bare>(?:(?!</|\\[nrt]|[&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`|│┃、。，；）】」』”»])"
+    rf"|(?P<bare>(?:(?!</|\\[nrt]|{_QUOTE}|%26|[&;,][A-Za-z_][A-Za-z0-9_.-]*+=)[^\s\"'`|│┃、。，；）】」』”»])"
     rf"{{1,{_MAX_VALUE}}}+)"
+)
+_LISTS: Final = (
+    (_PAIR, Link.TIGHT),
+    (_ELEMENT, Link.TIGHT),
+    (_COMMA, Link.SAID),
+    (_CELL, Link.LOOSE),
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
@@ -60,10 +81,16 @@ _SAID: Final = re.compile(
 )
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
 _WORD: Final = re.compile(r"[!-\[\]-~£€äöüßéèñçãÄÖÜ]+")
-_SENTENCE_END: Final = re.compile(r"[.!?][\"')]?(?:\s|$)|[。！？\n;]")
+_BEFORE: Final = re.compile(
+    r"(?<!\S)(?P<value>[!-~]{6,60})[ \t]++"
+    r"(?:is|was|as|ist|war|als|est|comme|es|como|é|как|—)[ \t]++"
+    r"(?:[^\W\d_]{1,12}[ \t]++){0,3}$"
+)
+_SENTENCE_END: Final = re.compile(r"[.!?][\"')]?(?:\s|$)|[。！？\n]")
 _EDGES: Final = "\"'`“”„«»「」『』()[]{}<>,;:*"
 _WRAP: Final = re.compile(
-    r"[\"']?[ \t]*+[\\+]?(?:\r?\n|\\n)[ \t]*+[\"']?(?P<more>[A-Za-z0-9+/=_-]{16,}+)(?![^\s\"',;\\)])"
+    r"[\"']?[ \t]*+[\\+]?(?:\r?\n|\\n)[ \t]*+[\"']?"
+    r"(?P<more>[A-Za-z0-9+/=_-]{16,}+)(?![^\s\"',;\\)])"
 )
 
 
@@ -82,7 +109,12 @@ def find_named(text: str, names: Iterable[Name]) -> Iterator[Span]:
 def _find_after(text: str, name: Name) -> Span | None:
     if name.is_common:
         return _assigned(text, name)
-    return _assigned(text, name) or _listed(text, name) or _said(text, name)
+    return (
+        _assigned(text, name)
+        or _listed(text, name)
+        or _said(text, name)
+        or _said_before(text, name)
+    )
 
 
 def _assigned(text: str, name: Name) -> Span | None:
@@ -105,16 +137,18 @@ def _assigned(text: str, name: Name) -> Span | None:
 
 def _listed(text: str, name: Name) -> Span | None:
     """Find the value of a pair: in a table, in a list of arguments, in `name=… value=…`."""
-    for pattern, link in ((_PAIR, Link.TIGHT), (_COMMA, Link.SAID), (_CELL, Link.LOOSE)):
+    if _IN_FORM.search(text, max(0, name.start - 40), name.start):
+        field = _FORM.match(text, name.end)
+        if field is not None:
+            return _value_at(text, field.end(), name, Link.LINE, alone=True)
+    for pattern, link in _LISTS:
         found = pattern.match(text, name.end)
         if found is not None:
             return _value_at(text, found.end(), name, link)
     return None
 
 
-def _value_at(
-    text: str, start: int, name: Name, link: Link, *, alone: bool = False
-) -> Span | None:
+def _value_at(text: str, start: int, name: Name, link: Link, *, alone: bool = False) -> Span | None:
     """Return the value that begins at *start*, if it can be a secret; *alone* if on its line."""
     scheme = _SCHEME.match(text, start)
     found = _VALUE.match(text, start if scheme is None else scheme.end())
@@ -128,7 +162,7 @@ def _value_at(
         link = Link.QUOTED
     if not can_be_secret(text[start:end], name.grade, link):
         return None
-    return start, _wrapped(text, start, end)
+    return start, _whole(text, start, end)
 
 
 def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span | None:
@@ -140,19 +174,19 @@ def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span
         return None
     if link is Link.LOOSE and is_last and not tail:
         link = Link.LINE
-    in_call = tail[:1] in {",", ")", ";", "}"} or (tail[:1] == "" and text[end : end + 1] in "\"'`"
-                                                   and end < len(text))
+    in_call = tail[:1] in {",", ")", ";", "}"} or (
+        tail[:1] == "" and text[end : end + 1] in "\"'`" and end < len(text)
+    )
     if not can_be_secret(value, name.grade, link, in_call=in_call):
         return None
-    end = start + len(value)
+    return start, _whole(text, start, start + len(value))
+
+
+def _whole(text: str, start: int, end: int) -> int:
+    """Return where a secret ends that is longer than what was looked at, or than a line."""
     if end - start >= _MAX_VALUE:
         rest = _REST.match(text, end)
         end = end if rest is None else rest.end()
-    return start, _wrapped(text, start, end)
-
-
-def _wrapped(text: str, start: int, end: int) -> int:
-    """Return where a secret ends that is long enough to go on in the next lines."""
     more = _WRAP.match(text, end) if end - start >= _MIN_WRAPPED else None
     while more is not None and any(map(str.isdigit, more["more"])):
         end = more.end()
@@ -161,26 +195,39 @@ def _wrapped(text: str, start: int, end: int) -> int:
 
 
 def _said(text: str, name: Name) -> Span | None:
-    """Find the secret that a sentence speaks of: the first word behind *name* that looks like one."""
+    """Find the secret of a sentence: the first word behind *name* that looks like one."""
     if name.grade is Grade.WEAK or _COMPARED.match(text, name.end):
         return None
     start, stop = name.end, min(len(text), name.end + _MAX_GAP)
-    words = 0
     link = Link.NEAR
     said = _SAID.match(text, start)
     if said is not None:
         start, link = said.end(), Link.SAID
-    for found in _WORD.finditer(text, start, len(text)):
+    for found in islice(_WORD.finditer(text, start, stop + _MAX_VALUE), _MAX_WORDS):
         if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
             return None
         begin, value = _trimmed(found)
         if value and can_be_secret(value, name.grade, link):
             return begin, begin + len(value)
-        words += 1
-        if words == _MAX_WORDS or found[0][-1] in ".!?;":
+        if found[0][-1] in ".!?":
             return None
-        link = Link.SAID if _SAID.fullmatch(f" {found[0]} ") else Link.NEAR
+        is_link = found[0][-1] in ":=" or _SAID.fullmatch(f" {found[0]} ") is not None
+        link = Link.SAID if is_link else Link.NEAR
     return None
+
+
+def _said_before(text: str, name: Name) -> Span | None:
+    """Find the secret of "… is the password" and "use … as password"."""
+    if name.grade < Grade.SECRET:
+        return None
+    found = _BEFORE.search(text, max(0, name.start - _MAX_GAP), name.start)
+    if found is None:
+        return None
+    value = found["value"].strip(_EDGES)
+    if not can_be_secret(value, name.grade, Link.SAID):
+        return None
+    start = text.index(value, found.start("value"))
+    return start, start + len(value)
 
 
 def _trimmed(found: re.Match[str]) -> tuple[int, str]:

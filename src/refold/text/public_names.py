@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Final
 
 _SUSPECT: Final = re.compile(
@@ -16,30 +17,29 @@ _ROOTS: Final = (
     "senha", "wachtw", "secret", "token", "cred", "key:", "key=", "key is", "_key", "apikey",
     "api key", "bearer", "authori", "cookie", "clave", "chave", "jeton", "geheim", "kennw",
     "zugang", "otp", "cvv", "mnemonic", "parola", "sifre", "heslo",
+    "sshpass", " -u", " -p", "machine ", "identified", "login",
 )  # fmt: skip
 """In lower case, what is in the words of `secret_names` or around them."""
 
 
-def without_secrets(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return *names*, found in *text*, without its secrets, their parts, and what holds one.
+def without_secrets(
+    text: str, names: tuple[str, ...], find: Callable[[str], Iterable[str]]
+) -> tuple[str, ...]:
+    """Return *names*, what *find* finds in *text*, without its secrets, their parts and holders.
 
     Most texts have no name that looks like a secret, or nothing that announces one; that is seen
-    at little cost.
+    at little cost. Otherwise the names stay that are found in the text without its secrets.
     """
     listed = "\n".join(names)
     if not _SUSPECT.search(listed) or not (_SHAPED.search(listed) or _may_announce(text)):
         return names
-    from refold.text.secrets import find_secrets  # knows many patterns, and few texts get here
+    from refold.text.redaction import hide_secrets  # knows many patterns, and few texts get here
 
-    secrets = [text[start:end] for start, end in find_secrets(text)]
-    together = "\n".join(secrets)
-    return tuple(
-        [
-            name
-            for name in names
-            if name not in together and not any([secret in name for secret in secrets])
-        ]
-    )
+    hidden = hide_secrets(text)
+    if hidden == text:
+        return names
+    kept = set(find(hidden))
+    return tuple([name for name in names if name in kept])
 
 
 def _may_announce(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Secrets of more than one word: private keys, cards, seed phrases, columns, keys in two lines."""
+"""Secrets of more than one word: private keys, cards, seed phrases, columns of tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _CARD: Final = re.compile(
 )
 _CARD_SIZES: Final = range(13, 20)
 _PHRASE: Final = re.compile(
-    r"(?:(?<![\w'’.-])(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?![\w'’-])[ \t]*+[,\n]?[ \t]*+){12,}+"
+    r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
+    r"[ \t]*+[,\n]?[ \t]*+){12,}+"
 )
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
 _BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
@@ -41,14 +42,13 @@ _NO_SEED: Final = frozenset(
     "way well will would you your yes test tests file files run import class def none true false "
     "line lines list text data code name value error string number new old set let var function "
     "return print null int str git npm pip cat grep sed echo sudo make bash".split()
-) - frozenset("all can code course line list name number one run set text that there this two use "
-              "very way what when will you".split())
-"""Words that every sentence has and the list of seed words (BIP 39) does not."""
-_WRAPPED: Final = re.compile(
-    r"[A-Za-z0-9_-](?:\\?\r?\n[ \t>|]*+|([\"'])[ \t]*+[\\+]?\r?\n[ \t]*+\1)(?=[A-Za-z0-9_-])"
+) - frozenset(
+    "all can code course line list name number one run set text that there this two use "
+    "very way what when will you".split()
 )
+"""Words that every sentence has and the list of seed words (BIP 39) does not."""
 _CELLS: Final = re.compile(r"[ \t]*(?:[|│┃,;\t]|[ ]{2,})[ \t]*")
-_RULER: Final = re.compile(r"[ \t|│┃┼+:=─━-]++$", re.MULTILINE)
+_RULER: Final = re.compile(r"[ \t|│┃┼├┤┌┐└┘╔╗╚╝╠╣╬═║╪╞╡┬┴+:=─━-]++$", re.MULTILINE)
 _NO_HEADING: Final = re.compile(r"[0-9(=.{<?!]")
 _QUOTES: Final = "\"'` "
 _MAX_HEADING: Final = 32
@@ -67,14 +67,14 @@ def find_private_keys(text: str) -> Iterator[Span]:
             opening = None
             done = edge.end()
             continue
-        yield from _unclosed(text, opening)
+        yield from _unclosed(text, opening, edge.start())
         opening = edge
         done = edge.end()
-    yield from _unclosed(text, opening)
+    yield from _unclosed(text, opening, len(text))
 
 
-def _unclosed(text: str, opening: re.Match[str] | None) -> Iterator[Span]:
-    body = None if opening is None else _ARMOR_BODY.match(text, opening.end())
+def _unclosed(text: str, opening: re.Match[str] | None, most: int) -> Iterator[Span]:
+    body = None if opening is None else _ARMOR_BODY.match(text, opening.end(), most)
     if opening is not None and body is not None:
         yield opening.start(), body.end()
 
@@ -107,22 +107,12 @@ def find_seed_phrases(text: str) -> Iterator[Span]:
         said = [n for n, word in enumerate(words, 1) if word[0] in _BEFORE_SEED]
         words = words[said[-1] if said and said[-1] < 6 else 0 :]
         shown = {word[0] for word in words}
-        if len(words) in _PHRASE_SIZES and _NO_SEED.isdisjoint(shown) and len(shown) > 9:
+        if (
+            len(words) in _PHRASE_SIZES
+            and _NO_SEED.isdisjoint(shown)
+            and len(words) - len(shown) < 2
+        ):
             yield words[0].start(), words[-1].end()
-
-
-def join_lines(text: str) -> tuple[str, list[int]]:
-    """Return *text* without the line breaks inside words, and where each of its characters was."""
-    pieces: list[str] = []
-    places: list[int] = []
-    done = 0
-    for found in _WRAPPED.finditer(text):
-        pieces.append(text[done : found.start() + 1])
-        places += range(done, found.start() + 1)
-        done = found.end()
-    pieces.append(text[done:])
-    places += range(done, len(text))
-    return "".join(pieces), places
 
 
 def find_columns(text: str, names: Iterable[Name]) -> Iterator[Span]:

@@ -43,6 +43,7 @@ _SHAPES: Final = (
     (".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}+"),  # Terraform
     (":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}+"),  # Telegram
     ("dt0", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{60,}+"),  # Dynatrace
+    ("pat-", r"pat-[a-z]{2}[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),  # HubSpot
     ("pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{60,}+"),  # Airtable
     ("oy2", r"oy2[a-z0-9]{43}+\b"),  # NuGet
     ("AKCp", r"AKCp[A-Za-z0-9]{20,}+"),  # Artifactory
@@ -52,6 +53,10 @@ _SHAPES: Final = (
     ("LTAI", r"LTAI[A-Za-z0-9]{16,20}+\b"),  # Alibaba
     ("AKID", r"AKID[A-Za-z0-9]{32}+\b"),  # Tencent
     ("GR1348941", r"GR1348941[A-Za-z0-9_-]{20,}+"),  # GitLab runners
+    ("prv", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,}+"),  # wallets
+    ("L", r"L[1-9A-HJ-NP-Za-km-z]{51}+\b"),
+    ("K", r"K[1-9A-HJ-NP-Za-km-z]{51}+\b"),
+    ("5", r"5[1-9A-HJ-NP-Za-km-z]{50}+\b"),
     ("sl.", r"sl\.[A-Za-z0-9_-]{60,}+"),  # Dropbox
     ("AAAAAAAAAAAA", r"(?<![A-Za-z0-9_-])A{12,}+[A-Za-z0-9%]{30,}+"),  # X
     ("$production$", r"\$production\$[a-z0-9]{10,}+\$[0-9a-f]{32}+"),  # PayPal, Braintree
@@ -69,12 +74,12 @@ _SHAPES: Final = (
 )
 _PREFIXES: Final = (
     "AGE-SECRET-KEY- CCIPAT_ CCIPRJ_ CFPAT- CLOJARS_ FLWSECK- FLWSECK_TEST- GOCSPX- HRKU- NRAK- "
-    "PMAK- api_org_ bkua_ csk- dckr_oat_ dckr_pat_ doo_v1_ dop_v1_ dor_v1_ figd_ gldt- glrt- glc_ "
-    "glcbt- glptt- glft- glimt- glagent- glsoat- glsa_ gsk_ hf_ jina_ key- lin_api_ lin_oauth_ "
-    "lsv2_pt_ lsv2_sk_ napi_ nfp_ ntn_ nvapi- ops_ pat- pcsk_ phx_ pnu_ pplx- pscale_oauth_ "
-    "pscale_pw_ pscale_tkn_ pul- pypi- r8_ rdme_ re_ rnd_ rubygems_ rzp_live_ rzp_test_ sb_secret_ "
-    "secret_ sgp_ shpat_ shpca_ shppa_ shpss_ sntrys_ sntryu_ sq0atp- sq0csp- sqa_ sqp_ squ_ tfp_ "
-    "tskey- tvly- vcp_ xai- xapp- xkeysib- xsmtpsib-"
+    "PMAK- api_org_ bkua_ csk- dckr_oat_ dckr_pat_ doo_v1_ dop_v1_ dor_v1_ figd_ glagent- glc_ "
+    "glcbt- gldt- glft- glimt- glptt- glrt- glsa_ glsoat- gsk_ hf_ jina_ key- lin_api_ lin_oauth_ "
+    "lsv2_pt_ lsv2_sk_ mdb_sa_sk_ napi_ nfp_ ntn_ nvapi- ops_ pat- pcsk_ phx_ pnu_ pplx- "
+    "pscale_oauth_ pscale_pw_ pscale_tkn_ pul- pypi- r8_ rdme_ re_ rnd_ rubygems_ rzp_live_ "
+    "rzp_test_ sb_secret_ secret_ sgp_ shpat_ shpca_ shppa_ shpss_ sntrys_ sntryu_ sq0atp- "
+    "sq0csp- sqa_ sqp_ squ_ tfp_ tskey- tvly- vcp_ xai- xapp- xkeysib- xsmtpsib-"
 ).split()
 """Of services whose keys are nothing but one of these and a body of letters, digits, `-`, `_`."""
 
@@ -103,7 +108,7 @@ def find_known(text: str, runs: Sequence[Span]) -> Iterator[Span]:
     """Yield those among them that a row of the tables describes."""
     near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
     known = [_known(pattern, text) for needle, pattern in _SHAPES if needle in near]
-    if any([prefix in near for prefix in _PREFIXES]):
+    if any(prefix in near for prefix in _PREFIXES):
         known.append(_prefixed(text))
     return merge(*known)
 

@@ -29,8 +29,9 @@ _WORDS: Final = {
         "password passwords passwd passwort passwörter kennwort kennwörter passphrase passcode "
         "pass pwd psw pw mdp mot_de_passe mots_de_passe contraseña contrasena contraseñas "
         "senha senhas palavra_passe wachtwoord lösenord hasło parola şifre sifre heslo jelszó "
-        "пароль пароля паролем паролю пароли парол фраза 密码 密碼 口令 パスワード パスフレーズ 暗号 "
-        "비밀번호 암호 파스워드 كلمة_المرور كلمة_السر पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
+        "пароль пароля паролем паролю пароли парол фраза 密码 密碼 口令 パスワード "
+        "パスフレーズ 비밀번호 암호 파스워드 "
+        "كلمة_المرور كلمة_السر पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
         "seed_phrase recovery_phrase mnemonic secret_phrase seed_words"
     ),
     Grade.SECRET: (
@@ -39,7 +40,7 @@ _WORDS: Final = {
         "license_key licence_key service_key admin_key deploy_key session_key storage_key "
         "subscription_key preshared_key function_key host_key integration_key application_key "
         "app_key publishable_key server_key bot_key recovery_key wallet_key ssh_key "
-        "shared_access_key key_data authtoken bearer api_token sas "
+        "shared_access_key key_data authtoken bearer api_token sas pat psk pass_key "
         "geheimnis geheimschlüssel api_schlüssel zugangsschlüssel zugangscode zugangsdaten "
         "anmeldedaten jeton clé_secrète clé_api clé_privée clé_d'accès identifiants code_d'accès "
         "clave clave_secreta clave_de_api clave_privada credenciales credencial secreto ficha "
@@ -57,9 +58,10 @@ _WORDS: Final = {
         "验证码 驗證碼 認証コード 暗証番号 確認コード 인증번호"
     ),
     Grade.WEAK: (
-        "key keys auth sig signature session sid session_id sessid jwt salt cookie "
-        "schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login licence license "
-        "webhook nonce hmac refresh otpauth seed"
+        "key keys auth sig signature session sid session_id sessid phpsessid jsessionid jwt "
+        "salt cookie schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login "
+        "licence license "
+        "webhook nonce hmac refresh otpauth seed tokens api_keys"
     ),
 }
 GRADES: Final = {
@@ -88,7 +90,8 @@ def _spelled(words: list[str]) -> str:
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
 
 
-_NAME: Final = re.compile(_spelled(list(GRADES)))
+_PASS: Final = r"(?<![a-z])(?:ssh|key|store|db|user|root|admin|sudo|ftp|smtp|mail)pass(?![a-z])"
+_NAME: Final = re.compile(f"{_PASS}|{_spelled(list(GRADES))}")
 _JOINT: Final = re.compile(r"[ _-]")
 _BY_LETTERS: Final = {_JOINT.sub("", word): grade for word, grade in GRADES.items()}
 _SUFFIX: Final = re.compile(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
@@ -116,8 +119,9 @@ def find_names(text: str, lower: str) -> Iterator[Name]:
     for found in _NAME.finditer(lower):
         start, end = found.span()
         word = found[0]
-        grade = _BY_LETTERS[_JOINT.sub("", word)]
-        if (len(word) <= _SHORT or grade is Grade.WEAK) and not _begins(text, lower, start):
+        grade = _BY_LETTERS.get(_JOINT.sub("", word), Grade.PASSWORD)
+        is_part = word.isascii() and (len(word) <= _SHORT or grade is Grade.WEAK)
+        if is_part and not _begins(text, lower, start):
             continue
         if _goes_on(lower, end, word):
             suffix = _SUFFIX.match(lower, end)
@@ -138,7 +142,7 @@ def _begins(text: str, lower: str, start: int) -> bool:
 
 
 def _stands_alone(lower: str, start: int) -> bool:
-    """Tell whether nothing that belongs to the word stands before it, as in `db_pass` or `"pass`."""
+    """Tell whether nothing that belongs to the word stands before it, as in `db_pass`."""
     return lower[start - 1 : start] in {"", " ", "\n", "\t", "(", ",", ":"}
 
 
@@ -146,6 +150,6 @@ def _goes_on(lower: str, end: int, word: str) -> bool:
     if not word[-1].isascii():
         return False  # scripts without blanks, and the many cases of some languages
     after = lower[end : end + 1]
-    return after != "" and (after in "_" or (after.isalnum() and after.isascii())) or (
+    return (after != "" and (after in "_" or (after.isalnum() and after.isascii()))) or (
         after in {"-", "."} and lower[end + 1 : end + 2].isalnum()
     )

@@ -12,14 +12,18 @@ from refold.text.secret_values import Link, can_be_secret, is_chance
 
 Span = tuple[int, int]
 
-_MAX: Final = 2_048
+_MAX: Final = 1_024
 
-_USER: Final = re.compile(rf"://(?P<user>[^\s/:@\"'<>?#]{{0,{_MAX}}}+)(?P<rest>:[^\s/\"'<>]{{1,{_MAX}}}+|@)")
+_USER: Final = re.compile(
+    rf"://(?P<user>[^\s/:@\"'<>?#]{{0,{_MAX}}}+)(?P<rest>:[^\s/\"'<>]{{1,{_MAX}}}+|@)"
+)
 _QUERY: Final = re.compile(
-    r"[?&;#](?:amp;)?(?:[a-z0-9]{1,16}[._-]?){0,4}?(?:key|sig|signature|token|auth|code|secret|password|passwd"
-    r"|pwd|pass|session|sid|jwt|credential|hash|hmac|ticket|sas|pat|apikey|t|st|se)="
-    rf"(?P<value>[^\s&#\"'<>;`)\]]{{6,{_MAX}}}+)",
-    re.I,
+    rf"[?&;#](?:amp;)?(?P<name>[\w.-]{{1,40}}+)=(?P<value>[^\s&#\"'<>;`)\]]{{6,{_MAX}}}+)", re.ASCII
+)
+_QUERY_NAME: Final = re.compile(
+    r"(?:key|sig|signature|token|auth|code|secret|password|passwd|pwd|pass|session|sid|jwt"
+    r"|credential|hash|hmac|ticket|sas|pat|st)$",
+    re.IGNORECASE,
 )
 _HOOK: Final = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>[\w/-]{20,200}+)"
@@ -37,9 +41,13 @@ _HEADER: Final = re.compile(
     rf"(?P<value>[^\s\"'`\\<>]{{4,{_MAX}}}+(?:,?[ \t]++\w{{1,20}}=[^\s\"'`]{{1,{_MAX}}}+)*+)",
     re.I,
 )
-_BEARER: Final = re.compile(rf"\b(?:bearer|basic)[ \t]++(?P<value>[A-Za-z0-9._~+/-]{{8,{_MAX}}}+=*+)", re.I)
+_BEARER: Final = re.compile(
+    rf"\b(?:bearer|basic)[ \t]++(?:\\?\r?\n[ \t]*+)?(?P<value>[A-Za-z0-9._~+/-]{{8,{_MAX}}}+=*+)",
+    re.I,
+)
 _COOKIES: Final = re.compile(
-    rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
+    rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}"
+    rf"(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
     rf"|(?:--cookie|[ \t]-b)[ \t=]++[\"']?(?P<sent>[^\n\"']{{1,{2 * _MAX}}}+)",
     re.I,
 )
@@ -55,16 +63,33 @@ _PGPASS: Final = re.compile(
     rf"^[\w.*-]{{1,200}}+:(?:[0-9]{{4,5}}+|\*):[\w.*-]{{1,100}}+:[\w.*@-]{{1,100}}+:(?P<value>[^\s:]{{4,{_MAX}}}+)$",
     re.M,
 )
-_HTPASSWD: Final = re.compile(r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)")
+_HTPASSWD: Final = re.compile(
+    r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)"
+)
 _KUBERNETES: Final = re.compile(
-    rf"^(?P<indent>[ \t]*+)(?:data|stringData):[ \t]*+\n(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
+    r"^[ \t]*+(?:data|stringData):[ \t]*+\n"
+    rf"(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
     re.M,
 )
 _KUBERNETES_ROW: Final = re.compile(r":[ \t]++[\"']?(?P<value>[^\s\"'#|>][^\s\"']{2,}+)")
-_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
+_AWS_SECRET: Final = re.compile(
+    r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+)
 _AWS_ID: Final = re.compile(r"A[KS]IA[A-Z0-9]{16}")
 _AWS_NEAR: Final = 240
-_JWK: Final = re.compile(r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*+:[ \t]*+\"(?P<value>[A-Za-z0-9_-]{16,4096}+)\"")
+_JWK: Final = re.compile(
+    r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*+:[ \t]*+\"(?P<value>[A-Za-z0-9_-]{16,4096}+)\""
+)
+_AUTH_PAIR: Final = re.compile(
+    r"\b(?:auth|credentials|basic_?auth)[ \t]*+[=:,(][ \t]*+[(\[][ \t]*+[\"'][^\"'\n]{1,80}+"
+    r"[\"'][ \t]*+,[ \t]*+[\"'](?P<value>[^\"'\n]{3,200}+)",
+    re.I,
+)
+_ORACLE: Final = re.compile(
+    r"(?:thin:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)[ \t]++(?:-\w++[ \t]++)?)[\w.$]{1,60}+/"
+    r"(?P<value>[^\s/@\"']{3,200}+)@",
+    re.I,
+)
 _DOCKER: Final = re.compile(
     r"(?:\"auth\"|_auth)[ \t]*+[:=][ \t]*+[\"']?(?P<value>[A-Za-z0-9+/]{6,2048}+={0,2})"
 )
@@ -90,7 +115,9 @@ def _passwords_of_urls(text: str) -> Iterator[Span]:
 def _tokens_of_queries(text: str) -> Iterator[Span]:
     for found in _QUERY.finditer(text):
         value = found["value"]
-        if has_digit(value) and can_be_secret(value, Grade.SECRET, Link.TIGHT):
+        if not _QUERY_NAME.search(found["name"]) or not has_digit(value):
+            continue
+        if can_be_secret(value, Grade.SECRET, Link.TIGHT):
             yield found.span("value")
 
 
@@ -132,7 +159,9 @@ def _aws(text: str) -> Iterator[Span]:
                 yield found.span("value")
 
 
-def _by(pattern: re.Pattern[str], *, is_word_enough: bool = True) -> Callable[[str], Iterator[Span]]:
+def _by(
+    pattern: re.Pattern[str], *, is_word_enough: bool = True
+) -> Callable[[str], Iterator[Span]]:
     """Make a finder of what a group of *pattern* holds."""
 
     def find(text: str) -> Iterator[Span]:
@@ -162,5 +191,7 @@ _FINDERS: Final = (
     (("akia", "asia"), _aws),
     (('"kty"',), _by(_JWK)),
     (("auth",), _by(_DOCKER)),
+    (("thin:", "sqlplus", "sqlldr", "expdp", "impdp", "rman"), _by(_ORACLE)),
+    (("auth", "credentials"), _by(_AUTH_PAIR)),
 )
 """What must be in the lower-cased text for each, and each."""

@@ -34,8 +34,8 @@ _PLACEHOLDER: Final = re.compile(
     r"empty|unset|missing|invalid|valid|env|self|this|input|hidden|redacted|masked|removed|omitted|"
     r"user|username|name|login|email|admin|data|bearer|basic|digest|here|foo|bar|baz|todo|tbd|n/a|"
     r"required|changed|expired|revoked|encrypted|hashed|generated|expected|"
-    r"your[-_ ]?\w.*|(?:my|some|the|an?)[-_ ].*|<.*|\[.*\]|\{.*|\$[a-z_{(].*|%[a-z_]+%?|%\(.*|"
-    r"[*x•.…_-]{2,}|x+[.…]*|.*\.\.\.|.*…|secret-[0-9]+|process\.env.*|os\.environ.*)[.,;:)\]}>]*",
+    r"your[-_ ]?\w.*|(?:my|some|the|an?)[-_ ].*|<.*|\[.*\]|\{[^}]*\}?|\$[a-z_{(].*|%[a-z_]+%?|"
+    r"%\(.*|[*x•.…_-]{2,}|x+[.…]*|.*\.\.\.|.*…|secret-[0-9]+|process\.env.*|os\.environ.*)[.,;:)\]}>]*",
     re.DOTALL,
 )
 _CODE: Final = re.compile(
@@ -45,15 +45,17 @@ _CODE: Final = re.compile(
 )
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z_$]*+$")
 _WORDY: Final = re.compile(
-    r"(?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)(?:[-_. /:](?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+))*+$"
+    r"(?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)"
+    r"(?:[-_. /:](?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+))*+$"
 )
 _PLACE: Final = re.compile(r"(?:[a-z][a-z0-9+.-]{1,12}+://|[~.]{0,2}/[\w.]|[A-Za-z]:\\)")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{20,}+={0,2}$")
 _MEASURE: Final = re.compile(
     r"v?[0-9]++(?:[.,:/-][0-9]++)*+[a-z%]{0,3}$|[0-9]{4}-[0-9]{2}-[0-9]{2}T|[0-9]++-[a-z]++$"
 )
 _TERM: Final = re.compile(
     r"(?:sha|md|utf|base|oauth|http|hs|rs|es|aes|ed|x|p|v|ipv|python|py|node|s|ec|k|log|web|totp|"
-    r"argon|bcrypt|pbkdf|pkcs|tls|ssl|h|u|int|float|uint|i|f)-?[0-9]++(?:-[a-z0-9]++)*+$",
+    r"argon|bcrypt|pbkdf|pkcs|tls|ssl|h|u|int|float|uint|i|f)-?[0-9]++[a-z]?(?:-[a-z]{2,4})?$",
     re.IGNORECASE,
 )
 _FILE: Final = re.compile(r"[\w./-]++\.[a-z]{1,5}(?::[0-9]++)*+$")
@@ -66,6 +68,7 @@ _UPPER: Final = re.compile("[A-Z]")
 _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
 _MIN_CHURN: Final = 0.18
+_MIN_DATA_CHURN: Final = 0.3
 
 
 def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False) -> bool:
@@ -76,7 +79,7 @@ def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False
     if not value or _PLACEHOLDER.fullmatch(value.lower()):
         return False
     if grade is Grade.CODE:
-        return value.isdecimal() and 3 <= len(value) <= 8 or (
+        return (value.isdecimal() and 3 <= len(value) <= 8) or (
             link is not Link.NEAR and len(value) >= 5 and _is_strong(value)
         )
     if link is not Link.QUOTED and _CODE.match(value):
@@ -95,7 +98,7 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
     if _BLANK.search(value):
         words = value.split()
         return 3 < len(words) <= 24 and all(word.islower() and word.isalpha() for word in words)
-    if _PLACE.match(value):
+    if _is_place(value):
         return False
     if link is Link.QUOTED:
         return size >= 3
@@ -110,7 +113,7 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
 
 
 def _can_be_token(value: str, link: Link) -> bool:
-    if _BLANK.search(value) or _PLACE.match(value) or _MEASURE.match(value):
+    if _BLANK.search(value) or _is_place(value) or _MEASURE.match(value):
         return value.isdecimal() and len(value) >= 6
     if _FILE.match(value) and not is_chance(value):
         return False
@@ -123,7 +126,7 @@ def _can_be_token(value: str, link: Link) -> bool:
 
 
 def _can_be_said(value: str, grade: Grade, link: Link) -> bool:
-    if _MEASURE.match(value) or _TERM.match(value) or _FILE.match(value) or _PLACE.match(value):
+    if _MEASURE.match(value) or _TERM.match(value) or _FILE.match(value) or _is_place(value):
         return False
     if _WORDY.match(value) or not _is_strong(value) or _UUID.search(value):
         return False
@@ -132,6 +135,13 @@ def _can_be_said(value: str, grade: Grade, link: Link) -> bool:
     if grade is Grade.PASSWORD and link is Link.SAID:
         return len(value) >= 6
     return len(value) >= 8 and (is_chance(value) or _SYMBOL.search(value) is not None)
+
+
+def _is_place(value: str) -> bool:
+    """Tell paths and addresses from base64, which has slashes too."""
+    if _PLACE.match(value) is None:
+        return False
+    return _BASE64.match(value) is None or churn(value) < _MIN_DATA_CHURN
 
 
 def _is_strong(value: str) -> bool:
@@ -145,7 +155,7 @@ def is_chance(value: str) -> bool:
     """Tell whether letters and digits alternate as they do in no word."""
     if not has_digit(value) or not (_LOWER.search(value) or _UPPER.search(value)):
         return False
-    if _WORDY.match(value) or _FILE.match(value) or _PLACE.match(value):
+    if _WORDY.match(value) or _FILE.match(value) or _is_place(value):
         return False
     if "\\" in value or _UUID.search(value):
         return False

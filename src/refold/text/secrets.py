@@ -10,17 +10,18 @@ from collections.abc import Iterable, Iterator
 
 from refold.text.named_secrets import find_named
 from refold.text.runs import KEY_RUN
+from refold.text.scan import plain_bytes
 from refold.text.secret_blocks import (
     find_cards,
     find_columns,
     find_private_keys,
     find_seed_phrases,
-    join_lines,
 )
 from refold.text.secret_commands import find_on_command_lines
 from refold.text.secret_keys import Span, find_keys, find_known
 from refold.text.secret_names import find_names
 from refold.text.secret_places import find_placed
+from refold.text.unwrapped import join_lines, unescape
 from refold.text.view import TextView
 
 
@@ -32,15 +33,19 @@ def find_secrets(text: str) -> list[Span]:
     ten languages, as names in code and configuration, as headings, in sentences. In doubt it is a
     secret: what is hidden comes back. Linear in the text, whatever the text is.
     """
+    spans = [span for found in _finders(text) for span in found]
+    spans += _keys_across_lines(text)
+    plain = unescape(text)
+    if plain is not None:
+        spans += [plain.span(*span) for found in _finders(plain.text) for span in found]
+    return merged(text, spans)
+
+
+def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
-    return merged(text, (span for spans in _finders(view) for span in spans))
-
-
-def _finders(view: TextView) -> Iterator[Iterable[Span]]:
-    text, lower = view.text, view.lower
-    yield find_keys(text, list(KEY_RUN.spans(view.plain)))
-    yield _wrapped_keys(text)
+    lower = view.lower
     names = list(find_names(text, lower))
+    yield find_keys(text, list(KEY_RUN.spans(view.plain)))
     yield find_named(text, names)
     yield find_columns(text, names)
     yield find_placed(text, lower)
@@ -50,16 +55,13 @@ def _finders(view: TextView) -> Iterator[Iterable[Span]]:
     yield find_seed_phrases(text)
 
 
-def _wrapped_keys(text: str) -> Iterator[Span]:
+def _keys_across_lines(text: str) -> Iterator[Span]:
     """Yield the keys of known services that go on in the next line."""
-    if "\n" not in text:
-        return
-    joined, places = join_lines(text)
-    if len(joined) < len(text):
-        runs = list(KEY_RUN.spans(TextView(joined).plain))
-        for start, end in find_known(joined, runs):
-            if places[end - 1] - places[start] >= end - start:
-                yield places[start], places[end - 1] + 1
+    joined = join_lines(text)
+    if joined is not None:
+        runs = list(KEY_RUN.spans(plain_bytes(joined.text)))
+        for start, end in find_known(joined.text, runs):
+            yield joined.span(start, end)
 
 
 def merged(text: str, spans: Iterable[Span]) -> list[Span]:

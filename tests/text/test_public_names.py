@@ -1,0 +1,36 @@
+"""A secret is no name: it is not listed beside a summary."""
+
+from __future__ import annotations
+
+from refold import compress
+from refold.text.entities import iter_entities
+from refold.text.public_names import without_secrets
+
+PASSWORD = "hunTer2Hunter2"
+FILLER = "The gauge behind the long wall was read again, and Maria Lopez saw no change at all. "
+
+
+def test_other_names_stay() -> None:
+    text = f"Maria Lopez set the password to {PASSWORD} in loadConfig."
+    names = tuple(iter_entities(text))
+    assert PASSWORD in names
+    kept = without_secrets(text, names, iter_entities)
+    assert set(names) - set(kept) == {PASSWORD}
+
+
+def test_an_address_with_a_secret_in_it() -> None:
+    address = "https://example.org/reset?token=FAKE0fake1FAKE2fake3"
+    text = f"Look at {address} and https://example.org/help first."
+    names = tuple(iter_entities(text))
+    assert address in names
+    kept = without_secrets(text, names, iter_entities)
+    assert set(names) - set(kept) == {address}
+
+
+def test_no_secret_beside_a_summary() -> None:
+    text = f"{FILLER * 4}\nMaria Lopez set the password to {PASSWORD}.\n{FILLER * 4}"
+    messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]
+    result = compress(messages, recency_window=0)
+    _, listed, entities = result.messages[0]["content"].partition("entities: ")
+    assert listed
+    assert PASSWORD not in entities

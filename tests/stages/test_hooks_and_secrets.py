@@ -8,7 +8,9 @@ from refold import compress
 from refold.strategies.tokens import TokenVerdict
 
 PASSWORD = "hunTer2Hunter2"
-FILLER = "The gauge behind the long wall was read again, and the gardener wrote it down in the book. "
+FILLER = (
+    "The gauge behind the long wall was read again, and the gardener wrote it down in the book. "
+)
 TEXT = f"{FILLER * 4}\nThe password of the gauge is {PASSWORD} now.\n{FILLER * 4}"
 TALK = [{"role": "user", "content": TEXT}, {"role": "assistant", "content": "Noted."}]
 

@@ -69,17 +69,17 @@ def test_w08_without_a_model_the_sections_are_picked_from_what_was_said() -> Non
 
 
 def test_w08_no_secret_is_a_fact() -> None:
-    said = f"I set the password to hunTer2Hunter2 on build 4711. {'We talked about pots. ' * 60}"
-    turns = [{"role": "user", "content": said}, {"role": "assistant", "content": "Done."}]
-    turns += [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "I do."}]
-    manager = ContextWindowManager(
-        context_limit=260, reserve_output_tokens=100, summary_format="handover", strategy="summarize"
-    )
-    shown = str(manager.fit(turns).messages)
-    assert "- hunTer2Hunter2" not in shown
+    messages = worked()
+    messages[6]["content"] += " The password is hunTer2Hunter2."
+    facts = section(summary_of(manager().fit(messages)), "Facts")
+    assert "OPS-4411" in facts
+    assert "hunTer2Hunter2" not in facts
+
+
+def test_w08_no_secret_is_on_the_sheet_of_facts() -> None:
     sheet = FactSheet()
-    sheet.add(turns)
-    assert "4711" in sheet.write(400)
+    sheet.add_text('It failed: Error: bad password="hunTer2Hunter2" in ticket OPS-4411.')
+    assert "OPS-4411" in sheet.write(400)
     assert "hunTer2Hunter2" not in sheet.write(400)
 
 

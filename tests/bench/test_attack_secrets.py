@@ -30,6 +30,6 @@ def test_every_door() -> None:
 
 
 def test_without_recorded_text_it_says_so(tmp_path: Path) -> None:
-    done = python(str(BENCH / "secrets.py"), "--data", str(tmp_path))
+    done = python(str(BENCH / "redaction.py"), "--data", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SKIPPED" in done.stdout

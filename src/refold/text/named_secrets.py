@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from refold.text.runs import Span
 from refold.text.secret_names import Grade, Name
 from refold.text.secret_values import Link, can_be_secret
-
-Span = tuple[int, int]
 
 _MAX_VALUE: Final = 256
 """What is longer is looked at only so far; if that is a secret, so is the rest of the run."""
@@ -73,6 +72,7 @@ _LISTS: Final = (
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
+_AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
     r"\s*+(?:(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
@@ -174,9 +174,7 @@ def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span
         return None
     if link is Link.LOOSE and is_last and not tail:
         link = Link.LINE
-    in_call = tail[:1] in {",", ")", ";", "}"} or (
-        tail[:1] == "" and text[end : end + 1] in "\"'`" and end < len(text)
-    )
+    in_call = (tail[:1] or text[end : end + 1]) in _AFTER_ARGUMENT
     if not can_be_secret(value, name.grade, link, in_call=in_call):
         return None
     return start, _whole(text, start, start + len(value))

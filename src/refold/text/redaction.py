@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from refold.text.secret_keys import Span
+from refold.text.runs import Span
 from refold.text.secrets import find_secrets, merged
 
 SecretFinder = Callable[[str], Iterable[Span]]

@@ -7,6 +7,9 @@ from typing import Final
 
 from refold.text.scan import RunTest
 
+Span = tuple[int, int]
+"""Where something begins and ends in a text."""
+
 _ALPHANUMERIC: Final = string.ascii_letters + string.digits
 KEY_LENGTH: Final = 20
 DATA_LENGTH: Final = 40

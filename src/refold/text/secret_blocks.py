@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from refold.text.runs import Span
 from refold.text.secret_names import Grade, Name
 from refold.text.secret_values import Link, can_be_secret
-
-Span = tuple[int, int]
 
 _ARMOR: Final = re.compile(
     r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)? ?-{4,5}"

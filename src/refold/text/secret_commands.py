@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-Span = tuple[int, int]
+from refold.text.runs import Span
 
 _LINE: Final = r"[^\n|;]{0,300}?"
 _WORD: Final = r"[\\\"']{0,2}(?P<value>[^\s\"'\\|;-][^\s\"'\\|;]{2,200}+)"

@@ -12,9 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from refold.text.randomness import churn, has_digit
-
-Span = tuple[int, int]
-"""Where a secret begins and ends in a text."""
+from refold.text.runs import Span
 
 # The needle is a literal of the pattern, looked for first. What stands before is checked in Python.
 _SHAPES: Final = (

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from refold.text.randomness import has_digit
+from refold.text.runs import Span
 from refold.text.secret_names import Grade
 from refold.text.secret_values import Link, can_be_secret, is_chance
-
-Span = tuple[int, int]
 
 _MAX: Final = 1_024
 
@@ -159,20 +158,13 @@ def _aws(text: str) -> Iterator[Span]:
                 yield found.span("value")
 
 
-def _by(
-    pattern: re.Pattern[str], *, is_word_enough: bool = True
-) -> Callable[[str], Iterator[Span]]:
-    """Make a finder of what a group of *pattern* holds."""
+def _by(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what a group of *pattern* holds, if that is no variable."""
 
     def find(text: str) -> Iterator[Span]:
         for found in pattern.finditer(text):
             kind = found.lastgroup
-            if kind is None:
-                continue
-            value = found[kind]
-            if not value.startswith(("$(", "${", "<", "{")) and (
-                is_word_enough or not value.isalpha()
-            ):
+            if kind is not None and not found[kind].startswith(("$(", "${", "<", "{")):
                 yield found.span(kind)
 
     return find

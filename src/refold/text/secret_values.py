@@ -44,6 +44,7 @@ _CODE: Final = re.compile(
     r"|[\[({]|->|=>"
 )
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z_$]*+$")
+_NUMBERED: Final = re.compile(r"\w++$")
 _WORDY: Final = re.compile(
     r"(?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)"
     r"(?:[-_. /:](?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+))*+$"
@@ -102,14 +103,14 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
         return False
     if link is Link.QUOTED:
         return size >= 3
-    if _IDENTIFIER.match(value):
-        if link is Link.TIGHT:
+    if _IDENTIFIER.match(value):  # may be a variable as well
+        if in_call or link is Link.TIGHT:
             return not in_call
         is_word = value.isalpha() and (value[1:].islower() or value.isupper())
-        return not in_call and link is Link.LINE and is_word and size >= 5
-    return size >= (3 if link is Link.TIGHT else 4) and not (
-        in_call and re.fullmatch(r"\w+", value) is not None and link is Link.LOOSE and size < 8
-    )
+        return link is Link.LINE and is_word and size >= 5
+    if in_call and link is Link.LOOSE and _NUMBERED.match(value):
+        return size >= 8
+    return size >= (3 if link is Link.TIGHT else 4)
 
 
 def _can_be_token(value: str, link: Link) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from refold.text.named_secrets import find_named
-from refold.text.runs import KEY_RUN
+from refold.text.runs import KEY_RUN, Span
 from refold.text.scan import plain_bytes
 from refold.text.secret_blocks import (
     find_cards,
@@ -18,7 +18,7 @@ from refold.text.secret_blocks import (
     find_seed_phrases,
 )
 from refold.text.secret_commands import find_on_command_lines
-from refold.text.secret_keys import Span, find_keys, find_known
+from refold.text.secret_keys import find_keys, find_known
 from refold.text.secret_names import find_names
 from refold.text.secret_places import find_placed
 from refold.text.unwrapped import join_lines, unescape

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-Span = tuple[int, int]
+from refold.text.runs import Span
 
 _BREAK: Final = re.compile(
     r"(?<=[A-Za-z0-9_-])(?:\\?\r?\n[ \t>|]*+|([\"'])[ \t]*+[\\+]?\r?\n[ \t]*+\1)(?=[A-Za-z0-9_-])"

@@ -5,8 +5,8 @@ A fixture has texts with their secrets in double brackets. Recorded conversation
 the figure is an upper bound.
 
 examples:
-  python bench/secrets.py
-  python bench/secrets.py --show 20
+  python bench/redaction.py
+  python bench/redaction.py --show 20
 """
 
 from __future__ import annotations

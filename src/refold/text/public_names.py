@@ -20,6 +20,13 @@ _ROOTS: Final = (
     "sshpass", " -u", " -p", "machine ", "identified", "login",
 )  # fmt: skip
 """In lower case, what is in the words of `secret_names` or around them."""
+_FAR_ROOTS: Final = (
+    "密", "口令", "令牌", "凭", "憑", "秘钥", "私钥", "授权", "访问码", "验证", "パス", "鍵", "キー",
+    "トークン", "シークレット", "合言葉", "コード", "番号", "парол", "токен", "ключ", "секрет",
+    "данные", "пин", "비밀", "암호", "토큰", "키", "인증", "clé", "schlüssel", "lösen", "hasło",
+    "şifre", "jelszó", "كلمة", "पास", "mật", "รหัส", "código",
+)  # fmt: skip
+"""The same beyond ASCII."""
 
 
 def without_secrets(
@@ -44,10 +51,12 @@ def without_secrets(
 
 def _may_announce(text: str) -> bool:
     """Tell at little cost whether there may be a word that announces secrets."""
-    if not text.isascii():
-        return True
     lower = text.lower()
-    for root in _ROOTS:  # noqa: SIM110 - `any` costs more than the searches
-        if root in lower:
+    return _has_any(lower, _ROOTS) or (not lower.isascii() and _has_any(lower, _FAR_ROOTS))
+
+
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - `any` costs more than the searches
+        if word in text:
             return True
     return False

@@ -20,12 +20,13 @@ _ROOTS: Final = (
     "sshpass", " -u", " -p", "machine ", "identified", "login",
 )  # fmt: skip
 """In lower case, what is in the words of `secret_names` or around them."""
-_FAR_ROOTS: Final = (
-    "密", "口令", "令牌", "凭", "憑", "秘钥", "私钥", "授权", "访问码", "验证", "パス", "鍵",
-    "キー", "トークン", "シークレット", "合言葉", "コード", "番号", "парол", "токен", "ключ", "секрет",
-    "данные", "пин", "비밀", "암호", "토큰", "키", "인증", "clé", "schlüssel", "lösen", "hasło",
-    "şifre", "jelszó", "كلمة", "पास", "mật", "รหัส", "código",
-)  # fmt: skip
+_FAR_ROOTS: Final = tuple(
+    (
+        "密 口令 令牌 凭 憑 秘钥 私钥 授权 访问码 验证 パス 鍵 キー トークン "
+        "シークレット 合言葉 コード 番号 парол токен ключ секрет данные пин 비밀 암호 "
+        "토큰 키 인증 clé schlüssel lösen hasło şifre jelszó كلمة पास mật รหัส código"
+    ).split()
+)
 """The same beyond ASCII."""
 
 

@@ -59,7 +59,7 @@ _TERM: Final = re.compile(
     r"argon|bcrypt|pbkdf|pkcs|tls|ssl|h|u|int|float|uint|i|f)-?[0-9]++[a-z]?(?:-[a-z]{2,4})?$",
     re.IGNORECASE,
 )
-_FILE: Final = re.compile(r"[\w./-]++\.[a-z]{1,5}(?::[0-9]++)*+$")
+_FILE: Final = re.compile(r"[\w./-]+\.[a-z]{1,5}(?::[0-9]++)*+$")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ARGUMENT: Final = re.compile(r"[\w.-]++=|[@/(]|.*[\\<>]|[a-z_]++[0-9]{0,2}$")
 """What stands near such words in talk about code: `legacy=True`, `@host`, `new_password1`."""

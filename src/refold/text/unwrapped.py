@@ -10,7 +10,8 @@ from typing import Final
 from refold.text.runs import Span
 
 _BREAK: Final = re.compile(
-    r"(?<=[A-Za-z0-9_-])(?:\\?\r?\n[ \t>|]*+|([\"'])[ \t]*+[\\+]?\r?\n[ \t]*+\1)(?=[A-Za-z0-9_-])"
+    r"(?<=[A-Za-z0-9_-])(?:\\?\r?\n[ \t>|]*+"
+    r"|\"[ \t]*+[\\+]?\r?\n[ \t]*+\"|'[ \t]*+[\\+]?\r?\n[ \t]*+')(?=[A-Za-z0-9_-])"
 )
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 

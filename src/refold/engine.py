@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, TypeVar
 
 from refold.asking import Asker, Tally, run
@@ -12,13 +13,14 @@ from refold.classifiers import as_classifier
 from refold.errors import BudgetError, ConfigError
 from refold.events import Listener
 from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
-from refold.formats import load
+from refold.formats import Loader, load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
+from refold.model.wire import clone_message
 from refold.options import Options
 from refold.quality.report import measure
-from refold.render import Rendering, render
+from refold.render import Rendering, provenance_of, render
 from refold.restore import looks_folded
 from refold.result import BudgetReport, Result
 from refold.stages import Analyses
@@ -81,6 +83,8 @@ class Engine:
             check_store(store)
         self.options = options
         self._store = store
+        if options.profile != "balanced":
+            import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
         self.asker = Asker(
             summarizer=None if summarizer is None else guard(summarizer),
@@ -210,6 +214,11 @@ class Engine:
     def render(self, plan: Sequence[Fold]) -> Rendering:
         """Write *plan* out as messages and originals."""
         return render(plan, version=self.options.source_version)
+
+    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int) -> Message:
+        """Read the message that *fold* has become, so that it can be folded again."""
+        loaded = Loader(fold.sources[0].format).load(clone_message(wire), index)
+        return loaded.changed(provenance=provenance_of(fold.sources, self.options.source_version))
 
     def save(self, rendering: Rendering) -> None:
         """Put the originals into the store, if there is one."""

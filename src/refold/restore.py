@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from refold.model.provenance import TAG, Provenance, link_key, read_provenance
 from refold.model.wire import clone_message, digest, spell
@@ -25,6 +25,20 @@ class Lookup(Protocol):
     def key_of(self, provenance: Provenance, place: int) -> str:
         """Return the key of the original at *place* of *provenance*."""
         ...
+
+
+_ROOM: Final = 1_000
+_TIMES: Final = 100
+
+
+def most_messages(listed: int) -> int:
+    """Return how many messages may come out of records that list so many.
+
+    A record lists every message behind it, so what comes out is about as much as is listed; more
+    only where equal messages share a record. A hundred times as much is nobody's conversation but
+    a few records that unfold into each other.
+    """
+    return _ROOM + _TIMES * listed
 
 
 @dataclass(slots=True)

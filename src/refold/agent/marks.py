@@ -14,7 +14,7 @@ class Marks:
 
     trigger: float = 0.9
     """Fold when the view has grown to this share of the budget."""
-    landing: float = 0.6
+    landing: float = 0.5
     """Fold down to this share, so that the next fold is far off."""
     min_gain: float = 0.1
     """Do not fold for less than this share of the budget, unless it must be."""

@@ -1,23 +1,37 @@
-"""Sessions on disk: everything that is needed to go on, written as JSON into a store."""
+"""Sessions on disk: everything that is needed to go on, written as JSON into a store.
+
+Whatever is written has its own digest for a name, and whatever is read must have it still: damage
+is found before anything is made of it. The conversation and its originals only ever get longer, so
+their names are written in lists of a fixed length, of which a later save finds all but the last in
+the store.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
-from refold.errors import ConfigError, StoreError
+from refold.agent.standing import Item
+from refold.errors import ConfigError, MessageError, StoreError
+from refold.formats import Loader
 from refold.model.message import Message
-from refold.model.plan import Fold, Outcome
+from refold.model.plan import Fold, kept_fold
+from refold.model.provenance import LINK_PREFIX, Provenance
 from refold.model.wire import clone, digest
 from refold.options import Options
+from refold.restore import most_messages
 from refold.stores.base import Store
 
-_VERSION = 2
-_HOOKS = ("counter", "entropy_scorer", "ml_token_classifier")
+_VERSION: Final = 3
+_HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
-_KEY_PREFIX = "refold:session:"
+_KEY_PREFIX: Final = "refold:session:"
+_LIST_PREFIX: Final = "refold:list:"
+_LIST_LENGTH: Final = 128
+"""Names in a list: the last list of 20,000 messages is then as long as the list of all lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +40,31 @@ class State:
 
     options: Options
     messages: list[dict[str, Any]]
-    folds: list[dict[str, Any]]
+    verbatim: dict[str, Any]
+    items: list[dict[str, Any]]
+    stand_ins: dict[str, Any]
+    """What is shown for several messages, by digest."""
     facts: dict[str, Any]
 
-    def plan(self, messages: Sequence[Message]) -> list[Fold]:
-        """Rebuild the plan over the loaded messages."""
-        return [
-            Fold(
-                sources=tuple(messages[fold["first"] : fold["last"] + 1]),
-                texts={int(number): text for number, text in fold["texts"].items()},
-                outcomes=tuple(
-                    tuple(Outcome(*outcome) for outcome in row) for row in fold["outcomes"]
-                ),
-                is_rolled=fold["is_rolled"],
-            )
-            for fold in self.folds
-        ]
+    def rebuild(self, given: Sequence[Message]) -> Iterator[tuple[Fold, dict[str, Any]]]:
+        """Yield the fold of each message of the view, and what was saved of it."""
+        for place, item in enumerate(self.items):
+            shared = item.get("shared")
+            if shared is None:
+                source = given[item["first"]].changed(index=place)
+                texts = {int(number): text for number, text in item["texts"].items()}
+            else:
+                loaded = Loader(shared["format"]).load(
+                    self.stand_ins[shared["name"]], item["first"]
+                )
+                provenance = Provenance.from_wire(shared["provenance"])
+                source = loaded.changed(index=place, provenance=provenance)
+                texts = {}
+            if texts:
+                fold = Fold(sources=(source,), texts=texts, is_rolled=item["is_rolled"])
+            else:
+                fold = kept_fold(source, "already_compressed" if shared else "not_folded_yet")
+            yield fold, item
 
 
 def write_state(
@@ -49,40 +72,108 @@ def write_state(
     *,
     options: Options,
     messages: Sequence[Message],
-    plan: Sequence[Fold],
+    items: Sequence[Item],
+    verbatim: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    originals = {message.digest: clone(message.wire) for message in messages}
+    entries: dict[str, Any] = {message.digest: clone(message.wire) for message in messages}
+    entries |= {item.source.digest: clone(item.source.wire) for item in items if item.is_shared}
+    originals = [[key, digest(value)] for key, value in verbatim.items()]
+    entries |= {name: verbatim[key] for key, name in originals}
+    entries |= {key: value for key, value in verbatim.items() if key.startswith(LINK_PREFIX)}
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
-        "messages": [message.digest for message in messages],
-        "plan": [_fold_to_wire(fold) for fold in plan],
+        "messages": _write_list([message.digest for message in messages], entries),
+        "verbatim": _write_list(originals, entries),
+        "items": list(map(_item_to_wire, items)),
         "facts": dict(facts),
     }
     key = _KEY_PREFIX + digest(state)
-    store.put({**originals, key: state})
+    store.put({**entries, key: state})
     return key
+
+
+def _write_list(values: Sequence[Any], entries: dict[str, Any]) -> list[str]:
+    """Add *values* to *entries*, in lists of a fixed length; return the names of these."""
+    parts = [list(values[n : n + _LIST_LENGTH]) for n in range(0, len(values), _LIST_LENGTH)]
+    names = [_LIST_PREFIX + digest(part) for part in parts]
+    entries.update(zip(names, parts, strict=True))
+    return names
 
 
 def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> State:
     """Read a session back; *choices* replace or complete its options."""
     state = store.get([key]).get(key)
-    if not isinstance(state, dict):
+    if not isinstance(state, dict) or not key.startswith(_KEY_PREFIX):
         raise StoreError(f"the store has no session {key!r}; was it saved to another one?")
     if state.get("version") != _VERSION:
         raise StoreError(f"session {key!r} was written by another version of refold")
-    originals = store.get(dict.fromkeys(state["messages"]))
-    missing = [name for name in state["messages"] if name not in originals]
-    if missing:
-        raise StoreError(f"session {key!r} lacks {len(missing)} of its messages in this store")
+    reader = _Reader(store, key)
+    reader.check(state, key.removeprefix(_KEY_PREFIX), "what it says of itself")
+    names = reader.read_list(state["messages"], "messages")
+    originals = reader.read_list(state["verbatim"], "originals")
+    shared = [item["shared"]["name"] for item in state["items"] if item.get("shared")]
+    messages = reader.read(names, "messages")
+    wires = reader.read([name for _, name in originals], "originals")
     return State(
         options=_options_from_wire(state["options"], choices),
-        messages=[originals[name] for name in state["messages"]],
-        folds=state["plan"],
+        messages=[messages[name] for name in names],
+        verbatim={id_: wires[name] for id_, name in originals},
+        items=state["items"],
+        stand_ins=reader.read(shared, "summaries"),
         facts=state["facts"],
     )
+
+
+@contextmanager
+def reading(key: str) -> Iterator[None]:
+    """Turn whatever goes wrong with data that nobody of us wrote into a `StoreError`."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise StoreError(f"session {key!r} is not a session of refold's ({problem})") from error
+    except (MessageError, re.error) as error:
+        raise StoreError(f"session {key!r} cannot be read: {error}") from error
+
+
+class _Reader:
+    """Reads what belongs to one session, and believes nothing that is not as it was written."""
+
+    def __init__(self, store: Store, key: str) -> None:
+        self._store = store
+        self._key = key
+
+    def read(self, names: Sequence[str], what: str) -> dict[str, Any]:
+        """Return the values with these names."""
+        found = self._store.get(dict.fromkeys(names))
+        missing = sum(name not in found for name in names)
+        if missing:
+            raise StoreError(f"session {self._key!r} lacks {missing} of its {what} in this store")
+        for place, name in enumerate(names):
+            self.check(found[name], name.removeprefix(_LIST_PREFIX), f"{what}[{place}]")
+        return found
+
+    def read_list(self, names: Sequence[str], what: str) -> list[Any]:
+        """Return what stands in the lists with these names."""
+        found = self.read(names, f"lists of {what}")
+        most = most_messages(len(names) + sum(map(len, found.values())))
+        if sum(len(found[name]) for name in names) > most:
+            raise StoreError(
+                f"session {self._key!r} has more than {most} {what}, most of them "
+                "many times: nobody has saved that"
+            )
+        return [value for name in names for value in found[name]]
+
+    def check(self, value: object, name: str, what: str) -> None:
+        """Refuse a value that is not the one that was written."""
+        if digest(value) != name:
+            raise StoreError(
+                f"session {self._key!r} is damaged: {what} is not what was saved; "
+                "restore a backup of the store"
+            )
 
 
 def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
@@ -92,17 +183,20 @@ def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
             raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")
 
 
-def _fold_to_wire(fold: Fold) -> dict[str, Any]:
-    return {
-        "first": fold.sources[0].index,
-        "last": fold.sources[-1].index,
-        "texts": {str(number): text for number, text in fold.texts.items()},
-        "is_rolled": fold.is_rolled,
-        "outcomes": [
-            [[o.action, o.reason, o.input_chars, o.output_chars] for o in row]
-            for row in fold.outcomes
-        ],
-    }
+def _item_to_wire(item: Item) -> dict[str, Any]:
+    wire: dict[str, Any] = {"first": item.first, "end": item.end, "unfolded": item.unfolded}
+    source = item.source
+    if item.is_shared and source.provenance is not None:
+        provenance = source.provenance.to_wire()
+        wire["shared"] = {
+            "name": source.digest,
+            "format": source.format,
+            "provenance": provenance,
+        }
+        return wire
+    wire["texts"] = {str(number): text for number, text in item.fold.texts.items()}
+    wire["is_rolled"] = item.fold.is_rolled
+    return wire
 
 
 def _options_to_wire(options: Options) -> dict[str, Any]:

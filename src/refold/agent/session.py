@@ -8,20 +8,22 @@ with room to spare, and as late in the list as will do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import repeat
 from typing import Any, Final, Self
 
 from refold.agent.marks import Marks
-from refold.agent.saved import check_given, read_state, write_state
+from refold.agent.saved import State, check_given, read_state, reading, write_state
 from refold.agent.session_report import SessionReport
+from refold.agent.standing import Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
 from refold.errors import BudgetError
 from refold.formats import Loader
 from refold.model.message import Message
-from refold.model.plan import Fold, kept_fold
+from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
 from refold.options import Options
 from refold.result import BudgetReport
@@ -29,7 +31,7 @@ from refold.stages import Analyses, Setting
 from refold.stores.base import Store
 from refold.tokens.choose import factor_of
 
-_MIN_TAIL_TOKENS = 1_000
+_MIN_TAIL_TOKENS: Final = 1_000
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
 _MODELS: Final = ("summarizer", "classifier")
@@ -41,17 +43,12 @@ def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
 
 
-def _hidden_by(folds: Iterable[Fold]) -> frozenset[int]:
-    """Return the indices of the messages that *folds* do not show as they were."""
-    return frozenset(
-        message.index for fold in folds if not fold.is_kept for message in fold.sources
-    )
-
-
 class Session:
     """A conversation that grows: `append` what happens, send what `view` returns.
 
     The messages of a view belong to the session: read them, send them, but do not change them.
+    An exception at any point, such as `KeyboardInterrupt`, leaves the session as it was before the
+    call, or as it is after it.
     """
 
     def __init__(
@@ -75,37 +72,26 @@ class Session:
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
-        self._factor = factor_of(self.options.counter)
-        """What the counter multiplied with when everything was last counted."""
-        self._messages: list[Message] = []
-        self._plan: list[Fold] = []
-        self._shown: list[dict[str, Any]] = []
-        self._settled = 0
-        """How many messages the last fold has dealt with for good; those after it were recent."""
-        self._is_guarded = False
-        """Whether every fold so far was made under a budget, which leaves some messages alone."""
-        self._tokens = 0
-        self._tail_tokens = 0
-        self._unfolded_tokens = 0
-        self._sent = 0
+        self._given: list[Message] = []
+        """The whole conversation; an append that was interrupted may have left one too many."""
+        self._standing = Standing(factor=factor_of(self.options.counter))
+        self._sent: tuple[Standing, int] = (self._standing, 0)
+        """What the last view showed: so many items."""
 
     def __repr__(self) -> str:
-        said = f"messages={len(self._messages)}, tokens={self._tokens}, folds={self.report.folds}"
+        now = self._standing
+        said = f"messages={now.length}, tokens={now.tokens}, folds={now.folds}"
         return f"{type(self).__name__}({said})"
 
     def append(self, message: Mapping[str, Any]) -> None:
         """Add one message; the session keeps its own copy."""
-        index = len(self._messages)
+        index = self._standing.length
+        self._loader.rewind(index)
         loaded = self._loader.load(message, index)
         own = loaded.changed(wire=clone(dict(message)))
         loaded = self._engine.recognize((own,))[0]
-        cost = self._analyses.tokens.message(loaded)
-        self._messages.append(loaded)
-        self._plan.append(kept_fold(loaded, "not_folded_yet"))
-        self._shown.append(clone(loaded.wire))
-        self._tokens += cost
-        self._tail_tokens += cost
-        self._unfolded_tokens += cost
+        self._given[index:] = [loaded]
+        self._standing.append(loaded, self._analyses.tokens.message(loaded))
 
     def extend(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """Add messages in order."""
@@ -115,163 +101,177 @@ class Session:
     @property
     def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
-        return [clone(message.wire) for message in self._messages]
+        return [clone(message.wire) for message in self._given[: self._standing.length]]
 
     def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
-        budget = self.options.token_budget if token_budget is None else token_budget
-        self._recount()
-        plan, kept_to = self._next_plan(budget)
-        first_changed = self._sent
-        if plan is not None:
-            first_changed = min(self._sent, self._adopt(plan))
-        self.report = replace(
-            self.report,
-            messages=len(self._shown),
-            tokens=self._tokens,
-            tokens_unfolded=self._unfolded_tokens,
+        self._standing = self._next(
+            self.options.token_budget if token_budget is None else token_budget
+        )
+        now = self._standing
+        first_changed = self._first_changed()
+        self.report = SessionReport(
+            messages=len(now.items),
+            tokens=now.tokens,
+            tokens_unfolded=now.unfolded_tokens,
             first_changed=first_changed,
-            cached_share=self._share_before(first_changed),
+            cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
             counter_failures=self._analyses.tokens.failures,
-            budget=kept_to or self.report.budget,
+            folds=now.folds,
+            budget=now.budget,
             model=self._tally.report() if self._engine.asker.is_there else None,
         )
-        self._sent = len(self._shown)
-        return list(self._shown)
+        self._sent = (now, len(now.items))
+        return [item.wire for item in now.items]
 
     async def aview(self, token_budget: int | None = None) -> list[Any]:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
 
-    def _recount(self) -> None:
+    def _first_changed(self) -> int:
+        """Return the place of the first message that the last view did not show there."""
+        before, count = self._sent
+        if before is self._standing:
+            return count
+        same = 0
+        for old, new in zip(before.items[:count], self._standing.items, strict=False):
+            if old.wire is not new.wire:
+                break
+            same += 1
+        return same
+
+    def _next(self, budget: int | None) -> Standing:
+        """Decide whether to fold now, and how; return what to show."""
+        now = self._counted()
+        if not self.report.messages:
+            return self._fold_all(now, budget)
+        if budget is None:
+            grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * now.tokens)
+            now = replace(now, is_guarded=False) if now.is_guarded else now
+            return self._adopt(now, self._fold_tail(now, {})) if grown else now
+        aim = self._engine.aim(budget, self._analyses.tokens)
+        if not now.is_guarded:
+            # Without a budget, what no budget may touch may have been folded.
+            guarded = find_untouchable(self._given[: now.length], self.options)
+            if any(
+                not item.is_as_given and not guarded.keys().isdisjoint(range(item.first, item.end))
+                for item in now.items
+            ):
+                items = unshare(now.items, self._given, guarded, self._analyses.tokens)
+                return self._fold_all(replace(now, items=items), budget)
+            now = replace(now, is_guarded=True)
+        if now.tokens <= self.marks.trigger * aim:
+            return now
+        plan = self._fold_tail(now, find_untouchable(_sources(now), self.options))
+        cost = sum(map(self._analyses.tokens.fold, plan))
+        if cost <= self.marks.landing * aim:
+            return self._adopt(now, plan)
+        if now.tokens <= aim and now.tokens - cost < self.marks.min_gain * aim:
+            return now
+        return self._fold_all(now, budget, target=int(self.marks.landing * aim))
+
+    def _counted(self) -> Standing:
         """Count everything anew once the counter has learned that it was off by more than a bit."""
-        growth = factor_of(self.options.counter) / self._factor
+        now, factor = self._standing, factor_of(self.options.counter)
+        growth = factor / now.factor
         if abs(growth - 1) <= _FACTOR_SLACK:
-            return
-        self._factor *= growth
-        self._tail_tokens = round(self._tail_tokens * growth)
+            return now
         tokens = self._analyses.tokens
         tokens.forget()
-        self._tokens = self._price(self._plan)
-        self._unfolded_tokens = sum(map(tokens.message, self._messages))
+        return replace(now, items=count_anew(now.items, tokens, growth), factor=factor)
 
-    def _next_plan(self, budget: int | None) -> tuple[list[Fold] | None, BudgetReport | None]:
-        """Decide whether to fold now, and how."""
-        if not self.report.messages:
-            return self._fold_all(budget)
-        if budget is None:
-            self._is_guarded = False
-            grown = self._tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * self._tokens)
-            return (self._fold_tail({}) if grown else None), None
-        aim = self._engine.aim(budget, self._analyses.tokens)
-        if not self._is_guarded:
-            self._is_guarded = True
-            # Without a budget, what no budget may touch may have been folded.
-            if _hidden_by(self._plan) & find_untouchable(self._messages, self.options).keys():
-                return self._fold_all(budget)
-        if self._tokens <= self.marks.trigger * aim:
-            return None, None
-        plan = self._fold_tail(find_untouchable(self._messages, self.options))
-        cost = self._price(plan)
-        if cost <= self.marks.landing * aim:
-            return plan, None
-        if self._tokens <= aim and self._tokens - cost < self.marks.min_gain * aim:
-            return None, None
-        return self._fold_all(budget, target=int(self.marks.landing * aim))
-
-    def _fold_all(
-        self, budget: int | None, target: int | None = None
-    ) -> tuple[list[Fold], BudgetReport | None]:
-        """Fold the whole conversation anew, from the originals."""
-        self._is_guarded = budget is not None
+    def _fold_all(self, now: Standing, budget: int | None, target: int | None = None) -> Standing:
+        """Fold everything that is in view, from the originals where there is one."""
         options = replace(self.options, token_budget=budget)
+        sources = _sources(now)
         plan, report = self._engine.settle(
-            lambda: self._engine.plan(self._messages, self._analyses, options, target),
+            lambda: self._engine.plan(sources, self._analyses, options, target),
             self._analyses,
             self._tally,
         )
+        report = report and _with_indices(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
-        return list(plan), report
+        return self._adopt(
+            replace(now, is_guarded=budget is not None, budget=report or now.budget), plan
+        )
 
-    def _fold_tail(self, pinned: Mapping[int, str]) -> list[Fold]:
+    def _fold_tail(self, now: Standing, pinned: Mapping[int, str]) -> Plan:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
-        settled = self._settled_folds()
-        hidden = _hidden_by(self._plan[:settled])
+        settled = now.items[: now.settled]
+        sources = _sources(now)
         rest = self._engine.settle(
             lambda: self._engine.plan_rest(
-                self._messages,
+                sources,
                 self._analyses,
-                start=self._settled,
-                hidden=hidden,
+                start=now.settled,
+                hidden=frozenset(n for n, item in enumerate(settled) if not item.is_as_given),
                 pinned=pinned,
             ),
             self._analyses,
             self._tally,
         )
-        return [*self._plan[:settled], *rest]
+        return (*(item.fold for item in settled), *rest)
 
-    def _settled_folds(self) -> int:
-        """Count the folds at the beginning that cover nothing but settled messages."""
-        count = 0
-        while count < len(self._plan) and self._plan[count].sources[-1].index < self._settled:
-            count += 1
-        return count
-
-    def _price(self, plan: Iterable[Fold]) -> int:
-        return sum(map(self._analyses.tokens.fold, plan))
-
-    def _adopt(self, plan: list[Fold]) -> int:
-        """Show *plan* from now on; return the index of the first message that changes."""
-        first = 0
-        for old, new in zip(self._plan, plan, strict=False):
-            if not old.shows_same(new):
-                break
-            first += 1
-        rendering = self._engine.render(plan[first:])
+    def _adopt(self, now: Standing, plan: Plan) -> Standing:
+        """Write *plan* out, and return how the conversation stands then."""
+        rendering = self._engine.render(plan)
         self._engine.save(rendering)
         self.verbatim.update(rendering.verbatim)
-        self._plan = plan
-        self._shown[first:] = rendering.messages
-        self._tokens = self._price(plan)
-        self._tail_tokens = 0
-        self._settled = self._settle_at(plan)
-        if first < len(plan):
-            self.report = replace(self.report, folds=self.report.folds + 1)
-        return first
-
-    def _settle_at(self, plan: list[Fold]) -> int:
-        """Return where the recent messages begin, behind any fold that reaches into them."""
+        items = number_through(
+            map(self._item, plan, rendering.messages, repeat(now.items)), self._analyses.tokens
+        )
+        is_same = len(items) == len(now.items)
+        for place, (old, new) in enumerate(zip(now.items, items, strict=False)):
+            if old.wire != new.wire:
+                is_same = False
+                break
+            items[place] = replace(new, wire=old.wire)
         border = Setting.of(
-            self._messages, self.options, self._analyses, self.options.recency_window
+            _sources(now), self.options, self._analyses, self.options.recency_window
         ).recent_from
-        for fold in plan:
-            if fold.sources[0].index < border <= fold.sources[-1].index:
-                return fold.sources[-1].index + 1
-        return border
+        self._analyses.keep_only({text for item in items for text in item.texts()})
+        return replace(
+            now,
+            items=items,
+            settled=sum(fold.sources[0].index < border for fold in plan),
+            folded=len(items),
+            folds=now.folds + (not is_same),
+        )
 
-    def _share_before(self, index: int) -> float:
-        """Return the share of the view's tokens that stands before *index*."""
-        after = self._price(self._plan[index:])
-        return (self._tokens - after) / self._tokens if self._tokens else 0.0
+    def _item(self, fold: Fold, wire: dict[str, Any], before: Sequence[Item]) -> Item:
+        """Make the item for what a *fold* of the items *before* has become."""
+        behind = before[fold.sources[0].index : fold.sources[-1].index + 1]
+        first = behind[0].first
+        if len(behind) > 1:
+            fold = kept_fold(self._engine.read_back(fold, wire, first), "already_compressed")
+        return Item(
+            fold=fold,
+            wire=wire,
+            first=first,
+            end=behind[-1].end,
+            unfolded=sum(item.unfolded for item in behind),
+        )
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""
+        now = self._standing
         return write_state(
             store,
             options=self.options,
-            messages=self._messages,
-            plan=self._plan,
+            messages=self._given[: now.length],
+            items=now.items,
+            verbatim=self.verbatim,
             facts={
                 "marks": asdict(self.marks),
-                "settled": self._settled,
-                "tail_tokens": self._tail_tokens,
-                "sent": self._sent,
-                "is_guarded": self._is_guarded,
+                "settled": now.settled,
+                "folded": now.folded,
+                "sent": self._sent[1],
+                "is_guarded": now.is_guarded,
                 "models": self._models,
-                "report": self.report.to_dict(),
+                "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),
             },
         )
 
@@ -280,19 +280,56 @@ class Session:
         """Take up a saved session; it goes on byte for byte as if it had never stopped.
 
         Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
-        given must be given again. Other choices replace those that were saved.
+        given must be given again. Other choices replace those that were saved. `StoreError` if
+        anything that was saved is missing or not as it was.
         """
         helpers = _take_helpers(choices)
-        state = read_state(store, key, choices)
-        facts = state.facts
-        check_given(facts.get("models", ()), helpers)
-        session = cls(state.options, store=store, marks=marks or Marks(**facts["marks"]), **helpers)
-        session.extend(state.messages)
-        session._adopt(state.plan(session._messages))
-        session.report = SessionReport.from_dict(facts["report"])
-        session._tally = Tally.of(session.report.model)
-        session._settled = facts["settled"]
-        session._tail_tokens = facts["tail_tokens"]
-        session._sent = facts["sent"]
-        session._is_guarded = facts["is_guarded"]
+        with reading(key):
+            state = read_state(store, key, choices)
+            check_given(state.facts["models"], helpers)
+            marks = marks or Marks(**state.facts["marks"])
+            session = cls(state.options, store=store, marks=marks, **helpers)
+            session.extend(state.messages)
+            session._go_on(state)
         return session
+
+    def _go_on(self, state: State) -> None:
+        """Stand where a saved session stood, all of whose messages were appended."""
+        folds = list(state.rebuild(self._given))
+        rendering = self._engine.render([fold for fold, _ in folds])
+        self._engine.save(rendering)
+        self.verbatim = {**state.verbatim, **rendering.verbatim}
+        items = [
+            Item(
+                fold=fold,
+                wire=wire,
+                first=saved["first"],
+                end=saved["end"],
+                unfolded=saved["unfolded"],
+            )
+            for (fold, saved), wire in zip(folds, rendering.messages, strict=True)
+        ]
+        facts = state.facts
+        self.report = SessionReport.from_dict(facts["report"])
+        self._tally = Tally.of(self.report.model)
+        self._standing = replace(
+            self._standing,
+            items=number_through(items, self._analyses.tokens),
+            settled=facts["settled"],
+            folded=facts["folded"],
+            is_guarded=facts["is_guarded"],
+            folds=self.report.folds,
+            budget=self.report.budget,
+        )
+        self._sent = (self._standing, facts["sent"])
+
+
+def _sources(standing: Standing) -> list[Message]:
+    """Return what the next fold starts from."""
+    return [item.source for item in standing.items]
+
+
+def _with_indices(report: BudgetReport, items: Sequence[Item]) -> BudgetReport:
+    """Let *report* speak of messages of the conversation instead of places in the view."""
+    obstacles = [replace(o, message_index=items[o.message_index].first) for o in report.obstacles]
+    return replace(report, obstacles=tuple(obstacles))

@@ -101,9 +101,20 @@ class Loader:
     def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
         self._format = None if format_name == "auto" else find_format(format_name)
         self._strict_roles = strict_roles
+        self._file_from: int | None = None
+        """Where a record was read that only a session file has: the rest is read as its kind."""
         self._unclaimed: list[Message] = []
         """Messages with ids that we derived, until somebody brings one of their own."""
         self._place_of_id: dict[str, int] = {}
+
+    def rewind(self, index: int) -> None:
+        """Forget what was read at *index* and behind it: it did not become part of anything."""
+        while self._unclaimed and self._unclaimed[-1].index >= index:
+            self._unclaimed.pop()
+        while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
+            self._place_of_id.popitem()
+        if self._file_from is not None and self._file_from >= index:
+            self._format = self._file_from = None
 
     def load(self, raw: object, index: int) -> Message:
         """Read the message that stands at *index*."""
@@ -113,7 +124,8 @@ class Loader:
         # What contains itself is found out first: no reader could end.
         name = None if is_shallow(message) else _digest(message, place)
         reading = format_.read(message, place)
-        if format_.is_file:
+        if format_.is_file and self._format is None:
+            self._file_from = index
             self._format = format_
         if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
             raise MessageError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Container, Iterator, Sequence
+from typing import Final, TypeVar
 
 from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
@@ -15,6 +15,8 @@ from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder, iter_entities, missing_from
 from refold.text.public_names import without_secrets
 from refold.tokens.base import CountedTexts
+
+T = TypeVar("T")
 
 _MAX_ENTITY_CHARS: Final = 120
 
@@ -197,6 +199,22 @@ class Analyses:
         self._kept_tokens.clear()
         self._scorer = SentenceScorer()
 
+    def keep_only(self, texts: Container[str]) -> None:
+        """Forget what is known of all other texts: they will not be looked at again."""
+        self.tokens.keep_only(texts)
+        self.finder.keep_only(texts)
+        self._findings = _only(self._findings, texts)
+        self._units = _only(self._units, texts)
+        self._found = _only(self._found, texts)
+        self._kept_tokens = _only(self._kept_tokens, texts)
+        self._judged = _only(self._judged, texts)
+        self._written = _only(self._written, texts)
+        self._summaries = {
+            key: summary
+            for key, summary in self._summaries.items()
+            if all(text in texts for text in key[0])
+        }
+
     def judgement(self, text: str) -> Judgement | None:
         """Return what a classifier said of *text*, if it was asked and has said something."""
         if self.may_judge and text not in self._judged:
@@ -226,3 +244,8 @@ class Analyses:
         """Remember the answers; what has none is not asked again."""
         self._judged.update((text, answers.judged.get(text)) for text in questions.judge)
         self._written.update((text, answers.written.get(text)) for text in questions.write)
+
+
+def _only(known: dict[str, T], texts: Container[str]) -> dict[str, T]:
+    """Return what is known of *texts*."""
+    return {text: value for text, value in known.items() if text in texts}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -59,6 +59,10 @@ class NameFinder:
         if known is None:
             known = self._known[text] = self._names.find(text)
         return known
+
+    def keep_only(self, texts: Container[str]) -> None:
+        """Forget the names in all other texts."""
+        self._known = {text: names for text, names in self._known.items() if text in texts}
 
     def trace(self, before: Placed, after: Placed) -> tuple[int, int, int]:
         """Count the names *before*, those of them *after*, and those where they were said first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.tokens.counter import ForgivingCounter, TokenCounter
@@ -41,6 +43,11 @@ class CountedTexts:
         """Count everything anew from now on: the counter has learned."""
         self._known.clear()
         self._messages.clear()
+
+    def keep_only(self, texts: Container[str]) -> None:
+        """Forget all other texts, and the sums of messages, which are quick to make again."""
+        self._known = {text: count for text, count in self._known.items() if text in texts}
+        self._messages = {}
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""

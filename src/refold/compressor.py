@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from refold.asking import arun, run
+from refold.checks import check_whole
 from refold.classifiers import Classifier, EscalatingClassifier, create_classifier
 from refold.classifiers.base import confidence_of
 from refold.classifiers.llm import AnswerFunction
@@ -129,9 +130,17 @@ def uncompress(
     store: Store | Mapping[str, Any] | Callable[[str], Any],
     *,
     recursive: bool = True,
+    max_messages: int | None = None,
 ) -> UncompressResult:
-    """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function."""
+    """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function.
+
+    `StoreError` if it gives more than *max_messages*. Without a limit of the caller's, that is
+    1,000 and a hundred times what the messages and the records behind them name: what compressing
+    has written never comes near it, a few records that unfold into each other do.
+    """
     checked = check_list(messages)
+    if max_messages is not None:
+        check_whole("max_messages", max_messages)
     lookup: StoreLookup | MappingLookup
     if isinstance(store, Mapping):
         lookup = MappingLookup(store)
@@ -144,4 +153,4 @@ def uncompress(
             "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
             f"or a look-up function; got {type(store).__name__}"
         )
-    return restore(checked, lookup, recursive=recursive)
+    return restore(checked, lookup, recursive=recursive, max_messages=max_messages)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from refold.errors import StoreError
 from refold.model.provenance import TAG, Provenance, link_key, read_provenance
 from refold.model.wire import clone_message, digest, spell
 from refold.result import UncompressResult
@@ -43,67 +44,111 @@ def most_messages(listed: int) -> int:
 
 @dataclass(slots=True)
 class _Item:
-    """A message on its way back, and the originals it was unfolded from."""
+    """A message on its way back."""
 
     wire: Mapping[str, Any]
-    above: frozenset[str] = frozenset()
+    key: str = ""
+    """The key under which it was found; empty for what was given."""
+    parent: _Item | None = None
+    """The stand-in that it was behind."""
     provenance: Provenance | None = None
-    is_final: bool = False
+    originals: list[_Item] | None = None
+    """What is behind it, if all of that was found."""
+
+    def is_within(self, key: str) -> bool:
+        """Tell whether it was found under *key*, or stood behind what was."""
+        item: _Item | None = self
+        while item is not None and item.key != key:
+            item = item.parent
+        return item is not None
 
 
 @dataclass(slots=True)
 class _Count:
+    """What has come out so far, and what may."""
+
+    messages: int
+    most: int | None
+    """How many messages the caller allows; `None` to go by what is listed."""
+    listed: int = 0
+    """Messages that were given, or that a record names; equal records count once."""
     expanded: int = 0
     missing: dict[str, None] = field(default_factory=dict)
+    records: set[tuple[str, ...]] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    """Keys of stand-ins that were unfolded."""
+
+    def add(self, provenance: Provenance) -> None:
+        """Count what one stand-in stands for, or refuse it: it would be too much."""
+        record = provenance.digests or provenance.ids
+        if record not in self.records:
+            self.records.add(record)
+            self.listed += len(record)
+        self.messages += len(record) - 1
+        self.expanded += 1
+        most = most_messages(self.listed) if self.most is None else self.most
+        if self.messages > most:
+            raise StoreError(
+                f"unfolding gives more than {most} messages, though the records that were read "
+                f"name only {self.listed}; pass max_messages=… if that is what they stand for"
+            )
 
 
 def restore(
-    messages: Sequence[Mapping[str, Any]], lookup: Lookup, *, recursive: bool
+    messages: Sequence[Mapping[str, Any]],
+    lookup: Lookup,
+    *,
+    recursive: bool,
+    max_messages: int | None = None,
 ) -> UncompressResult:
-    """Unfold *messages*; what cannot be found is reported and its stand-in stays."""
-    items = [_Item(message) for message in messages]
-    count = _Count()
-    while True:
-        before = count.expanded
-        items = _unfold_layer(items, lookup, count)
-        if not recursive or count.expanded == before:
-            break
+    """Unfold *messages*; what cannot be found is reported and its stand-in stays.
+
+    `StoreError` if that gives more than *max_messages*; see `most_messages` for the default.
+    """
+    given = [_Item(message) for message in messages]
+    count = _Count(len(given), max_messages, listed=len(given))
+    layer = _unfold(given, lookup, count)
+    while recursive and layer:
+        layer = _unfold(layer, lookup, count)
+    items = _leaves(given)
     return UncompressResult(
         messages=[clone_message(item.wire) for item in items],
         messages_expanded=count.expanded,
-        messages_passthrough=sum(not item.above for item in items),
+        messages_passthrough=sum(item.parent is None for item in items),
         missing_ids=list(count.missing),
         messages_unknown=sum(item.provenance is None and looks_folded(item.wire) for item in items),
     )
 
 
-def _unfold_layer(items: list[_Item], lookup: Lookup, count: _Count) -> list[_Item]:
-    """Replace every stand-in whose originals are all there."""
-    _find_provenance(items, lookup)
-    pending = [item.provenance for item in items if item.provenance and not item.is_final]
-    found = lookup.originals(pending)
-    restored: list[_Item] = []
-    for item in items:
-        if item.provenance is None or item.is_final:
-            item.is_final = True
-            restored.append(item)
-            continue
-        originals = _originals_of(item, item.provenance, found, lookup, count)
-        if originals is None:
-            item.is_final = True
-            restored.append(item)
+def _unfold(layer: Sequence[_Item], lookup: Lookup, count: _Count) -> list[_Item]:
+    """Find what is behind each stand-in of a *layer*; return all of that, the next layer."""
+    _find_provenance(layer, lookup)
+    found = lookup.originals([item.provenance for item in layer if item.provenance])
+    behind: list[_Item] = []
+    for item in layer:
+        if item.provenance is not None:
+            item.originals = _originals_of(item, item.provenance, found, lookup, count)
+            behind += item.originals or ()
+    return behind
+
+
+def _leaves(items: Sequence[_Item]) -> list[_Item]:
+    """Return what has nothing behind it, in reading order."""
+    leaves: list[_Item] = []
+    waiting = list(reversed(items))
+    while waiting:
+        item = waiting.pop()
+        if item.originals is None:
+            leaves.append(item)
         else:
-            count.expanded += 1
-            restored.extend(originals)
-    return restored
+            waiting.extend(reversed(item.originals))
+    return leaves
 
 
 def _find_provenance(items: Iterable[_Item], lookup: Lookup) -> None:
     """Read provenance from metadata, or by content where a message cannot carry it."""
     unlinked: dict[str, list[_Item]] = {}
     for item in items:
-        if item.is_final:
-            continue
         item.provenance = read_provenance(item.wire)
         if item.provenance is None and looks_folded(item.wire):
             unlinked.setdefault(link_key(digest(item.wire)), []).append(item)
@@ -130,15 +175,20 @@ def _originals_of(
     """Return the originals behind a stand-in: all of them, or none and a note of what lacks."""
     originals: list[_Item] = []
     complete = True
+    count.opened.add(item.key)
     for place, id_ in enumerate(provenance.ids):
         key = lookup.key_of(provenance, place)
         wire = _checked(found.get(key), provenance, place)
-        if wire is None or key in item.above:
+        # What was never unfolded cannot be above: so nobody need look, however deep it is.
+        if wire is None or (key in count.opened and item.is_within(key)):
             count.missing.setdefault(id_)
             complete = False
         else:
-            originals.append(_Item(wire, item.above | {key}))
-    return originals if complete else None
+            originals.append(_Item(wire, key, item))
+    if not complete:
+        return None
+    count.add(provenance)
+    return originals
 
 
 def _checked(wire: object, provenance: Provenance, place: int) -> Mapping[str, Any] | None:

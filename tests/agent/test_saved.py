@@ -198,8 +198,12 @@ def test_missing_messages_are_an_error() -> None:
     session = Session()
     session.extend(talk(3))
     key = session.save(store)
+    state = store.get([key])[key]
     poor = MemoryStore()
-    poor.put({key: store.get([key])[key]})
+    poor.put({key: state})
+    with pytest.raises(StoreError, match="lacks 1 of its lists of messages"):
+        Session.resume(key, poor)
+    poor.put(store.get(state["messages"]))
     with pytest.raises(StoreError, match="lacks 3 of its messages"):
         Session.resume(key, poor)
 

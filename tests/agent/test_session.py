@@ -349,7 +349,7 @@ def test_a_budget_folds_at_the_trigger_and_lands_lower() -> None:
         n += 1
     assert session.report.folds == 1
     assert before <= 0.9 * 3_000
-    assert session.report.tokens <= 0.6 * 3_000
+    assert session.report.tokens <= 0.5 * 3_000
 
 
 def test_what_a_counter_learns_holds_for_what_was_counted_before() -> None:
@@ -426,7 +426,7 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
 
 
 def test_marks_have_defaults_and_limits() -> None:
-    assert Marks() == Marks(trigger=0.9, landing=0.6, min_gain=0.1, growth=0.5)
+    assert Marks() == Marks(trigger=0.9, landing=0.5, min_gain=0.1, growth=0.5)
     Marks(trigger=1, landing=1, min_gain=0, growth=1)
 
 
@@ -438,7 +438,7 @@ def test_marks_have_defaults_and_limits() -> None:
         {"landing": 0},
         {"landing": 0.95},
         {"landing": -0.1},
-        {"trigger": 0.5},
+        {"trigger": 0.4},
         {"min_gain": -0.1},
         {"min_gain": 1.5},
         {"growth": -1},

@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from refold.agent.standing import Item
+from refold.agent.standing import Given, Item
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
 from refold.model.provenance import LINK_PREFIX, Provenance
-from refold.model.wire import clone, digest
+from refold.model.wire import digest
 from refold.options import Options
 from refold.restore import most_messages
 from refold.stores.base import Store
@@ -49,43 +49,44 @@ class State:
     def rebuild(self, given: Sequence[Message]) -> Iterator[tuple[Fold, dict[str, Any]]]:
         """Yield the fold of each message of the view, and what was saved of it."""
         for place, item in enumerate(self.items):
-            shared = item.get("shared")
-            if shared is None:
-                source = given[item["first"]].changed(index=place)
-                texts = {int(number): text for number, text in item["texts"].items()}
-            else:
-                loaded = Loader(shared["format"]).load(
-                    self.stand_ins[shared["name"]], item["first"]
-                )
-                provenance = Provenance.from_wire(shared["provenance"])
-                source = loaded.changed(index=place, provenance=provenance)
-                texts = {}
+            source = self._source(item, given).changed(index=place)
+            texts = {int(number): text for number, text in item["texts"].items()}
             if texts:
                 fold = Fold(sources=(source,), texts=texts, is_rolled=item["is_rolled"])
             else:
-                fold = kept_fold(source, "already_compressed" if shared else "not_folded_yet")
+                fold = kept_fold(source, "not_folded_yet")
             yield fold, item
+
+    def _source(self, item: Mapping[str, Any], given: Sequence[Message]) -> Message:
+        """Return what the next fold starts from."""
+        first: int = item["first"]
+        shared = item.get("shared")
+        if shared is None:
+            return given[first]
+        wire = self.stand_ins[shared["name"]]
+        loaded = Loader(shared["format"]).load(wire, first)
+        return loaded.changed(provenance=Provenance.from_wire(shared["provenance"]))
 
 
 def write_state(
     store: Store,
     *,
     options: Options,
-    messages: Sequence[Message],
+    given: Sequence[Given],
     items: Sequence[Item],
     verbatim: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    entries: dict[str, Any] = {message.digest: clone(message.wire) for message in messages}
-    entries |= {item.source.digest: clone(item.source.wire) for item in items if item.is_shared}
+    entries: dict[str, Any] = dict(given)
+    entries |= {item.source.digest: item.source.wire for item in items if item.is_shared}
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
     entries |= {key: value for key, value in verbatim.items() if key.startswith(LINK_PREFIX)}
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
-        "messages": _write_list([message.digest for message in messages], entries),
+        "messages": _write_list([name for name, _ in given], entries),
         "verbatim": _write_list(originals, entries),
         "items": list(map(_item_to_wire, items)),
         "facts": dict(facts),
@@ -184,18 +185,20 @@ def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
 
 
 def _item_to_wire(item: Item) -> dict[str, Any]:
-    wire: dict[str, Any] = {"first": item.first, "end": item.end, "unfolded": item.unfolded}
+    wire: dict[str, Any] = {
+        "first": item.first,
+        "end": item.end,
+        "unfolded": item.unfolded,
+        "texts": {str(number): text for number, text in item.fold.texts.items()},
+        "is_rolled": item.fold.is_rolled,
+    }
     source = item.source
     if item.is_shared and source.provenance is not None:
-        provenance = source.provenance.to_wire()
         wire["shared"] = {
             "name": source.digest,
             "format": source.format,
-            "provenance": provenance,
+            "provenance": source.provenance.to_wire(),
         }
-        return wire
-    wire["texts"] = {str(number): text for number, text in item.fold.texts.items()}
-    wire["is_rolled"] = item.fold.is_rolled
     return wire
 
 

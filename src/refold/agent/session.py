@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from refold.agent.marks import Marks
 from refold.agent.saved import State, check_given, read_state, reading, write_state
 from refold.agent.session_report import SessionReport
-from refold.agent.standing import Item, Standing, count_anew, number_through, unshare
+from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine
@@ -72,7 +72,7 @@ class Session:
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
-        self._given: list[Message] = []
+        self._given: list[Given] = []
         """The whole conversation; an append that was interrupted may have left one too many."""
         self._standing = Standing(factor=factor_of(self.options.counter))
         self._sent: tuple[Standing, int] = (self._standing, 0)
@@ -90,7 +90,7 @@ class Session:
         loaded = self._loader.load(message, index)
         own = loaded.changed(wire=clone(dict(message)))
         loaded = self._engine.recognize((own,))[0]
-        self._given[index:] = [loaded]
+        self._given[index:] = [(loaded.digest, loaded.wire)]
         self._standing.append(loaded, self._analyses.tokens.message(loaded))
 
     def extend(self, messages: Iterable[Mapping[str, Any]]) -> None:
@@ -101,7 +101,7 @@ class Session:
     @property
     def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
-        return [clone(message.wire) for message in self._given[: self._standing.length]]
+        return [clone(wire) for _, wire in self._given[: self._standing.length]]
 
     def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
@@ -154,12 +154,10 @@ class Session:
         aim = self._engine.aim(budget, self._analyses.tokens)
         if not now.is_guarded:
             # Without a budget, what no budget may touch may have been folded.
-            guarded = find_untouchable(self._given[: now.length], self.options)
-            if any(
-                not item.is_as_given and not guarded.keys().isdisjoint(range(item.first, item.end))
-                for item in now.items
-            ):
-                items = unshare(now.items, self._given, guarded, self._analyses.tokens)
+            given = self._read_given(now.length)
+            wanted = set(find_untouchable(given, self.options))
+            if any(item.hides(wanted) for item in now.items):
+                items = unshare(now.items, given, wanted, self._analyses.tokens)
                 return self._fold_all(replace(now, items=items), budget)
             now = replace(now, is_guarded=True)
         if now.tokens <= self.marks.trigger * aim:
@@ -171,6 +169,12 @@ class Session:
         if now.tokens <= aim and now.tokens - cost < self.marks.min_gain * aim:
             return now
         return self._fold_all(now, budget, target=int(self.marks.landing * aim))
+
+    def _read_given(self, length: int) -> tuple[Message, ...]:
+        """Read the conversation once more."""
+        loader = Loader(self.options.format)
+        given = enumerate(self._given[:length])
+        return self._engine.recognize(tuple(loader.load(wire, index) for index, (_, wire) in given))
 
     def _counted(self) -> Standing:
         """Count everything anew once the counter has learned that it was off by more than a bit."""
@@ -261,7 +265,7 @@ class Session:
         return write_state(
             store,
             options=self.options,
-            messages=self._given[: now.length],
+            given=self._given[: now.length],
             items=now.items,
             verbatim=self.verbatim,
             facts={
@@ -295,7 +299,7 @@ class Session:
 
     def _go_on(self, state: State) -> None:
         """Stand where a saved session stood, all of whose messages were appended."""
-        folds = list(state.rebuild(self._given))
+        folds = list(state.rebuild(_sources(self._standing)))
         rendering = self._engine.render([fold for fold, _ in folds])
         self._engine.save(rendering)
         self.verbatim = {**state.verbatim, **rendering.verbatim}

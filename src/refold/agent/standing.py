@@ -14,9 +14,15 @@ from typing import Any
 
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
-from refold.model.wire import clone
+from refold.model.wire import Wire, clone
 from refold.result import BudgetReport
 from refold.tokens.base import CountedTexts
+
+Given = tuple[str, Wire]
+"""A message of the conversation as it was given, and its digest.
+
+No more than that is kept of what is out of view: the garbage collector would have to look at it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +178,7 @@ def unshare(
 ) -> list[Item]:
     """Replace every summary that hides one of the *wanted* by the messages behind it.
 
-    *given* is the conversation; *wanted* are indices in it.
+    *given* is the whole conversation; *wanted* are indices in it.
     """
     found: list[Item] = []
     for item in items:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
+from refold.formats import KNOWN_ROLES
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.stages import Analyses
 from refold.stages.originals import handle_of
-from refold.stages.tags import summary_tag
-from refold.strategies.prose import JOINT, Units, pack_units
+from refold.stages.tags import Said, read_summary, summary_tag
+from refold.strategies.prose import JOINT, Score, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
@@ -34,13 +36,13 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
         tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
             return _fold(sources, tag)
-    units = _units_of(sources, analyses)
+    stretch = _read_stretch(sources, analyses)
     entities = _entities_of(sources, analyses)
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
         if chars < _MIN_CHARS:
             break
-        tag = _tag(sources, units, entities, chars)
+        tag = _tag(sources, stretch, entities, chars)
         cost = tokens(tag) + MESSAGE_OVERHEAD
         if cost <= room:
             return _fold(sources, tag)
@@ -49,7 +51,16 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
 
 
 def _turns(sources: Sequence[Message]) -> int:
-    return sum(message.is_turn for message in sources)
+    """Count the turns behind *sources*; a summary among them says how many it stands for."""
+    return sum(_read(message).messages for message in sources if message.is_turn)
+
+
+def _read(message: Message) -> Said:
+    """Return what *message* says if it is a summary of ours, and else that it stands for itself."""
+    said = None
+    if message.is_stand_in and len(message.parts) == 1:
+        said = read_summary(message.parts[0].text)
+    return said or Said("", 1)
 
 
 def transcript(sources: Sequence[Message]) -> str:
@@ -59,35 +70,65 @@ def transcript(sources: Sequence[Message]) -> str:
     )
 
 
-def _units_of(sources: Sequence[Message], analyses: Analyses) -> Units:
-    """Return the sentences of all sources in order; each message is a paragraph."""
-    texts: list[str] = []
-    scores: list[float] = []
-    paragraphs: list[int] = []
-    for number, message in enumerate(sources):
-        for part in message.parts:
-            units = analyses.units(part.text)
-            texts += units.texts
-            scores += units.scores
-            paragraphs += [number] * len(units)
-    return Units(texts, scores, paragraphs)
+@dataclass(slots=True)
+class _Stretch:
+    """The sentences of a stretch in order, and who says those of each paragraph."""
+
+    texts: list[str] = field(default_factory=list[str])
+    scores: list[Score] = field(default_factory=list[Score])
+    paragraphs: list[int] = field(default_factory=list[int])
+    speakers: list[str] = field(default_factory=list[str])
+
+    def add(self, role: str, units: Units) -> None:
+        """Add what one message says; each is a paragraph."""
+        self.texts += units.texts
+        self.scores += units.scores
+        self.paragraphs += [len(self.speakers)] * len(units)
+        self.speakers.append(role)
+
+
+def _read_stretch(sources: Sequence[Message], analyses: Analyses) -> _Stretch:
+    """Read *sources*; a summary among them gives back the sentences that it was made of."""
+    stretch = _Stretch()
+    for message in sources:
+        said = _read(message)
+        if said.body:
+            for role, sentence in _lines(said.body, message.role):
+                stretch.add(role, analyses.units(sentence))
+        elif said.messages == 1:
+            for part in message.parts:
+                stretch.add(message.role, analyses.units(part.text))
+    return stretch
+
+
+def _lines(body: str, role: str) -> Iterator[tuple[str, str]]:
+    """Cut the body of a summary into what was put together, each with its speaker."""
+    for piece in body.split(JOINT):
+        head, is_named, text = piece.partition(": ")
+        if is_named and head in KNOWN_ROLES:
+            role = head
+            yield role, text
+        else:
+            yield role, piece
 
 
 def _entities_of(sources: Sequence[Message], analyses: Analyses) -> Iterable[str]:
-    return dict.fromkeys(
-        name
-        for message in sources
-        for part in message.parts
-        for name in analyses.entities(part.text)
-    )
+    return dict.fromkeys(name for message in sources for name in _names_in(message, analyses))
 
 
-def _tag(sources: Sequence[Message], units: Units, entities: Iterable[str], chars: int) -> str:
+def _names_in(message: Message, analyses: Analyses) -> Iterable[str]:
+    said = _read(message)
+    if said.messages > 1:
+        return (*said.entities, *analyses.entities(said.body))
+    return (name for part in message.parts for name in analyses.entities(part.text))
+
+
+def _tag(sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str], chars: int) -> str:
     """Spell a summary of about *chars* characters that says who said what."""
     pieces: list[str] = []
     speaker = ""
-    for place in pack_units(units, chars):
-        role, text = sources[units.paragraphs[place]].role, units.texts[place]
+    for place in pack_units(Units(stretch.texts, stretch.scores, stretch.paragraphs), chars):
+        role, text = stretch.speakers[stretch.paragraphs[place]], stretch.texts[place]
         pieces.append(text if role == speaker else f"{role}: {text}")
         speaker = role
     body = JOINT.join(pieces)
@@ -105,7 +146,7 @@ def _tag(sources: Sequence[Message], units: Units, entities: Iterable[str], char
 
 
 def _fold(sources: Sequence[Message], tag: str) -> Fold:
-    share = int(len(tag) / _turns(sources) + 0.5)
+    share = int(len(tag) / sum(message.is_turn for message in sources) + 0.5)
     rows = tuple(
         (Outcome("compressed", "rolled_up", message.chars, share * message.is_turn),)
         for message in sources

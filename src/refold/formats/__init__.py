@@ -108,9 +108,13 @@ class Loader:
         self._place_of_id: dict[str, int] = {}
 
     def rewind(self, index: int) -> None:
-        """Forget what was read at *index* and behind it: it did not become part of anything."""
+        """Go on at *index*: what was read there and behind it did not become part of anything.
+
+        Of what was read before it only the ids are remembered.
+        """
         while self._unclaimed and self._unclaimed[-1].index >= index:
             self._unclaimed.pop()
+        self._claim_derived()
         while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
             self._place_of_id.popitem()
         if self._file_from is not None and self._file_from >= index:
@@ -155,14 +159,17 @@ class Loader:
 
     def _claim(self, id_: str, index: int) -> None:
         """Refuse an id that is taken; derived ids differ among themselves, by their index."""
-        self._place_of_id.update((message.id, message.index) for message in self._unclaimed)
-        self._unclaimed.clear()
+        self._claim_derived()
         earlier = self._place_of_id.setdefault(id_, index)
         if earlier != index:
             raise MessageError(
                 f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
                 f"messages[{index}].id",
             )
+
+    def _claim_derived(self) -> None:
+        self._place_of_id.update((message.id, message.index) for message in self._unclaimed)
+        self._unclaimed.clear()
 
 
 def _digest(message: Mapping[str, Any], place: str) -> str:
@@ -194,6 +201,7 @@ def _check_message(message: object, index: int) -> Mapping[str, Any]:
 
 __all__ = [
     "FORMATS",
+    "KNOWN_ROLES",
     "Format",
     "Loader",
     "check_list",

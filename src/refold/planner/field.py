@@ -15,6 +15,7 @@ from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
 from refold.planner.survey import Listener, Survey, Voice
 from refold.planner.worth import Turn
+from refold.stages.tags import Shown, read_part
 from refold.tokens.base import CountedTexts
 
 CALLS: Final = -1
@@ -93,6 +94,13 @@ def calls_of(message: Message) -> Iterator[tuple[str, str]]:
         yield from zip(message.calls, message.opaque[-len(message.calls) :], strict=False)
 
 
+def shown_in(message: Message, text: str) -> Shown:
+    """Return what *text* says, without the mark of a digest that *message* may be."""
+    fold = message.provenance
+    digest = read_part(text) if fold is not None and len(fold.ids) > 1 else None
+    return digest or Shown(text, len(text))
+
+
 def read_texts(
     messages: Sequence[Message], tokens: CountedTexts, recoded: Mapping[Key, str]
 ) -> list[Text]:
@@ -107,7 +115,7 @@ def read_texts(
         if message.opaque:
             said.append((CALLS, calls_text(message)))
         for number, original in said:
-            text = recoded.get((message.index, number), original)
+            text = recoded.get((message.index, number)) or shown_in(message, original).body
             if text:
                 call_id = None if number == CALLS else message.parts[number].call_id
                 tool, _, arguments = calls.get(call_id or "", "").partition(" ")

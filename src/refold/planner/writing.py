@@ -9,7 +9,7 @@ from refold.kinds import test_run
 from refold.lossless.line_index import spell_count
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
-from refold.planner.field import CALLS, Text
+from refold.planner.field import CALLS, Text, shown_in
 from refold.planner.gaps import GAP, IDEOGRAPHS, Span, join_spans
 from refold.planner.layout import STUB_TOKENS
 from refold.stages.originals import handle_of
@@ -48,6 +48,14 @@ def _chars(spans: Iterable[Span]) -> int:
     return sum([stop - start for start, stop in spans])
 
 
+def _whole(text: Text) -> int:
+    """Return how many characters *text* had before anything of it was left out."""
+    if text.part == CALLS or text.message.provenance is None:
+        return len(text.text)
+    original = text.message.parts[text.part].text
+    return max(len(text.text), shown_in(text.message, original).whole)
+
+
 def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
     """Fold one message in its place, showing what was *chosen* of its *texts*."""
     handle = handle_of([message])
@@ -61,7 +69,7 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
             rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
         spans, errors = chosen.get(number, NO_PICK)
-        percent = share_shown(_chars(spans), len(text.text))
+        percent = share_shown(_chars(spans), _whole(text))
         tag = part_tag(_show(text, spans, in_place=True), percent, handle, errors)
         if len(tag) < len(part.text):
             shown[number] = tag
@@ -87,7 +95,12 @@ def _dialogue(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def _labelled(role: str, body: str) -> str:
-    """Say who speaks; scripts without blanks between words need none here, and it costs a token."""
+    """Say who speaks; scripts without blanks between words need none here, and it costs a token.
+
+    An earlier digest, without a role, says so itself.
+    """
+    if not role:
+        return body
     return f"{role}:{body}" if body[:1] >= IDEOGRAPHS else f"{role}: {body}"
 
 
@@ -110,11 +123,13 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
     body = "\n".join([_show(text, spans, in_place=False) for text, spans in picks if spans])
     shown = sum([_chars(spans) for _, spans in picks])
     errors = sum([pick.errors for pick in chosen.values()])
-    whole = sum([len(text.text) for text in texts.values()])
+    whole = sum([_whole(text) for text in texts.values()])
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    return Line(message.role, body, shown, whole, errors, outcome)
+    fold = message.provenance
+    role = message.role if fold is None or len(fold.ids) == 1 else ""
+    return Line(role, body, shown, whole, errors, outcome)
 
 
 def write_digest(sources: Sequence[Message], lines: Sequence[Line]) -> Fold:

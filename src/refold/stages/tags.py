@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
 """How a stand-in that refers to another message begins, with the id of that message."""
 
+_MERGED: Final = re.compile(r" \(([0-9]{1,9}) messages merged\)\Z")
+_ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages")
+"""A summary for which there was no room."""
+_PART_HEAD: Final = re.compile(r"\[…(?:([0-9]{1,2})%| #)")
+_GAP_LINE: Final = re.compile(
+    r"(?:[0-9]{1,3}(?: hundred| thousand)*+(?: words| characters)? )?(?:…| )*+"
+)
 _TENTH: Final = 10
 """Percent; a mark that tells no share shows less."""
 
@@ -30,6 +37,40 @@ def summary_tag(
     count = f" ({merged} messages merged)" if merged > 1 else ""
     names = f" | entities: {', '.join(entities)}" if entities else ""
     return f"{head}{text}{count}{names}{_end(handle)}"
+
+
+class Said(NamedTuple):
+    """What a summary says, read back."""
+
+    body: str
+    messages: int
+    """How many messages it stands for."""
+    entities: tuple[str, ...] = ()
+
+
+def read_summary(tag: str) -> Said | None:
+    """Undo `summary_tag`; `None` if *tag* is none. Ids and handles are not part of what it says."""
+    if not tag.startswith("[summary") or not tag.endswith("]"):
+        return None
+    _, is_headed, said = tag[:-1].partition(": ")
+    if not is_headed:
+        return None
+    said, _, _ = _cut_end(said, " | #")
+    said, _, names = _cut_end(said, " | entities: ")
+    count = _MERGED.search(said)
+    body = said[: count.start()] if count else said
+    number = count or _ONLY_COUNT.fullmatch(body)
+    return Said(
+        body="" if number and not count else body,
+        messages=int(number[1]) if number else 1,
+        entities=tuple(names.split(", ")) if names else (),
+    )
+
+
+def _cut_end(text: str, mark: str) -> tuple[str, str, str]:
+    """Cut *text* at the last *mark*; nothing stands behind it if there is none."""
+    before, found, after = text.rpartition(mark)
+    return (before, found, after) if found else (text, "", "")
 
 
 def duplicate_tag(target_id: str, chars: int, handle: str = "") -> str:
@@ -65,6 +106,26 @@ def part_tag(body: str, percent: int, handle: str = "", errors: int = 0) -> str:
     noun = "error" if errors == 1 else "errors"
     note = f" {spell_amount(errors)} {noun} left out" if errors else ""
     return _headed(words, handle, body, note)
+
+
+class Shown(NamedTuple):
+    """What a text or a stretch says of which only a part is shown, read back."""
+
+    body: str
+    """Without the marks of gaps that have a line of their own."""
+    whole: int
+    """About how many characters there were."""
+
+
+def read_part(tag: str) -> Shown | None:
+    """Undo `part_tag`; `None` if *tag* is none."""
+    head, _, body = tag.partition("\n")
+    found = _PART_HEAD.match(head)
+    if found is None:
+        return None
+    share = int(found[1] or _TENTH // 2)
+    lines = [line for line in body.split("\n") if _GAP_LINE.fullmatch(line) is None]
+    return Shown("\n".join(lines), 100 * len(body) // max(1, share))
 
 
 def spell_amount(count: int) -> str:

@@ -99,8 +99,12 @@ class Engine:
         loaded = load(
             messages, format_name=self.options.format, strict_roles=self.options.strict_roles
         )
+        return self.job_of(self.recognize(loaded))
+
+    def job_of(self, messages: tuple[Message, ...]) -> Job:
+        """Begin with messages that were read before."""
         plans_once = self.options.token_budget is None and not self.asker.is_there
-        return Job(self.recognize(loaded), self.new_analyses(keeps_sentences=not plans_once))
+        return Job(messages, self.new_analyses(keeps_sentences=not plans_once))
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; stops where it wants to ask something."""

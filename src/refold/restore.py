@@ -32,6 +32,10 @@ _ROOM: Final = 1_000
 _TIMES: Final = 100
 
 
+class TooManyMessagesError(StoreError):
+    """More messages would come out than the records behind them can mean, or than are allowed."""
+
+
 def most_messages(listed: int) -> int:
     """Return how many messages may come out of records that list so many.
 
@@ -88,7 +92,7 @@ class _Count:
         self.expanded += 1
         most = most_messages(self.listed) if self.most is None else self.most
         if self.messages > most:
-            raise StoreError(
+            raise TooManyMessagesError(
                 f"unfolding gives more than {most} messages, though the records that were read "
                 f"name only {self.listed}; pass max_messages=… if that is what they stand for"
             )

@@ -11,12 +11,21 @@ from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
 from refold.model.message import Message
 from refold.model.plan import Fold
-from refold.model.wire import clone, digest
+from refold.model.wire import clone
 from refold.render import Rendering
 from refold.restore import Lookup, MappingLookup, StoreLookup
 from refold.stores.base import Store
 from refold.tokens.choose import factor_of
-from refold.window.outcome import explain, extended, find_obstacles, first_difference, ids_of
+from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
+from refold.window.outcome import (
+    REUSED,
+    explain,
+    extended,
+    find_obstacles,
+    first_difference,
+    gone_on,
+    ids_of,
+)
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
 from refold.window.pressure import Pressure
@@ -40,20 +49,15 @@ _MAX_MADE: Final = 100
 class Attempt:
     """One list on its way to fitting."""
 
+    history: History
     job: Job
+    firsts: Sequence[int]
+    """Where in the list stands what each message of the job stands for, or begins to."""
     task: Task
-    digests: tuple[str, ...]
-    """Of the messages as they were given."""
-    total: int
-    """Their tokens."""
     current: FitResult | None
     """What can be sent without a new pass, if anything can."""
     is_due: bool
     """Whether a pass is to be made."""
-    turn: int
-    """How often the model has spoken so far."""
-    earlier: Pass | None
-    """The last pass over the beginning of the list."""
 
     @property
     def settled(self) -> FitResult | None:
@@ -85,15 +89,19 @@ class Fitter:
 
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
-        job = self.engine.begin(as_sent(messages))
-        total = total_of(job)
-        digests = tuple(message.digest for message in job.messages)
-        turn = _turn_of(job)
-        earlier = self.passes.find(digests)
-        current, is_due = self._look_back(job, total, available, earlier, soft=soft)
-        if is_due and self.strategy in ("fold", "summarize"):
-            unrolled = unroll(job.messages, self._lookup)
-            job = job if unrolled is None else self.engine.begin(unrolled)
+        earlier = self.passes.find(messages)
+        if earlier is not None and earlier.factor != self._factor and len(messages) > MOST_ANEW:
+            earlier = None  # everything has to be counted anew
+        history = read_history(messages, earlier, self.engine)
+        if history.total <= available and not history.is_anew:  # there is more room than there was
+            history = read_history(messages, None, self.engine)
+        current, is_due = self._look_back(history, available, soft=soft)
+        job, firsts, total = history.job, history.firsts, history.total
+        if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
+            unrolled = unroll(job.messages, self._lookup, MOST_ANEW)
+            if unrolled is not None:
+                job = self.engine.begin([wire for wire, _ in unrolled])
+                firsts = [place for _, place in unrolled]
         task = Task(
             messages=job.messages,
             options=self.engine.options,
@@ -106,14 +114,7 @@ class Fitter:
             is_handover=self.is_handover,
         )
         return Attempt(
-            job=job,
-            task=task,
-            digests=digests,
-            total=total,
-            current=current,
-            is_due=is_due,
-            turn=turn,
-            earlier=earlier,
+            history=history, job=job, firsts=firsts, task=task, current=current, is_due=is_due
         )
 
     def _pinned(self, messages: Sequence[Message]) -> dict[int, str]:
@@ -128,23 +129,17 @@ class Fitter:
         return {i: r for i, r in found.items() if r == "pinned" or not messages[i].chars}
 
     def _look_back(
-        self,
-        job: Job,
-        total: int,
-        available: int,
-        earlier: Pass | None,
-        *,
-        soft: bool,
+        self, history: History, available: int, *, soft: bool
     ) -> tuple[FitResult | None, bool]:
         """Return what can be sent without a new pass, and whether a pass is due all the same."""
-        digests = [message.digest for message in job.messages]
+        total, earlier = history.total, history.earlier
         limit = available * (self.pressure.prepare_at if soft else self.pressure.trigger)
-        own = self.passes.made(digests)
+        own = self.passes.made(history.wires)
         if total <= limit or (own and own.result.tokens_available == available):
-            return _unchanged(job, total, available, own), False
+            return _unchanged(history, available, own), False
         if earlier is not None:
-            tail = job.messages[len(earlier.given) :]
-            tail_tokens = sum(map(job.analyses.tokens.message, tail))
+            tail = history.tail
+            tail_tokens = sum(map(history.job.analyses.tokens.message, tail))
             after = self._tokens_now(earlier) + tail_tokens
             view = extended(earlier.result, tail, total=total, after=after, available=available)
             if view.fits:
@@ -152,10 +147,10 @@ class Fitter:
                 is_calm = (
                     not tail
                     or (earlier.is_stuck and tail_tokens < enough)
-                    or self.pressure.is_spent(earlier.made_at, _turn_of(job))
+                    or self.pressure.is_spent(earlier.made_at, history.turn)
                 )
                 return view, view.tokens_after > limit and not is_calm
-        return (_unchanged(job, total, available) if total <= available else None), True
+        return (_unchanged(history, available) if total <= available else None), True
 
     def _tokens_now(self, earlier: Pass) -> int:
         """Return what the outcome of a pass costs, counted anew if the counter has learned."""
@@ -174,23 +169,23 @@ class Fitter:
 
     def tighter(self, attempt: Attempt) -> Attempt:
         """Return the attempt with less room, for when all that is known is that it was too much."""
-        smaller = max(1, int(_TIGHTER * min(attempt.total, attempt.task.available)))
+        smaller = max(1, int(_TIGHTER * min(attempt.history.total, attempt.task.available)))
         task = replace(attempt.task, available=smaller, target=smaller)
         return replace(attempt, task=task, current=None, is_due=True)
 
     def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
-        task, current = attempt.task, attempt.current
+        task, current, history = attempt.task, attempt.current, attempt.history
         after = task.cost(fitting.plan)
         if current is not None:
             gain = current.tokens_after - after
             if gain < max(1, self.pressure.clear_at_least):
-                self._remember(attempt, current, is_stuck=True)
+                self._remember_stuck(attempt, current)
                 return current
         warnings = pair_warnings(task.messages)
         if ends_in_summary(task, fitting):
             warnings = (*warnings, "it ends with a summary: there was no room for the last results")
-        obstacles = () if after <= task.available else find_obstacles(task)
+        obstacles = () if after <= task.available else find_obstacles(task, attempt.firsts)
         if after > task.available:
             problem = explain(after, task.available, obstacles)
             if self.strict:
@@ -200,7 +195,7 @@ class Fitter:
         result = FitResult(
             messages=rendering.messages,
             fits=after <= task.available,
-            tokens_before=attempt.total,
+            tokens_before=history.total,
             tokens_after=after,
             tokens_available=task.available,
             dropped_ids=tuple(message.id for message in fitting.dropped),
@@ -208,15 +203,30 @@ class Fitter:
             compressed_ids=ids_of(f for f in fitting.plan if _is_shorter(f, fitting)),
             steps=fitting.steps,
             first_changed=first_difference(
-                attempt.digests, [digest(m) for m in rendering.messages]
+                as_sent(history.wires[: len(rendering.messages)]), rendering.messages
             ),
             warnings=warnings,
             obstacles=obstacles,
             verbatim=rendering.verbatim,
             model=attempt.job.tally.report() if self.engine.asker.is_there else None,
         )
-        self._remember(attempt, result)
+        if not history.is_anew and history.earlier is not None:
+            result = gone_on(history.earlier.result, result, fitting.plan)
+        shown = [
+            self._read_back(fold, wire, attempt)
+            for fold, wire in zip(fitting.plan, rendering.messages, strict=True)
+        ]
+        firsts = [attempt.firsts[fold.sources[0].index] for fold in fitting.plan]
+        self._remember(history, result, shown, firsts, made_at=history.turn)
         return result
+
+    def _read_back(self, fold: Fold, wire: dict[str, Any], attempt: Attempt) -> Message:
+        """Read what *fold* has become, for a later pass."""
+        first = fold.sources[0]
+        if fold.is_kept:
+            return first
+        made = self.engine.read_back(fold, wire, attempt.firsts[first.index])
+        return made if len(fold.sources) > 1 else made.changed(id=first.id)
 
     def _render(self, fitting: Fitting) -> Rendering:
         """Write everything out that *fitting* needs to be sent, and to be undone."""
@@ -231,45 +241,57 @@ class Fitter:
         self.engine.save(rendering)
         return rendering
 
-    def _remember(self, attempt: Attempt, result: FitResult, *, is_stuck: bool = False) -> None:
+    def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
+        """Remember that no pass was worth it, so that what can be sent is *current*."""
+        history, earlier = attempt.history, attempt.history.earlier
+        if earlier is None or REUSED not in current.steps:
+            self._remember(history, current, history.job.messages, history.firsts)
+            return
+        shown = (*earlier.shown, *history.tail)
+        firsts = (*earlier.firsts, *range(len(earlier.given), len(history.wires)))
+        self._remember(history, current, shown, firsts)
+
+    def _remember(
+        self,
+        history: History,
+        result: FitResult,
+        shown: Sequence[Message],
+        firsts: Sequence[int],
+        *,
+        made_at: int | None = None,
+    ) -> None:
+        """Remember a pass that was made at this turn; without one, that it was not worth it."""
         own = replace(
             result, messages=[clone(m) for m in result.messages], verbatim=dict(result.verbatim)
         )
-        before = () if attempt.earlier is None else attempt.earlier.made_at[-_MAX_MADE:]
+        before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
         self.passes.remember(
             Pass(
-                given=attempt.digests,
-                shown=tuple(digest(message) for message in own.messages),
+                given=history.copied(),
+                ids=history.ids,
+                shown=numbered(shown),
+                firsts=tuple(firsts),
+                total=history.total,
+                turn=history.turn,
                 result=own,
-                is_stuck=is_stuck,
+                is_stuck=made_at is None,
                 factor=self._factor,
-                made_at=before if is_stuck else (*before, attempt.turn),
+                made_at=before if made_at is None else (*before, made_at),
             )
         )
 
 
-def total_of(job: Job) -> int:
-    """Return the tokens of all messages of *job*."""
-    return sum(map(job.analyses.tokens.message, job.messages))
-
-
-def _turn_of(job: Job) -> int:
-    """Return how often the model has spoken so far."""
-    return sum(message.role == "assistant" for message in job.messages)
-
-
-def _unchanged(job: Job, total: int, available: int, own: Pass | None = None) -> FitResult:
+def _unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
     """Return the conversation as it is: because it fits, or because it is a result of ours."""
+    total, messages = history.total, history.job.messages
     return FitResult(
-        messages=[clone(dict(message.wire)) for message in job.messages],
+        messages=[clone(dict(message.wire)) for message in messages],
         fits=total <= available,
         tokens_before=total,
         tokens_after=total,
         tokens_available=available,
-        first_changed=len(job.messages),
-        warnings=pair_warnings(job.messages)
-        if total <= available or not own
-        else own.result.warnings,
+        first_changed=len(messages),
+        warnings=pair_warnings(messages) if total <= available or not own else own.result.warnings,
         obstacles=() if total <= available or not own else own.result.obstacles,
     )
 

@@ -17,8 +17,9 @@ from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, Ge
 from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
 from refold.window.counting import remembering
-from refold.window.fitter import Attempt, Fitter, Pin, total_of
+from refold.window.fitter import Attempt, Fitter, Pin
 from refold.window.handover import HANDOVER_PROMPT
+from refold.window.history import total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
 from refold.window.pressure import Pressure

@@ -8,12 +8,14 @@ from typing import Final
 
 from refold.budget.guard import find_last_words
 from refold.model.message import Message
-from refold.model.plan import Fold
+from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
 from refold.result import Obstacle
 from refold.window.result import FitResult
 from refold.window.task import Task
 
+REUSED: Final = "reuse"
+"""The step that says that an earlier result was used again."""
 _MAX_OBSTACLES: Final = 10
 
 
@@ -22,21 +24,52 @@ def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:
     return tuple(message.id for fold in folds for message in fold.sources)
 
 
-def first_difference(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return the index of the first digest that is not the one that stood there before."""
+def gone_on(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
+    """Complete the result of a pass over what the one *before* had left and what came then.
+
+    What was dropped or summarized before still is; a summary of ours among the messages is not one
+    that anybody gave.
+    """
+    ours = {m.id for fold in plan for m in fold.sources if is_shared(m)}
+    kept = [fold.sources[0] for fold in plan if fold.is_kept]
+    return replace(
+        now,
+        dropped_ids=(*before.dropped_ids, *(id_ for id_ in now.dropped_ids if id_ not in ours)),
+        summarized_ids=(
+            *before.summarized_ids,
+            *(id_ for id_ in now.summarized_ids if id_ not in ours),
+        ),
+        compressed_ids=(
+            *(m.id for m in kept if m.provenance is not None and m.id not in ours),
+            *(id_ for id_ in now.compressed_ids if id_ not in ours),
+        ),
+        verbatim={**before.verbatim, **now.verbatim},
+    )
+
+
+def is_shared(message: Message) -> bool:
+    """Tell whether *message* stands for several others."""
+    return message.provenance is not None and len(message.provenance.ids) > 1
+
+
+def first_difference(before: Sequence[object], after: Sequence[object]) -> int:
+    """Return the index of the first message that is not the one that stood there before."""
     for place, (old, new) in enumerate(zip(before, after, strict=False)):
         if old != new:
             return place
     return min(len(before), len(after))
 
 
-def find_obstacles(task: Task) -> tuple[Obstacle, ...]:
-    """Return the messages that must stay, or of which the user's words must, largest first."""
+def find_obstacles(task: Task, firsts: Sequence[int]) -> tuple[Obstacle, ...]:
+    """Return the messages that must stay, or of which the user's words must, largest first.
+
+    *firsts* say where each stands in the list that was given.
+    """
     spoken = {message.index: "last_user_message" for message, _ in find_last_words(task.messages)}
     found = [
         Obstacle(
             message_id=task.messages[index].id,
-            message_index=index,
+            message_index=firsts[index],
             tokens=tokens,
             reason=reason,
         )
@@ -70,7 +103,7 @@ def extended(
         tokens_before=total,
         tokens_after=after,
         tokens_available=available,
-        steps=("reuse", *(step for step in result.steps if step != "reuse")),
+        steps=(REUSED, *(step for step in result.steps if step != REUSED)),
         verbatim=dict(result.verbatim),
         model=None,
     )

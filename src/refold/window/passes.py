@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from refold.model.message import Message
 from refold.window.result import FitResult
 
 _MAX_PASSES: Final = 8
@@ -21,10 +22,18 @@ _MAX_PASSES: Final = 8
 class Pass:
     """One list that was read, and what became of it."""
 
-    given: tuple[str, ...]
-    """Digests of the messages that were read."""
-    shown: tuple[str, ...]
-    """Digests of the messages that came out."""
+    given: list[Any]
+    """The messages that were read, copied."""
+    ids: frozenset[str]
+    """Those that they have of their own."""
+    shown: tuple[Message, ...]
+    """The messages that came out, as a later pass takes them up."""
+    firsts: tuple[int, ...]
+    """Where in the list that was read stands what each of these stands for, or begins to."""
+    total: int
+    """Tokens of the messages that were read."""
+    turn: int
+    """How often the model had spoken."""
     result: FitResult
     """Ours alone: who hands it out copies the messages."""
     is_stuck: bool = False
@@ -53,17 +62,23 @@ class Passes:
         with self._lock:
             self._passes = []
 
-    def find(self, digests: Sequence[str]) -> Pass | None:
-        """Return the latest pass over the beginning of this conversation, if there is one."""
+    def find(self, messages: Sequence[Any]) -> Pass | None:
+        """Return the latest pass over the beginning of this conversation, if there is one.
+
+        Messages are compared as they are: for a long history that is many times as fast as to
+        read them, or to name them by their content.
+        """
         for done in reversed(self._passes):
-            if tuple(digests[: len(done.given)]) == done.given:
+            if list(messages[: len(done.given)]) == done.given:
                 return done
         return None
 
-    def made(self, digests: Sequence[str]) -> Pass | None:
+    def made(self, messages: Sequence[Any]) -> Pass | None:
         """Return the pass whose outcome this very conversation is, if there is one."""
-        wanted = tuple(digests)
-        return next((done for done in reversed(self._passes) if done.shown == wanted), None)
+        wanted = list(messages)
+        return next(
+            (done for done in reversed(self._passes) if done.result.messages == wanted), None
+        )
 
     def original(self, key: str) -> Any:
         """Return an original or a link that one of the passes has kept."""

@@ -1,0 +1,118 @@
+"""Read a history that grows: what an earlier pass has read and folded is not read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from refold.engine import Engine, Job
+from refold.errors import MessageError
+from refold.formats import Loader, check_list
+from refold.model.message import Message
+from refold.model.wire import clone
+from refold.window.passes import Pass
+from refold.window.reading import Wires, as_sent
+
+MOST_ANEW: Final = 64
+"""Up to so many messages a conversation is folded from its originals again at every pass; a longer
+one from what was last sent and what has come since, so that a pass does not cost more and more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A list as it was given, and what of it there is to fold."""
+
+    wires: Wires
+    """The list itself."""
+    job: Job
+    firsts: Sequence[int]
+    """Where in the list stands what each message of the job stands for, or begins to."""
+    total: int
+    """Tokens of the list."""
+    turn: int
+    """How often the model has spoken so far."""
+    tail: Sequence[Message]
+    """What came after the earlier pass; everything without one."""
+    is_anew: bool
+    """Whether all of the list is in the job, as it was given."""
+    earlier: Pass | None = None
+    """The last pass over the beginning of the list."""
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids that messages of the list have of their own."""
+        before = frozenset[str]() if self.earlier is None or self.is_anew else self.earlier.ids
+        read = self.job.messages if self.is_anew else self.tail
+        return before.union(message.id for message in read if message.has_envelope)
+
+    def copied(self) -> list[Any]:
+        """Return the list for later comparison: what is known of it is not copied again."""
+        if self.earlier is None:
+            return [clone(dict(wire)) for wire in self.wires]
+        known = self.earlier.given
+        return [*known, *(clone(dict(wire)) for wire in self.wires[len(known) :])]
+
+
+def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
+    """Read *messages*, which begin with those of the *earlier* pass, if there is one."""
+    if earlier is None or len(messages) <= MOST_ANEW:
+        job = engine.begin(as_sent(messages))
+        start = 0 if earlier is None else len(earlier.given)
+        return History(
+            wires=messages,
+            job=job,
+            firsts=range(len(messages)),
+            total=total_of(job),
+            turn=_turns_in(job.messages),
+            tail=job.messages[start:],
+            is_anew=True,
+            earlier=earlier,
+        )
+    start = len(earlier.given)
+    tail = _read_tail(messages[start:], earlier, engine)
+    job = engine.job_of((*earlier.shown, *numbered(tail, len(earlier.shown))))
+    return History(
+        wires=messages,
+        job=job,
+        firsts=(*earlier.firsts, *range(start, len(messages))),
+        total=earlier.total + sum(map(job.analyses.tokens.message, tail)),
+        turn=earlier.turn + _turns_in(tail),
+        tail=tail,
+        is_anew=False,
+        earlier=earlier,
+    )
+
+
+def _read_tail(messages: Wires, earlier: Pass, engine: Engine) -> tuple[Message, ...]:
+    """Read what came after an *earlier* pass."""
+    start = len(earlier.given)
+    loader = Loader(earlier.shown[0].format, strict_roles=engine.options.strict_roles)
+    tail = []
+    for index, wire in enumerate(as_sent(check_list(messages)), start):
+        message = loader.load(wire, index)
+        if message.id in earlier.ids:
+            raise MessageError(
+                f"id {message.id!r} is already used by an earlier message; ids must be unique",
+                f"messages[{index}].id",
+            )
+        tail.append(message)
+    return engine.recognize(tuple(tail))
+
+
+def numbered(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
+    """Return *messages* with their places from *start* on as indices."""
+    return tuple(
+        message if message.index == place else message.changed(index=place)
+        for place, message in enumerate(messages, start)
+    )
+
+
+def total_of(job: Job) -> int:
+    """Return the tokens of all messages of *job*."""
+    return sum(map(job.analyses.tokens.message, job.messages))
+
+
+def _turns_in(messages: Sequence[Message]) -> int:
+    """Return how often the model speaks in *messages*."""
+    return sum(message.role == "assistant" for message in messages)

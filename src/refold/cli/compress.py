@@ -98,7 +98,7 @@ def command(
             folded = fold_file(document, options, chosen, progress)
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
-        write_text(_spell(folded, document, as_json), out)
+        write_text(_spell(folded, document, as_json), out, file)
     say(_summary(folded, place), quiet=quiet)
     check_budget(folded.result)
 

@@ -15,6 +15,7 @@ import click
 from refold.cli.document import Document, parse_document
 from refold.cli.envelope import is_envelope, open_envelope
 from refold.errors import FormatError, RefoldError
+from refold.private import OWNER_ONLY
 
 STDIO: Final = "-"
 SQLITE: Final = b"SQLite format 3\0"
@@ -63,8 +64,11 @@ def _read_bytes(path: str, name: str) -> bytes:
         raise FormatError(f"cannot be read: {reason}", name) from error
 
 
-def write_text(text: str, out: str | None) -> None:
-    """Write a result to a file, or to standard output if *out* is None or `-`."""
+def write_text(text: str, out: str | None, source: str = STDIO) -> None:
+    """Write a result to a file, or to standard output if *out* is None or `-`.
+
+    Nobody can read the file who could not read the *source* that it was made from.
+    """
     data = text.encode()
     if out is None or out == STDIO:
         stream = sys.stdout.buffer
@@ -75,7 +79,7 @@ def write_text(text: str, out: str | None) -> None:
         if is_stream(out):
             Path(out).write_bytes(data)
         else:
-            _write_file(Path(os.path.realpath(out)), data)
+            _write_file(Path(os.path.realpath(out)), data, _mode_of(source))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(f"cannot write {out!r}: {reason}") from error
@@ -90,18 +94,32 @@ def is_stream(path: str) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _write_file(path: Path, data: bytes) -> None:
-    """Write beside the target, then swap: whoever looks sees the old file or the new one."""
-    mode = path.stat().st_mode if path.exists() else None
+def _mode_of(source: str) -> int | None:
+    """Return who may read and write a file; `None` for a pipe, which has nothing to say on that."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if source == STDIO else Path(source).stat()
+    except (OSError, ValueError):  # ValueError: something else has taken the place of stdin
+        return None
+    return status.st_mode & 0o666 if stat.S_ISREG(status.st_mode) else None
+
+
+def _write_file(path: Path, data: bytes, mode: int | None) -> None:
+    """Write beside the target, then swap: whoever looks sees the old file or the new one.
+
+    Who may read the new one could read the old one, if there is one, and what has *mode*; without
+    either, it is its owner's alone.
+    """
+    if path.exists():
+        before = stat.S_IMODE(path.stat().st_mode)
+        mode = before if mode is None else before & mode
     temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
+        temporary.chmod(OWNER_ONLY if mode is None else OWNER_ONLY | mode)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

@@ -49,7 +49,7 @@ def command(
         originals = find_originals(document, file, store, stack)
         with working("unfolding", chars=len(document.text()), quiet=quiet):
             unfolded = unfold_file(document, originals, one_layer=one_layer)
-    write_text(_spell(unfolded) if as_json else unfolded.document.text(), out)
+    write_text(_spell(unfolded) if as_json else unfolded.document.text(), out, file)
     if unfolded.missing:
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
         say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")

@@ -31,6 +31,8 @@ _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excl
 class SqliteStore:
     """Keeps originals in the SQLite file at *path*, which is created if it is not there.
 
+    What is created can be read by nobody but its owner, and so can what SQLite writes beside it.
+
     Any number of threads and processes may use the same file. A put is one transaction: once it
     returns, its entries survive a crash or a power cut; if it raises, none of them is there.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from refold.errors import StoreError
+from refold.private import make_private
 
 SCHEMA_VERSION: Final = 1
 APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases
@@ -53,12 +54,14 @@ def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
 def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Return a connection to the store at *path*, or raise `StoreError`.
 
-    A missing file is created, unless it is only to be read.
+    A missing file is created, for its owner alone, unless it is only to be read.
     """
     _check_path(path)
     if read_only and not path.exists():
         raise StoreError(f"cannot open the store {str(path)!r}: there is no such file")
     is_fixed = read_only and _is_fixed(path)
+    if not read_only:
+        make_private(path)
     try:
         connection = sqlite3.connect(
             f"{path.as_uri()}?immutable=1" if is_fixed else path,

@@ -13,6 +13,7 @@ from typing import Final, Protocol, Self, runtime_checkable
 
 from refold.checks import check_whole
 from refold.errors import StoreError
+from refold.private import make_private
 
 _APPLICATION_ID: Final = 0x52464C43  # "RFLC": tells our files from other programs' databases
 
@@ -93,6 +94,7 @@ class SqliteCache:
 
 
 def _open(path: Path) -> sqlite3.Connection:
+    make_private(path)
     connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:
         # A cache may lose its last entries in a power cut, so no wait for the disk at each put.

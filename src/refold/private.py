@@ -1,0 +1,26 @@
+"""Files that hold what people said: for their owner alone, from the first byte on."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+OWNER_ONLY: Final = 0o600
+
+
+def make_private(path: Path) -> None:
+    """Create the file at *path*, for its owner alone; also one that is there and empty.
+
+    A file with something in it keeps its mode: somebody may share it on purpose. What SQLite writes
+    beside a database has the mode of the database. Whatever fails here is left for whoever opens
+    the file, who knows what to say.
+    """
+    with suppress(OSError, ValueError):  # ValueError: a NUL in the path
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
+        try:
+            if os.fstat(descriptor).st_size == 0:
+                path.chmod(OWNER_ONLY)
+        finally:
+            os.close(descriptor)

@@ -3,6 +3,7 @@
 python bench/loop.py DATA_DIR                 # the ten longest trajectories of *.jsonl.gz
 python bench/loop.py DATA_DIR --share 0.25    # budget: this share of the whole conversation
 python bench/loop.py                          # a generated conversation of 400 messages
+python bench/loop.py --turns 20000            # what a turn costs as a conversation grows
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import gzip
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from refold import Session, compress, uncompress
+from refold import ContextWindowManager, Session, SqliteStore, compress, uncompress
 
 Messages = list[dict[str, Any]]
 SAMPLED_TURNS = 12
@@ -114,6 +116,91 @@ def fold_anew(messages: Messages, budget: int | None) -> float:
     return spent * step
 
 
+MARKS = (2_500, 5_000, 10_000, 20_000)
+GROWING_BUDGET = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A way to send a conversation that grows, and the store that it writes to."""
+
+    name: str
+    turn: Callable[[Messages], Messages]
+    """Takes everything that was said, of which the last message is new; returns what to send."""
+    path: Path
+
+
+def growing(folder: Path) -> Iterator[Growing]:
+    """Yield a session of each profile, and a window manager that is given the whole history."""
+    for profile in ("balanced", "agent"):
+        path = folder / f"{profile}.db"
+        yield Growing(f"session, {profile}", _session_turn(profile, path), path)
+    path = folder / "window.db"
+    manager = ContextWindowManager(
+        context_limit=GROWING_BUDGET, reserve_output_tokens=0, store=SqliteStore(path)
+    )
+    yield Growing("window, fold", lambda told: manager.fit(told).messages, path)
+
+
+def _session_turn(profile: str, path: Path) -> Callable[[Messages], Messages]:
+    session = Session(profile=profile, token_budget=GROWING_BUDGET, store=SqliteStore(path))
+
+    def turn(told: Messages) -> Messages:
+        session.append(told[-1])
+        return session.view()
+
+    return turn
+
+
+def long_talk(turns: int) -> Messages:
+    """Make up a conversation of so many turns of about 1 kB."""
+    rng = random.Random(7)
+    words = "ledger crate pier ferry rope harbour signal config retry queue worker index".split()
+    messages: Messages = [{"role": "system", "content": "You are a careful agent."}]
+    for turn in range(turns):
+        sentences = (
+            f"{' '.join(rng.choices(words, k=12)).capitalize()} {rng.randrange(100_000)}."
+            for _ in range(11)
+        )
+        messages.append({"role": ("user", "assistant")[turn % 2], "content": " ".join(sentences)})
+    return messages
+
+
+def grow(way: Growing, messages: Messages) -> None:
+    """Print what it has cost after so many turns: seconds of CPU, the slowest turn, the store."""
+    told: Messages = []
+    spent = worst = 0.0
+    chars = 0
+    for turn, message in enumerate(messages):
+        told.append(message)
+        chars += len(json.dumps(message))
+        start = time.process_time()
+        view = way.turn(told)
+        took = time.process_time() - start
+        spent, worst = spent + took, max(worst, took)
+        if turn in MARKS or turn == len(messages) - 1:
+            kept = sum(path.stat().st_size for path in way.path.parent.glob(f"{way.path.name}*"))
+            print(
+                f"{way.name:<18} {turn:>6} {spent:>8.1f} {1e3 * spent / (turn + 1):>8.2f} "
+                f"{1e3 * worst:>9.1f} {kept / chars:>7.2f}",
+                flush=True,
+            )
+    with SqliteStore(way.path, read_only=True) as store:
+        if uncompress(view, store).messages != messages:
+            print(f"{way.name}: NOT RESTORED")
+
+
+def print_growth(turns: int) -> None:
+    """Print how each way to send a conversation grows."""
+    messages = long_talk(turns)
+    head = ("way", "turns", "CPU s", "ms/turn", "worst ms", "store")
+    print("{:<18} {:>6} {:>8} {:>8} {:>9} {:>7}".format(*head))
+    with TemporaryDirectory() as folder:
+        for way in growing(Path(folder)):
+            grow(way, messages)
+    print(f"budget {GROWING_BUDGET:,} tokens; store: bytes in files / bytes of the conversation")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(
@@ -122,7 +209,11 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="?", help="directory of *.jsonl.gz")
     parser.add_argument("--most", type=int, default=10, help="how many trajectories")
     parser.add_argument("--share", type=float, default=0.25, help="budget share; 0 for none")
+    parser.add_argument("--turns", type=int, help="how far a made-up conversation is to grow")
     args = parser.parse_args()
+    if args.turns:
+        print_growth(args.turns)
+        return
     head = ("conversation", "msgs", "median ms", "p99 ms", "stable", "total s", "anew s", "ratio")
     print("{:<34} {:>5} {:>9} {:>8} {:>7} {:>8} {:>8} {:>7}  folds".format(*head))
     rows = []

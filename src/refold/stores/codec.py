@@ -3,11 +3,14 @@
 Plain `json` is not exact: it turns tuples into lists and numbers used as keys into strings, and its
 ASCII escapes fuse two lone surrogates into one character. So only what JSON has a form for is
 accepted, and text is written as UTF-8 with surrogates passed through as they are.
+
+What is long is packed by zlib, if that is shorter: its first byte, `x`, begins no JSON.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +20,11 @@ MAX_DEPTH: Final = 500
 """Deepest nesting accepted: half of Python's default stack, so that what was written can be read
 back from deep inside a program too."""
 
+_MIN_PACKED: Final = 256
+"""Bytes below which packing does not pay."""
+_MOST_PACKED: Final = 64
+"""How many times shorter a packed value may be: what is unpacked can then not fill the memory."""
+_PACKED: Final = b"x"
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -34,7 +42,7 @@ def encode_value(key: str, value: Any) -> bytes:
     """Return *value* as JSON, or raise `StoreError` naming *key* and the place that is not JSON."""
     _check(key, value)
     try:
-        return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+        return _packed(_ENCODER.encode(value).encode("utf-8", "surrogatepass"))
     except RecursionError as error:
         where = f"the value of {key!r} is nested too deeply to write from here"
         raise NestingError(where) from error
@@ -45,14 +53,33 @@ def encode_value(key: str, value: Any) -> bytes:
 def decode_value(key: str, data: bytes) -> Any:
     """Undo `encode_value`; *key* names what was damaged if that fails."""
     try:
-        return json.loads(data.decode("utf-8", "surrogatepass"))
+        return json.loads(_unpacked(data).decode("utf-8", "surrogatepass"))
     except RecursionError as error:
         raise StoreError(f"the value of {key!r} is nested too deeply to read from here") from error
-    except ValueError as error:
+    except (ValueError, zlib.error) as error:
         raise StoreError(
             f"the value of {key!r} is not readable JSON ({error}); something other than refold "
             "has changed it"
         ) from error
+
+
+def _packed(data: bytes) -> bytes:
+    """Return *data*, packed if that is shorter."""
+    if len(data) < _MIN_PACKED:
+        return data
+    short = zlib.compress(data, 1)
+    return short if len(short) < len(data) <= _MOST_PACKED * len(short) else data
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Undo `_packed`."""
+    if not data.startswith(_PACKED):
+        return data
+    unpacking = zlib.decompressobj()
+    whole = unpacking.decompress(data, _MOST_PACKED * len(data))
+    if not unpacking.eof or unpacking.unused_data:
+        raise ValueError("its packing is damaged")
+    return whole
 
 
 class _Place(NamedTuple):

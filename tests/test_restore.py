@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from refold import compress, uncompress
+from refold import ConfigError, StoreError, compress, uncompress
 from refold.restore import looks_folded
 from refold.stages import tags
 
@@ -46,3 +49,45 @@ def test_a_stand_in_without_its_originals_is_counted(profile: str) -> None:
     unknown = uncompress(result.messages, {})
     assert unknown.messages_unknown == 1
     assert list(unknown.messages) == result.messages
+
+
+def bomb(levels: int, width: int) -> dict[str, Any]:
+    """A few records, each of which names the one below it many times."""
+    verbatim: dict[str, Any] = {"m0": {"role": "user", "content": "boom"}}
+    for level in range(1, levels + 1):
+        fold = {"ids": [f"m{level - 1}"] * width, "summary_id": f"s{level}", "version": 0}
+        message = {"role": "user", "content": "[summary: boom]"}
+        verbatim[f"m{level}"] = {**message, "metadata": {"_cce_original": fold}}
+    return verbatim
+
+
+def test_a_few_records_do_not_unfold_to_a_million_messages() -> None:
+    verbatim = bomb(6, 10)
+    assert len(json.dumps(verbatim)) < 2_000
+    with pytest.raises(StoreError, match=r"more than \d{4} messages.*max_messages="):
+        uncompress([verbatim["m6"]], verbatim)
+    assert len(uncompress([verbatim["m3"]], verbatim).messages) == 1_000
+
+
+def test_how_much_may_unfold_can_be_said() -> None:
+    verbatim = bomb(3, 10)
+    with pytest.raises(StoreError, match="more than 999 messages"):
+        uncompress([verbatim["m3"]], verbatim, max_messages=999)
+    assert len(uncompress([verbatim["m3"]], verbatim, max_messages=1_000).messages) == 1_000
+    with pytest.raises(ConfigError, match="max_messages"):
+        uncompress([], {}, max_messages=-1)
+
+
+def test_equal_messages_that_share_a_record_are_no_bomb() -> None:
+    said = {"role": "assistant", "content": " ".join(f"Lamp {n} is lit." for n in range(80))}
+    messages = [said] * 500
+    result = compress(messages, recency_window=0, dedup=False)
+    assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+def test_a_record_that_names_itself_ends() -> None:
+    fold = {"ids": ["a"], "summary_id": "s", "version": 0}
+    loop = {"role": "user", "content": "[summary: x]", "metadata": {"_cce_original": fold}}
+    result = uncompress([loop], {"a": loop})
+    assert result.messages == [loop]
+    assert result.missing_ids == ["a"]

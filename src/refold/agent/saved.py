@@ -22,7 +22,6 @@ from refold.model.plan import Fold, kept_fold
 from refold.model.provenance import LINK_PREFIX, Provenance
 from refold.model.wire import digest
 from refold.options import Options
-from refold.restore import most_messages
 from refold.stores.base import Store
 
 _VERSION: Final = 3
@@ -149,23 +148,18 @@ class _Reader:
 
     def read(self, names: Sequence[str], what: str) -> dict[str, Any]:
         """Return the values with these names."""
-        found = self._store.get(dict.fromkeys(names))
+        places = {name: place for place, name in reversed(list(enumerate(names)))}
+        found = self._store.get(places)
         missing = sum(name not in found for name in names)
         if missing:
             raise StoreError(f"session {self._key!r} lacks {missing} of its {what} in this store")
-        for place, name in enumerate(names):
+        for name, place in places.items():
             self.check(found[name], name.removeprefix(_LIST_PREFIX), f"{what}[{place}]")
         return found
 
     def read_list(self, names: Sequence[str], what: str) -> list[Any]:
-        """Return what stands in the lists with these names."""
+        """Return what stands in the lists with these names; no list names another one."""
         found = self.read(names, f"lists of {what}")
-        most = most_messages(len(names) + sum(map(len, found.values())))
-        if sum(len(found[name]) for name in names) > most:
-            raise StoreError(
-                f"session {self._key!r} has more than {most} {what}, most of them "
-                "many times: nobody has saved that"
-            )
         return [value for name in names for value in found[name]]
 
     def check(self, value: object, name: str, what: str) -> None:

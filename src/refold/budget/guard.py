@@ -25,7 +25,9 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
             found[message.index] = "not_a_turn"
         elif message.role in options.preserve:
             found[message.index] = "preserved_role"
-        elif any(_holds(message, entry.pattern) for entry in options.preserve_patterns):
+        elif not is_shared(message) and any(
+            _holds(message, entry.pattern) for entry in options.preserve_patterns
+        ):
             found[message.index] = "preserve_patterns"
     for index in open_calls(messages):
         found.setdefault(index, "open_tool_call")
@@ -36,6 +38,11 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
         for message in turns[-options.min_recency_window :]:
             found.setdefault(message.index, "min_recency_window")
     return found
+
+
+def is_shared(message: Message) -> bool:
+    """Tell whether *message* is a summary of ours for several others: no words of anybody's."""
+    return message.provenance is not None and len(message.provenance.ids) > 1
 
 
 def _holds(message: Message, pattern: re.Pattern[str]) -> bool:

@@ -65,9 +65,16 @@ def _read(message: Message) -> Said:
 
 def transcript(sources: Sequence[Message]) -> str:
     """Spell a stretch of conversation as one text that says who said what."""
-    return "\n\n".join(
-        f"{message.role}: {part.text}" for message in sources for part in message.parts
-    )
+    return "\n\n".join(line for message in sources for line in _spoken(message))
+
+
+def _spoken(message: Message) -> Iterator[str]:
+    """Yield what *message* says; a summary says itself who said what."""
+    said = _read(message)
+    if said.messages > 1:
+        yield said.body or f"{said.messages} messages"
+        return
+    yield from (f"{message.role}: {part.text}" for part in message.parts)
 
 
 @dataclass(slots=True)

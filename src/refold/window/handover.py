@@ -14,7 +14,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.stages import Analyses
 from refold.stages.originals import handle_of
-from refold.stages.tags import summary_tag
+from refold.stages.tags import read_summary, summary_tag
 from refold.text.facts import extract_facts, find_values
 from refold.text.redaction import hide_secrets
 from refold.tokens.counter import TokenCounter
@@ -107,9 +107,22 @@ class _Notes:
 
     def add(self, message: Message, analyses: Analyses) -> None:
         for part in message.parts:
+            earlier = read_summary(part.text) if message.is_stand_in else None
+            if earlier is not None and is_handover(earlier.body):
+                self._take_over(earlier.body)
+                continue
             if not message.is_result(part):
                 self._add_sentences(message.role, analyses.units(part.text).texts)
             self._add_facts(part.text)
+
+    def _take_over(self, handover: str) -> None:
+        """Go on with the lines of an earlier hand-over, each in its section."""
+        section = ""
+        for line in handover.splitlines():
+            if line.removesuffix(":") in SECTIONS:
+                section = line.removesuffix(":")
+            elif section and line.startswith("- "):
+                self.lines[section][line.removeprefix("- ")] = None
 
     def _add_sentences(self, role: str, sentences: Sequence[str]) -> None:
         for place, sentence in enumerate(sentences):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from refold.budget.guard import find_last_words
+from refold.budget.guard import find_last_words, is_shared
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
@@ -45,11 +45,6 @@ def gone_on(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
         ),
         verbatim={**before.verbatim, **now.verbatim},
     )
-
-
-def is_shared(message: Message) -> bool:
-    """Tell whether *message* stands for several others."""
-    return message.provenance is not None and len(message.provenance.ids) > 1
 
 
 def first_difference(before: Sequence[object], after: Sequence[object]) -> int:

@@ -5,6 +5,7 @@ RefoldError
 ├── MessageError     input that is not a conversation; `place` says where
 │   └── FormatError  a file or list whose shape nobody here can read
 ├── StoreError       originals that cannot be written or read
+│   └── TooManyMessagesError  records that unfold to more than they can mean
 └── BudgetError      a token budget that cannot be kept (only with `strict=True`)
 """
 
@@ -37,6 +38,10 @@ class FormatError(MessageError):
 
 class StoreError(RefoldError):
     """A store cannot be opened, written or read."""
+
+
+class TooManyMessagesError(StoreError):
+    """More messages would come out of records than these can mean, or than the caller allows."""
 
 
 class BudgetError(RefoldError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from refold.errors import StoreError
+from refold.errors import TooManyMessagesError
 from refold.model.provenance import TAG, Provenance, link_key, read_provenance
 from refold.model.wire import clone_message, digest, spell
 from refold.result import UncompressResult
@@ -30,10 +30,6 @@ class Lookup(Protocol):
 
 _ROOM: Final = 1_000
 _TIMES: Final = 100
-
-
-class TooManyMessagesError(StoreError):
-    """More messages would come out than the records behind them can mean, or than are allowed."""
 
 
 def most_messages(listed: int) -> int:

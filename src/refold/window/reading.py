@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from refold.errors import MessageError
+from refold.errors import MessageError, TooManyMessagesError
 from refold.formats import check_list, load
 from refold.model.message import Message
-from refold.restore import Lookup, TooManyMessagesError, looks_folded, restore
+from refold.restore import Lookup, looks_folded, restore
 
 Wires = Sequence[Mapping[str, Any]]
 

@@ -261,9 +261,7 @@ class Fitter:
         made_at: int | None = None,
     ) -> None:
         """Remember a pass that was made at this turn; without one, that it was not worth it."""
-        own = replace(
-            result, messages=[clone(m) for m in result.messages], verbatim=dict(result.verbatim)
-        )
+        own = replace(result, messages=[clone(m) for m in result.messages])
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
         self.passes.remember(
             Pass(

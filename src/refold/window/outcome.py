@@ -90,7 +90,10 @@ def extended(
     after: int,
     available: int,
 ) -> FitResult:
-    """Return an earlier result with *tail* behind it, *after* tokens in all; shares nothing."""
+    """Return an earlier result with *tail* behind it, *after* tokens in all.
+
+    Its messages are copies; the originals, which may be many, are shared.
+    """
     return replace(
         result,
         messages=[clone(dict(wire)) for wire in (*result.messages, *(m.wire for m in tail))],
@@ -99,6 +102,5 @@ def extended(
         tokens_after=after,
         tokens_available=available,
         steps=(REUSED, *(step for step in result.steps if step != REUSED)),
-        verbatim=dict(result.verbatim),
         model=None,
     )

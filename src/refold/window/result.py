@@ -31,7 +31,9 @@ class FitResult:
     obstacles: tuple[Obstacle, ...] = ()
     """What is in the way when it does not fit."""
     verbatim: dict[str, Any] = field(default_factory=dict)
-    """Originals of everything that was shortened or dropped, as in `Result.verbatim`."""
+    """Originals of everything that was shortened or dropped, as in `Result.verbatim`.
+
+    Results that reuse an earlier one share them with it: read them, but do not change them."""
     model: ModelReport | None = None
 
     @property

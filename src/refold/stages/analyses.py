@@ -19,6 +19,8 @@ from refold.tokens.base import CountedTexts
 T = TypeVar("T")
 
 _MAX_ENTITY_CHARS: Final = 120
+_MAX_ANSWERS: Final = 1_000
+"""How many answers of models are kept while a conversation grows."""
 
 
 class Analyses:
@@ -200,15 +202,18 @@ class Analyses:
         self._scorer = SentenceScorer()
 
     def keep_only(self, texts: Container[str]) -> None:
-        """Forget what is known of all other texts: they will not be looked at again."""
+        """Forget what is known of all other texts: they will hardly be looked at again.
+
+        The latest answers of models stay: they were dear.
+        """
         self.tokens.keep_only(texts)
         self.finder.keep_only(texts)
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)
         self._found = _only(self._found, texts)
         self._kept_tokens = _only(self._kept_tokens, texts)
-        self._judged = _only(self._judged, texts)
-        self._written = _only(self._written, texts)
+        self._judged = _latest(self._judged)
+        self._written = _latest(self._written)
         self._summaries = {
             key: summary
             for key, summary in self._summaries.items()
@@ -249,3 +254,10 @@ class Analyses:
 def _only(known: dict[str, T], texts: Container[str]) -> dict[str, T]:
     """Return what is known of *texts*."""
     return {text: value for text, value in known.items() if text in texts}
+
+
+def _latest(answers: dict[str, T]) -> dict[str, T]:
+    """Return the answers that came last."""
+    if len(answers) <= _MAX_ANSWERS:
+        return answers
+    return dict(list(answers.items())[-_MAX_ANSWERS:])

@@ -31,7 +31,8 @@ def smallest_roll(sources: Sequence[Message]) -> Fold:
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
     tokens = analyses.tokens
-    written = analyses.written(transcript(sources)) if room >= _MIN_ASKING else None
+    is_news = any(_read(message).messages == 1 for message in sources)
+    written = analyses.written(transcript(sources)) if is_news and room >= _MIN_ASKING else None
     if written is not None:
         tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from heapq import merge
 from itertools import groupby
 from typing import Final
@@ -105,15 +106,20 @@ def find_keys(text: str, runs: Sequence[Span]) -> Iterator[Span]:
 def find_known(text: str, runs: Sequence[Span]) -> Iterator[Span]:
     """Yield those among them that a row of the tables describes."""
     near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
-    known = [_known(pattern, text) for needle, pattern in _SHAPES if needle in near]
+    known = [_known(pattern, text) for needle, pattern in _compiled() if needle in near]
     if any(prefix in near for prefix in _PREFIXES):
         known.append(_prefixed(text))
     return merge(*known)
 
 
-def _known(pattern: str, text: str) -> Iterator[Span]:
-    # Compiled when first needed, and then known to `re`: most are never seen.
-    for found in re.compile(pattern, re.ASCII).finditer(text):
+@cache
+def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Compile the shapes when a text is first searched for them: importing must stay quick."""
+    return tuple((needle, re.compile(pattern, re.ASCII)) for needle, pattern in _SHAPES)
+
+
+def _known(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    for found in pattern.finditer(text):
         if not _is_inside_word(text, found.start()) and not _is_name(found[0]):
             yield found.span()
 

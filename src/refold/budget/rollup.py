@@ -23,7 +23,9 @@ _MIN_ASKING: Final = 60
 
 def smallest_roll(sources: Sequence[Message]) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
-    return _fold(sources, summary_tag(f"{_turns(sources)} messages", handle=handle_of(sources)))
+    turns = _turns(sources)
+    noun = "message" if turns == 1 else "messages"
+    return _fold(sources, summary_tag(f"{turns} {noun}", handle=handle_of(sources)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:

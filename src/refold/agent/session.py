@@ -127,6 +127,7 @@ class Session:
         first_changed = self._sent
         if plan is not None:
             first_changed = min(self._sent, self._adopt(plan))
+            self._tally.settle(self._analyses.written_in(plan))
         self.report = replace(
             self.report,
             messages=len(self._shown),

@@ -31,10 +31,12 @@ def smallest_roll(sources: Sequence[Message]) -> Fold:
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
     tokens = analyses.tokens
-    written = analyses.written(transcript(sources)) if room >= _MIN_ASKING else None
+    asked = transcript(sources) if room >= _MIN_ASKING else ""
+    written = analyses.written(asked) if asked else None
     if written is not None:
         tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
+            analyses.note_use(tag, asked)
             return _fold(sources, tag)
     units = _units_of(sources, analyses)
     entities = _entities_of(sources, analyses)

@@ -21,8 +21,8 @@ _TOKEN: Final = re.compile(
 )
 """What chat templates and protocols of tools are made of. An opening tag may be a placeholder."""
 _ROLE: Final = (
-    r"(?:user|human|assistant|system(?: (?:message|prompt|note))?|developer|ai|bot|chatbot|tool|"
-    r"tool (?:result|call|output)|function|model|agent|chatgpt|claude|gemini|instruction|response|"
+    r"(?:user|human|assistant|system(?: (?:message|prompt|note))?|developer|ai|bot|chatbot|"
+    r"(?:tool|function) (?:result|call|output)|chatgpt|claude|gemini|instructions?|"
     r"benutzer|nutzer|assistent|utilisateur|systeme|système|usuario|asistente|sistema|usuário|"
     r"utilizador|assistente|utente|gebruiker|użytkownik|asystent|пользователь|ассистент|система|"
     r"користувач|kullanıcı|asistan|用户|助手|系统|使用者|ユーザー|アシスタント|システム|사용자|"

@@ -8,6 +8,7 @@ from typing import Final
 from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
+from refold.model.plan import Plan
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
@@ -61,6 +62,7 @@ class Analyses:
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
 
     @property
     def has_help(self) -> bool:
@@ -213,6 +215,15 @@ class Analyses:
         if self._may_write and text not in self._written:
             self._to_write[text] = None
         return self._written.get(text)
+
+    def note_use(self, stand_in: str, *texts: str) -> None:
+        """Remember that *stand_in* says what a model wrote for *texts*."""
+        self._told[stand_in] = texts
+
+    def written_in(self, plan: Plan) -> set[str]:
+        """Return the texts for which *plan* shows what a model wrote."""
+        shown = (stand_in for fold in plan for stand_in in fold.texts.values())
+        return {text for stand_in in shown for text in self._told.get(stand_in, ())}
 
     def take_questions(self) -> Questions:
         """Return what was wanted since the last time; judging comes before writing."""

@@ -17,7 +17,7 @@ _TOKEN: Final = re.compile(
     r"conversation|antml:[a-z_]{1,30})(?:\s[^<>\n]{0,120})?/?>"
     r"|[{,]\s{0,4}[\"'](?:role|tool_calls?|tool_call_id|function_call)[\"']\s{0,4}:"
     r"|\"type\"\s{0,4}:\s{0,4}\"(?:tool_use|tool_result|function_call|function)\""
-    r"|-{2,}\s?(?:begin|end|start)\b[^\n]{0,30}(?:system|prompt|instruction|conversation|message)"
+    r"|(?<!-)-{2,}+\s?(?:begin|end|start)\b[^\n]{0,30}(?:system|prompt|instruction|conversation|message)"
 )
 """What chat templates and protocols of tools are made of. An opening tag may be a placeholder."""
 _ROLE: Final = (

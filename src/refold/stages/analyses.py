@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
-from refold.model.plan import Plan
+from refold.model.plan import Fold
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
@@ -220,7 +220,7 @@ class Analyses:
         """Remember that *stand_in* says what a model wrote for *texts*."""
         self._told[stand_in] = texts
 
-    def written_in(self, plan: Plan) -> set[str]:
+    def written_in(self, plan: Iterable[Fold]) -> set[str]:
         """Return the texts for which *plan* shows what a model wrote."""
         shown = (stand_in for fold in plan for stand_in in fold.texts.values())
         return {text for stand_in in shown for text in self._told.get(stand_in, ())}

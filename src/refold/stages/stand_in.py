@@ -25,6 +25,7 @@ from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
+from refold.text.json_text import is_json
 from refold.text.lines import lines_missing_from
 from refold.text.truncate import cut, cut_words
 
@@ -108,8 +109,11 @@ class StandIns:
         return None
 
     def _given(self, text: str, depth: Depth) -> list[str]:
-        """Return what others made of *text*; deeper than asked for, only our own means are used."""
-        if depth != self._helped_at:
+        """Return what others made of *text*; deeper than asked for, only our own means are used.
+
+        JSON says by its structure what it is; a model would write something else.
+        """
+        if depth != self._helped_at or is_json(text):
             return []
         given = (self._analyses.written(text), self._analyses.kept_tokens(text))
         return [body for body in given if body is not None]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from attacks.base import Area, Check
-
 from refold import compress
 from refold.gates import Source, check, repair
 from refold.tokens.estimate import estimate_tokens

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.gates._values import find_counts, read_values
+from refold.gates._counts import find_counts
+from refold.gates._values import read_values
 from refold.gates.base import WORD, Gate, Refusal, Source, some
 from refold.gates.facts_present import inside, is_code, is_quoted
 from refold.text.facts import find_quotes

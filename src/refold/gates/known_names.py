@@ -14,8 +14,9 @@ from refold.text.facts import UNITS, find_no
 _NAME: Final = re.compile(
     rf"(?<![\w])(?:(?P<caps>[A-Z]{{2,20}}(?![\w]))"
     rf"|[{UPPER}][{LOWER}]++(?:['’]?[{UPPER}][{LOWER}]++)*+"
-    rf"(?:[ -](?:(?:van|von|de|der|da|di|la|el|al|bin|of) )?[{UPPER}][{LOWER}]++)*+(?![\w]))"
+    rf"(?:[ -](?:(?:van|von|de|der|da|di|la|el|al|bin|of) )?[{UPPER}][{LOWER}]++)*+(?P<more>\w?+))"
 )
+"""Capitals, or capitalized words in a row; with *more* the last one is not over, and it is none."""
 _TITLE: Final = re.compile(
     rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Monsieur|Madame|Señora?|Signora?|Sra?)\.? "
     rf"([{UPPER}][{LOWER}]++)|(?:господин|госпожа|г-н) ([{UPPER}][{LOWER}]++)"
@@ -74,7 +75,7 @@ def _new_names(source: Source, answer: str) -> Iterator[str]:
     knows = _Known(source)
     has_large_nouns = may_be_german(source.text)
     for found in _NAME.finditer(answer):
-        words = WORD.findall(found[0])
+        words = [] if found["more"] else WORD.findall(found[0])
         unknown = [word for word in words if not knows(word)]
         if not unknown:
             continue

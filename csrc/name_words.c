@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { LONGEST_SHORT = 64 };
-
 void
 reading_add(Reading *reading, int kind, const Known *known)
 {
@@ -83,24 +81,9 @@ reading_add_string(Reading *reading, int kind, PyObject *name)
 void
 reading_add_short(Reading *reading, Py_ssize_t start, Py_ssize_t end)
 {
-    const unsigned char *data = reading->plain + start;
-    Py_ssize_t length = end - start;
-    if (reading->has_failed || byte_before(reading, start) == '\'' || reading->plain[end] == '\'') {
-        return;
+    if (byte_before(reading, start) != '\'' && reading->plain[end] != '\'') {
+        reading_add_slice(reading, SHORT_KIND, start, end);
     }
-    if (length <= LONGEST_SHORT && is_ascii(reading, start, end)) {
-        unsigned char small[LONGEST_SHORT];
-        for (Py_ssize_t place = 0; place < length; place++) {
-            small[place] = data[place] | 32;
-        }
-        reading_add(reading, SHORT_KIND, known_add_ascii(reading->known, small, length));
-        return;
-    }
-    PyObject *name = PyUnicode_Substring(reading->text, start, end);
-    PyObject *small = name == NULL ? NULL : PyObject_CallMethod(name, "lower", NULL);
-    reading_add(reading, SHORT_KIND, small == NULL ? NULL : known_add(reading->known, small));
-    Py_XDECREF(name);
-    Py_XDECREF(small);
 }
 
 void

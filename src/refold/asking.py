@@ -8,7 +8,7 @@ deterministic summary is used instead.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Collection, Coroutine, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,6 +46,9 @@ class Tally:
     asked: int = 0
     accepted: int = 0
     repaired: int = 0
+    unused: int = 0
+    waiting: dict[str, bool] = field(default_factory=dict)
+    """Texts with an answer that passed and is not used so far, and whether it was repaired."""
     refused: list[RefusedAnswer] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -61,6 +64,7 @@ class Tally:
             asked=report.asked,
             accepted=report.accepted,
             repaired=report.repaired,
+            unused=report.unused,
             refused=list(report.refused),
             failures=list(report.failures),
             usage=Usage(
@@ -71,12 +75,21 @@ class Tally:
             ),
         )
 
+    def settle(self, used: Collection[str]) -> None:
+        """Count the answers for the texts in *used*; the others may be used later."""
+        for text in used:
+            is_repaired = self.waiting.pop(text, None)
+            if is_repaired is not None:
+                self.repaired += is_repaired
+                self.accepted += not is_repaired
+
     def report(self) -> ModelReport:
         """Freeze it."""
         return ModelReport(
             asked=self.asked,
             accepted=self.accepted,
             repaired=self.repaired,
+            unused=self.unused + len(self.waiting),
             refused=tuple(self.refused),
             failures=tuple(self.failures),
             calls=self.usage.calls,
@@ -232,7 +245,7 @@ def _dialogue(
         answer = said.strip()
         refusals = check(source, answer)
         if not refusals:
-            tally.accepted += 1
+            tally.waiting[source.text] = False
             return answer
         _note(source, refusals, tally)
         refused.append((answer, refusals))
@@ -242,7 +255,7 @@ def _dialogue(
     for answer, refusals in reversed(refused):
         repaired = repair(source, answer, refusals)
         if repaired is not None:
-            tally.repaired += 1
+            tally.waiting[source.text] = True
             return repaired
     return None
 

@@ -118,6 +118,7 @@ class Engine:
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
         job.analyses.forget_sentences()
+        job.tally.settle(job.analyses.written_in(plan))
         rendering = self.render(plan)
         self.save(rendering)
         finder = job.analyses.finder if self.options.profile == "balanced" else None

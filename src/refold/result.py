@@ -179,9 +179,12 @@ class ModelReport:
     asked: int = 0
     """Distinct texts that a model was asked about."""
     accepted: int = 0
-    """Answers that passed all gates."""
+    """Answers that passed all gates, and are used."""
     repaired: int = 0
-    """Answers that passed once the facts they had lost were appended."""
+    """Answers that passed once the facts they had lost were appended, and are used."""
+    unused: int = 0
+    """Answers that passed, but saved nothing once they were marked as summaries, or stand for what
+    the budget had no room for."""
     refused: tuple[RefusedAnswer, ...] = ()
     """What the gates refused, and why; one answer may be refused by several."""
     failures: tuple[str, ...] = ()

@@ -58,6 +58,11 @@ def well(text: str) -> str:
     return text.replace(FILLER, "")
 
 
+def shown(text: str) -> str:
+    """What stands beside *text* once that model was asked."""
+    return f"[summary: {well(text)}]"
+
+
 class Model:
     """A `generate` function that notes what it is asked; `answer` says what it answers."""
 

@@ -18,7 +18,18 @@ from refold.agent.manager import CompressionManager, ManagerOptions
 from refold.agent.manager_report import ManagerReport
 from refold.errors import ConfigError, MessageError
 from refold.summarizers.openai import OpenAISummarizer
-from tests.agent.managing import FACTS, FILLER, Clock, Model, call, data_of, result_text, talk, turn
+from tests.agent.managing import (
+    FACTS,
+    FILLER,
+    Clock,
+    Model,
+    call,
+    data_of,
+    result_text,
+    shown,
+    talk,
+    turn,
+)
 from tests.agent.managing import well as shorten_well
 from tests.model_server import ModelServer
 from tests.summarizers.contract import run, run_in_threads
@@ -110,7 +121,7 @@ class TestC01:
         cm = CompressionManager(generate=lambda asked: answer(shorten_well(data_of(asked))))
         messages = talk()
         assert cm.compress(messages).compressed == 4
-        assert messages[2]["compressed_content"] == shorten_well(result_text(0))
+        assert messages[2]["compressed_content"] == shown(result_text(0))
         assert cm.stats.usage.calls == 4
         assert cm.stats.usage.input_tokens >= 9
 
@@ -195,7 +206,7 @@ def test_c04_short_forms_beside_untouched_content(is_async: bool) -> None:
     assert report.compressed == 5
     assert json.dumps(without(messages)) == before
     for number in range(5):
-        assert messages[2 + 2 * number]["compressed_content"] == shorten_well(result_text(number))
+        assert messages[2 + 2 * number]["compressed_content"] == shown(result_text(number))
     assert sorted(model.texts) == [result_text(n) for n in range(5)]
     assert (model.most_at_once == 1) is not is_async
     cm.compress(messages)
@@ -219,7 +230,7 @@ def test_c05_counts_and_sizes_and_money() -> None:
     stats = cm.stats
     assert cm.compression_count == stats.compressed == 3
     assert stats.chars_before == sum(len(result_text(n)) for n in range(3))
-    assert stats.chars_after == sum(len(shorten_well(result_text(n))) for n in range(3))
+    assert stats.chars_after == sum(len(shown(result_text(n))) for n in range(3))
     assert 0 < stats.tokens_after < stats.tokens_before
     assert stats.tokens_saved == report.tokens_saved
     assert stats.cost_usd == stats.usage.input_tokens > 0
@@ -263,7 +274,7 @@ def test_c05_two_threads_on_one_conversation_count_once() -> None:
     run_in_threads(4, lambda number: run(cm.acompress(messages)))
     assert cm.compression_count == 12
     short = messages[0]["compressed_content"]
-    assert [part["text"] for part in short] == [shorten_well(part["text"]) for part in parts]
+    assert [part["text"] for part in short] == [shown(part["text"]) for part in parts]
 
 
 def test_c04_an_empty_short_form_is_none() -> None:
@@ -331,7 +342,7 @@ def test_c07_text_beside_calls_but_never_the_calls() -> None:
     calls = copy.deepcopy(spoken["tool_calls"])
     cm = CompressionManager(generate=Model())
     cm.compress(messages)
-    assert messages[0]["compressed_content"] == shorten_well(LONG)
+    assert messages[0]["compressed_content"] == shown(LONG)
     assert messages[0]["tool_calls"] == cm.view(messages)[0]["tool_calls"] == calls
     assert "compressed_content" not in messages[-1]
 
@@ -367,7 +378,7 @@ class TestC08:
         view = cm.view(messages)
         assert messages == copied != before
         first = view[0]["content"] if isinstance(view[0], dict) else view[0].content
-        assert first == shorten_well(result_text(0))
+        assert first == shown(result_text(0))
 
     def test_c08_pure_mode_touches_nothing(self) -> None:
         messages = [Frozen("tool", result_text(n)) for n in range(3)]
@@ -376,9 +387,7 @@ class TestC08:
         report = cm.compress(messages, in_place=False)
         assert report.compressed == 3
         assert messages == before
-        assert [m.content for m in cm.view(messages)] == [
-            shorten_well(result_text(n)) for n in range(3)
-        ]
+        assert [m.content for m in cm.view(messages)] == [shown(result_text(n)) for n in range(3)]
 
     def test_c08_what_cannot_be_changed_says_so(self) -> None:
         with pytest.raises(MessageError, match="compressed_content"):
@@ -512,7 +521,7 @@ class TestC10:
         report = CompressionManager(generate=model).compress(messages)
         assert len(model.asked) == 2
         assert "P-77" in model.asked[1][-1]["content"].split("facts>>>")[0]
-        assert messages[2]["compressed_content"] == shorten_well(result_text(0))
+        assert messages[2]["compressed_content"] == shown(result_text(0))
         assert report.items[0].by == "model"
 
     def test_c10_lost_facts_are_appended(self) -> None:
@@ -520,7 +529,7 @@ class TestC10:
         messages = talk(1)
         CompressionManager(generate=model).compress(messages)
         assert "1000" in messages[2]["compressed_content"]
-        assert messages[2]["compressed_content"].startswith(FACTS.strip())
+        assert messages[2]["compressed_content"].startswith(f"[summary: {FACTS.strip()}")
 
     def test_c10_invented_facts_fall_back_to_the_engine(self) -> None:
         model = Model(lambda text: shorten_well(text) + " It cost 777 euros.")

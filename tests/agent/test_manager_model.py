@@ -24,7 +24,7 @@ from refold.summarizers.caches import SqliteCache
 from refold.summarizers.openai import OpenAISummarizer
 from refold.tokens.estimate import estimate_tokens
 from refold.window import ContextWindowManager
-from tests.agent.managing import FACTS, FILLER, Model, call, data_of, result_text, talk, turn
+from tests.agent.managing import FACTS, FILLER, Model, call, data_of, result_text, shown, talk, turn
 from tests.agent.managing import well as shorten_well
 from tests.model_server import ModelServer, broken, rate_limited, slow
 from tests.patience import FOR_EVER, run_idly
@@ -98,7 +98,7 @@ def test_c15_fences_that_a_model_copies_are_taken_off() -> None:
 
     messages = talk(1)
     CompressionManager(generate=Copying()).compress(messages)
-    assert messages[2]["compressed_content"] == shorten_well(result_text(0))
+    assert messages[2]["compressed_content"] == shown(result_text(0))
 
 
 class TestC16:
@@ -167,7 +167,7 @@ class TestC17:
                 messages = talk(2)
                 CompressionManager(generate=model, cache=cache, **choices).compress(messages)
                 asked.append(len(model.asked))
-                assert messages[2]["compressed_content"] == shorten_well(result_text(0))
+                assert messages[2]["compressed_content"] == shown(result_text(0))
         assert asked == [2, 2, 4, 6]
 
     def test_c17_equal_texts_in_one_pass_are_asked_once(self) -> None:
@@ -263,18 +263,24 @@ def test_c21_originals_by_handle() -> None:
 
 
 def test_c21_json_with_a_handle_stays_json() -> None:
-    rows = json.dumps([{"id": n, "note": FILLER} for n in range(20)])
-
-    def drop(text: str) -> str:
-        first, *rest = json.loads(text)
-        return json.dumps([first, *({"id": row["id"]} for row in rest)])
-
+    rows = json.dumps([{"id": n, "note": f"{n} {result_text(n)}"} for n in range(20)])
     messages = one(rows)
-    report = CompressionManager(generate=Model(drop), store=MemoryStore()).compress(messages)
-    assert report.items[0].by == "model", report.items
+    report = CompressionManager(store=MemoryStore()).compress(messages)
+    assert report.items[0].by == "engine", report.items
     *shorter, note = json.loads(messages[1]["compressed_content"])
-    assert [row["id"] for row in shorter] == list(range(20))
+    assert shorter[0]["id"] == 0
     assert "whole text: #" in note
+
+
+def test_c13_json_needs_no_model() -> None:
+    rows = json.dumps([{"id": n, "note": f"{n} {result_text(n)}"} for n in range(20)])
+    model = Model()
+    messages = one(rows)
+    report = CompressionManager(generate=model).compress(messages)
+    assert report.items[0].by == "engine", report.items
+    assert not model.asked
+    assert json.loads(messages[1]["compressed_content"])
+    assert len(messages[1]["compressed_content"]) < len(rows)
 
 
 def test_c21_a_broken_store_leaves_the_original() -> None:
@@ -341,14 +347,14 @@ def test_c23_text_parts_one_by_one_and_media_untouched() -> None:
     cm = CompressionManager(generate=model)
     assert cm.compress(messages).compressed == 2
     assert messages[1]["content"] == before
-    shown = cm.view(messages)[1]["content"]
-    assert [p.get("text") for p in shown] == [
-        shorten_well(result_text(0)),
+    viewed = cm.view(messages)[1]["content"]
+    assert [p.get("text") for p in viewed] == [
+        shown(result_text(0)),
         None,
-        shorten_well(result_text(1)),
+        shown(result_text(1)),
         "ok",
     ]
-    assert shown[1] == picture
+    assert viewed[1] == picture
     assert "base64" not in json.dumps(model.asked)
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from refold.agent.manager import CompressionManager, Limiter
 from refold.stores import MemoryStore
-from tests.agent.managing import FILLER, Clock, Model, call, result_text, talk, turn
-from tests.agent.managing import well as shorten_well
+from tests.agent.managing import FILLER, Clock, Model, call, result_text, shown, talk, turn
 from tests.patience import FOR_EVER
 from tests.summarizers.contract import run, until
 
@@ -124,7 +123,7 @@ def test_i_copies_of_history_cost_nothing() -> None:
         run_copy = copy.deepcopy(history)
         run_copy += [{"role": "user", "content": f"And now? {turns}"}]
         cm.compress(run_copy)
-        assert run_copy[2]["compressed_content"] == shorten_well(result_text(0))
+        assert run_copy[2]["compressed_content"] == shown(result_text(0))
     assert len(model.asked) == 3
 
 

@@ -266,7 +266,7 @@ def test_a_summary_is_used_if_it_passes_the_gates() -> None:
     summary = "The archive was copied to the vault and nothing else happened there."
     compressor = ToolCompressor(strategy="summarize", summarize=lambda _: summary)
     short = compressor.compress(text)
-    assert short == f"{summary}\n[summary of {size(text)} bytes]"
+    assert short == f"[summary: {summary}]\n[shortened from {size(text)} bytes]"
     assert asyncio.run(compressor.acompress(text)) == short
     assert compressor.stats.summarized == 2
     assert compressor.stats.bytes_saved == 2 * (size(text) - size(short))

@@ -22,11 +22,6 @@ from tests.summarizers.contract import PAID, Scripted
 
 LOST = "The pump was switched off at noon and all of us were glad."
 FORBIDDEN = f"Never open the valve of pump 7 by hand. {FILLER}The gauge reads 507 mm."
-JSON = (
-    '{"halls": [7, 8, 9], "gauge": {"unit": "mm", "reading": 507}, "note": "all of it is fine", '
-    '"later": ["a", "b"]}'
-)
-WITH_CODE = f"{JSON}\n```python\nprint(507)\n```"
 
 BAD_ANSWERS = {
     "not_empty": (note(7), " \n\t… "),
@@ -40,10 +35,6 @@ BAD_ANSWERS = {
         "das ist die Lage.",
     ),
     "negations_kept": (FORBIDDEN, "Open the valve of pump 7 by hand; the gauge reads 507 mm."),
-    "json_valid": (
-        WITH_CODE,
-        "halls 7, 8, 9; gauge unit mm, reading 507; all of it is fine; later a, b",
-    ),
 }
 
 
@@ -201,7 +192,6 @@ class TestRefused:
         text, answer = BAD_ANSWERS[gate]
         good = {
             FORBIDDEN: "Never open the valve of pump 7 by hand; the gauge reads 507 mm.",
-            WITH_CODE: JSON.replace(": ", ":"),
         }.get(text, short(7))
         result = fold(talk(text), summarizer=Scripted(answer, good))
         assert gate in gates_of(result)
@@ -217,9 +207,17 @@ class TestTooLongOnceTagged:
     def test_then_the_deterministic_summary_is_used(self) -> None:
         model = Scripted(note(7)[:-1])
         result = fold(talk(note(7)), summarizer=model, counter=len)
-        assert report_of(result).accepted == 1
+        assert (report_of(result).accepted, report_of(result).unused) == (0, 1)
         assert result.messages == plainly(talk(note(7)), counter=len)
         assert content(result).startswith("[summary: ")
+
+    def test_a_repair_that_is_not_used_is_not_counted(self) -> None:
+        text = f"Never open the valve of pump 7. {note(7)}"
+        almost = note(7).replace(" and for those who stayed", "")
+        result = fold(talk(text), summarizer=Scripted(almost), counter=len)
+        assert "negations_kept" in gates_of(result)
+        assert (report_of(result).repaired, report_of(result).unused) == (0, 1)
+        assert result.messages == plainly(talk(text), counter=len)
 
     def test_then_the_token_classifier_is_asked_before_that(self) -> None:
         from refold import TokenVerdict
@@ -236,7 +234,7 @@ class TestTooLongOnceTagged:
     def test_around_code_too(self) -> None:
         text = f"{note(7)}\n```python\nprint(1)\n```"
         result = fold(talk(text), summarizer=Scripted(note(7)[:-1]), counter=len)
-        assert report_of(result).accepted == 1
+        assert (report_of(result).accepted, report_of(result).unused) == (0, 1)
         assert result.messages == plainly(talk(text), counter=len)
         assert content(result).startswith("[summary: ")
 

@@ -16,6 +16,7 @@ from tests.asking.notes import (
     content,
     fold,
     gates_of,
+    note,
     notes,
     report_of,
     short,
@@ -148,6 +149,32 @@ class Listener:
 
 def with_secret(secret: str) -> str:
     return f"The login of the gauge is password={secret} for all of us. {FILLER}It reads 507 mm."
+
+
+class TestOnlyTheUserSpeaksAsTheUser:
+    """A model's words stand in the user's role only if all that they stand for was the user's."""
+
+    @pytest.mark.parametrize("budget", [None, 200, 90])
+    @pytest.mark.parametrize("roles", ["uauaua", "uuaaua", "auuuau", "aaauuu"])
+    def test_whatever_is_merged_or_rolled_up(self, roles: str, budget: int | None) -> None:
+        spoken = {"u": "user", "a": "assistant"}
+        messages: Conversation = [
+            {"role": spoken[role], "content": note(n)} for n, role in enumerate(roles, start=1)
+        ]
+        messages.append({"role": "user", "content": "Thank you."})
+        result = fold(messages, summarizer=sum_up, token_budget=budget)
+        of_others = [n for n, role in enumerate(roles, start=1) if role != "u"]
+        for message in result.messages:
+            if message["role"] == "user":
+                assert not any(f"hall {n} " in message["content"] for n in of_others)
+
+
+class TestJsonNeedsNoModel:
+    def test_beside_code(self) -> None:
+        rows = json.dumps({"halls": [{"hall": n, "note": FILLER} for n in range(4)]}, indent=1)
+        model = Listener("It reads 507 mm.")
+        fold(talk(f"{rows}\n```sh\nmake\n```"), summarizer=model)
+        assert model.heard == []
 
 
 class TestSecretsStayHere:

@@ -110,7 +110,7 @@ def test_repair_adds_the_lost_no() -> None:
     text = f"{LONG} The plants in the corridor were watered and the windows were cleaned too."
     source = Source(text, count_words)
     answer = (
-        "evt_5900 sent twice at 10:31:05 by gateway src/pay/a.ts, Lopez: restart gateway by hand. "
+        "evt_5900 sent twice at 10:31:05 by gateway src/pay/a.ts, said Lopez. "
         "The job ended with ValueError: bad amount, the thing did cost $1,200.50 in the end."
     )
     refusals = check(source, answer)
@@ -118,6 +118,23 @@ def test_repair_adds_the_lost_no() -> None:
     repaired = repair(source, answer, refusals)
     assert repaired is not None
     assert "Please do not restart the gateway by hand" in repaired
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (LONG, "Lopez: please restart the gateway by hand."),
+        ("Use the blue valve, not the red one, in every hall.", "Use the red valve, not the blue."),
+        ("Do not stop pump A. Open the red valve.", "Stop pump A. Do not open the red valve."),
+        ("The clerk was told about the key this morning.", "The clerk was never told of the key."),
+    ],
+)
+def test_the_opposite_is_never_repaired(text: str, answer: str) -> None:
+    """The sentence behind a lie does not take it back."""
+    source = Source(f"{text} {'The plants were watered and it rained all day long. ' * 9}", len)
+    refusals = check(source, answer)
+    assert any(refusal.is_false for refusal in refusals), refusals
+    assert repair(source, answer, refusals) is None
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def names_by_pattern(text: str) -> list[str]:
     found = [n for n in PROPER_NAME.findall(text) if n.split(" ")[0] not in patterns.STARTERS]
     for kind in ("pascal", "camel", "snake"):
         found += [m[0] for m in patterns.IDENTIFIER.finditer(text) if m.lastgroup == kind]
-    found += [name.lower() for name in patterns.SHORT.findall(text)]
+    found += patterns.SHORT.findall(text)
     for pattern in (patterns.QUANTITY, patterns.PATH, patterns.ADDRESS, patterns.VERSION):
         found += [name.rstrip(".,;:!?)]}'\"") for name in pattern.findall(text)]
     found += [name.rstrip(".,;:!?)]}'\"") for name in patterns.TITLE.findall(text)]

@@ -84,10 +84,18 @@ def test_the_cap_holds() -> None:
 @settings(max_examples=100)
 @given(texts())
 def test_every_name_stands_in_the_text(text: str) -> None:
-    lowered = text.lower()
     for entity in iter_entities(text):
-        assert entity.lower() in lowered
+        assert entity in text
         assert entity == entity.strip()
+
+
+def test_abbreviations_keep_their_case() -> None:
+    assert extract_entities("The HTTP server of the SSH box runs Nginx over tls.", 9) == [
+        "Nginx",
+        "HTTP",
+        "SSH",
+        "tls",
+    ]
 
 
 @settings(max_examples=300)

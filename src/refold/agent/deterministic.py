@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from refold.agent.clipping import size
+from refold.agent.json_cut import cut_json
 from refold.engine import Engine
 from refold.kinds import KINDS, kind_of
 from refold.lossless import reencode
@@ -68,8 +70,11 @@ class DeterministicShortener:
 
     def shorten(self, text: str, *, is_tight: bool = False) -> str | None:
         """Return a short form of *text*, with *is_tight* a shorter one; `None` if there is none."""
+        share = _TIGHT_SHARE if is_tight else _SHARE
+        if is_json(text):
+            return cut_json(text, int(share * size(text)))
         if is_structured(text):
-            return self._excerpt(text, _TIGHT_SHARE if is_tight else _SHARE)
+            return self._excerpt(text, share)
         engine = self._tight_engine if is_tight else self._engine
         short = _plan_one(engine, text, engine.options)
         if short is None:
@@ -90,7 +95,7 @@ class DeterministicShortener:
 
 def is_structured(text: str) -> bool:
     """Tell whether *text* has a structure that says what of it matters: then no model is needed."""
-    return kind_of(text) in _STRUCTURED
+    return is_json(text) or kind_of(text) in _STRUCTURED
 
 
 def _plan_one(engine: Engine, text: str, options: Options) -> str | None:

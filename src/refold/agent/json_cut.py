@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from refold.agent.clipping import clip, head_and_tail, size
+from refold.stages.tags import summary_tag
 
 _dumps: Final = partial(json.dumps, ensure_ascii=False)
 
@@ -24,16 +25,22 @@ def shorten(text: str, max_bytes: int, handle: str = "") -> str:
     return lossless or next(short for short in written if short is not None)
 
 
+def cut_json(text: str, max_bytes: int) -> str | None:
+    """Cut JSON to *max_bytes* inside its strings, lists and objects; `None` if it is none."""
+    data = _parse(text)
+    if data is _NOT_JSON:
+        return None
+    written = (_write(data, limits, "", max_bytes) for limits in (_Limits(), *_ladder(max_bytes)))
+    return next((short for short in written if short is not None), None)
+
+
 def _note(what: str, before: int, handle: str) -> str:
     return f"{what} {before} bytes" + (f"; whole result: #{handle}" if handle else "")
 
 
 def annotate_summary(summary: str, before: int, max_bytes: int, handle: str) -> str:
     """Say of *summary* what it is; return nothing if that is too long."""
-    note, data = _note("summary of", before, handle), _parse(summary)
-    text = f"{summary}\n[{note}]"
-    if data is not _NOT_JSON:
-        text = _write(data, _Limits(), note, max_bytes) or ""
+    text = f"{summary_tag(summary)}\n[{_note('shortened from', before, handle)}]"
     return text if summary and size(text) <= max_bytes else ""
 
 

@@ -221,6 +221,7 @@ class Session:
 
     def _adopt(self, now: Standing, plan: Plan) -> Standing:
         """Write *plan* out, and return how the conversation stands then."""
+        self._tally.settle(self._analyses.written_in(plan))
         rendering = self._engine.render(plan)
         self._engine.save(rendering)
         self.verbatim.update(rendering.verbatim)

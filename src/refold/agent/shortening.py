@@ -16,6 +16,7 @@ from refold.agent.manager_report import By, Status
 from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
 from refold.model.ask import Questions
+from refold.stages.tags import summary_tag
 from refold.stores.base import Store
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
@@ -144,7 +145,7 @@ class Shortener:
             if tally.failures:
                 return replace(outcome, status="failed")
             return replace(outcome, status="rejected") if gates & _USELESS else outcome
-        short = self._annotate(candidate.found.text, answer)
+        short = self._annotate(candidate.found.text, summary_tag(answer))
         if not self._saves(candidate, short):
             return replace(outcome, reason=f"{outcome.reason}; it saves too little".lstrip("; "))
         return replace(outcome, status="compressed", short=short, by="model")

@@ -26,6 +26,7 @@ from refold.model.ask import Answers, Questions
 from refold.model.failure import is_failure, is_failure_text
 from refold.stores.base import Store, check_store
 from refold.summarizers import guard
+from refold.text.json_text import is_json
 from refold.tokens.estimate import estimate_tokens
 
 P = ParamSpec("P")
@@ -153,7 +154,8 @@ class ToolCompressor:
         return text
 
     async def _ask(self, text: str, tally: Tally) -> Answers:
-        wanted = (text,) if self._asker.is_there else ()
+        # JSON is cut so that it stays JSON: its structure says where, and no model is needed.
+        wanted = (text,) if self._asker.is_there and not is_json(text) else ()
         return await self._asker.answer(Questions(write=wanted), tally)
 
     def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
@@ -163,7 +165,7 @@ class ToolCompressor:
         short = summary or shorten(text, self.max_bytes, handle)
         if summary:
             self._count("", summarized=1)
-        elif self._asker.is_there:
+        elif tally.asked:
             refused = [f"{refusal.gate}: {refusal.why}" for refusal in tally.refused]
             self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))

@@ -25,17 +25,21 @@ _MIN_ASKING: Final = 60
 
 def smallest_roll(sources: Sequence[Message]) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
-    return _fold(sources, summary_tag(f"{_turns(sources)} messages", handle=handle_of(sources)))
+    turns = _turns(sources)
+    noun = "message" if turns == 1 else "messages"
+    return _fold(sources, summary_tag(f"{turns} {noun}", handle=handle_of(sources)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
     tokens = analyses.tokens
     is_news = any(_read(message).messages == 1 for message in sources)
-    written = analyses.written(transcript(sources)) if is_news and room >= _MIN_ASKING else None
+    asked = transcript(sources) if is_news and room >= _MIN_ASKING else ""
+    written = analyses.written(asked) if asked else None
     if written is not None:
         tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
+            analyses.note_use(tag, asked)
             return _fold(sources, tag)
     stretch = _read_stretch(sources, analyses)
     entities = _entities_of(sources, analyses)

@@ -7,11 +7,17 @@ from typing import Final
 from refold.gates import (
     facts_present,
     json_valid,
+    known_names,
     negations_kept,
+    no_instruction,
+    no_markup,
     no_refusal,
+    no_turn,
     not_empty,
     nothing_invented,
     on_topic,
+    only_summary,
+    plain_characters,
     same_language,
     shorter,
 )
@@ -24,11 +30,17 @@ __all__ = ["GATES", "Gate", "Refusal", "Source", "check", "repair", "values_in"]
 GATES: Final[tuple[Gate, ...]] = (
     not_empty.GATE,
     no_refusal.GATE,
+    only_summary.GATE,
+    no_turn.GATE,
+    no_instruction.GATE,
+    no_markup.GATE,
+    plain_characters.GATE,
     shorter.GATE,
     json_valid.GATE,
     same_language.GATE,
     on_topic.GATE,
     nothing_invented.GATE,
+    known_names.GATE,
     facts_present.GATE,
     negations_kept.GATE,
 )
@@ -50,11 +62,12 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
     """Append the facts that *answer* lacks, word for word, as a last line `[kept: a; b]`.
 
     Return None if that does not help: it is no longer shorter than the source, or a gate still
-    refuses, or refused for something else than missing facts.
+    refuses, or refused for something else than missing facts. What says the opposite of a fact
+    stays false with the fact behind it.
     """
     missing: list[str] = []
     for _ in range(_ROUNDS):
-        if not refusals or not all(refusal.missing for refusal in refusals):
+        if not refusals or not all(r.missing and not r.is_false for r in refusals):
             return None
         missing += (fact for refusal in refusals for fact in refusal.missing)
         completed = f"{answer.rstrip()}\n[kept: {'; '.join(_widest(missing))}]"

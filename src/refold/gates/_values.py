@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from refold.gates._counts import COUNTS, find_counts
 from refold.text.facts import LIST_LABEL, NUMBER, UNITS, find_values
 
 
@@ -38,15 +38,13 @@ def values_in(text: str) -> set[str]:
 def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     """Return what `values_in` does, of a text whose *values* are known."""
     found = {form for value in values for form in (value.normal, *value.parts)}
-    found.update(number for _, number in find_counts(text))
+    for _, number, unit in find_counts(text):
+        found.update((number, number + unit))
+    if _SINGLE.search(text):
+        found.add("1")
+    if _HALF & found:
+        found |= _HALF
     return found
-
-
-def find_counts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the counts that *text* writes as words: as written, and in digits."""
-    for found in _COUNT.finditer(text.lower()):
-        tens, ones = _COUNTS[found["word"]], _COUNTS.get(found["ones"] or "", "0")
-        yield found[0], str(int(tens) + int(ones))
 
 
 def list_labels(text: str) -> set[str]:
@@ -54,49 +52,10 @@ def list_labels(text: str) -> set[str]:
     return {label[1] for label in LIST_LABEL.finditer(text)}
 
 
-_COUNTS: Final = {
-    word: number
-    for number, words in {
-        "0": "zero cero",
-        "1": "one eins один",
-        "2": "two zwei deux dois два две 两",
-        "3": "three drei trois tres três три",
-        "4": "four vier quatre cuatro quattro quatro четыре",
-        "5": "five fünf cinq cinco cinque пять",
-        "6": "six sechs seis шесть",
-        "7": "seven sieben siete sette sete семь",
-        "8": "eight acht huit ocho oito восемь",
-        "9": "nine neun nueve nove девять",
-        "10": "ten zehn diez dieci десять",
-        "11": "eleven onze undici одиннадцать",
-        "12": "twelve dozen zwölf douze dodici doze двенадцать",
-        "13": "thirteen dreizehn treize trece",
-        "14": "fourteen vierzehn quatorze catorce",
-        "15": "fifteen fünfzehn quinze пятнадцать",
-        "16": "sixteen sechzehn dieciséis",
-        "17": "seventeen siebzehn diecisiete",
-        "18": "eighteen achtzehn dieciocho",
-        "19": "nineteen neunzehn diecinueve",
-        "20": "twenty zwanzig vingt veinte vinte venti двадцать",
-        "30": "thirty dreißig trente treinta trinta trenta тридцать",
-        "40": "forty vierzig quarante cuarenta quarenta quaranta сорок",
-        "50": "fifty fünfzig cinquante cincuenta cinquenta cinquanta пятьдесят",
-        "60": "sixty sechzig soixante sesenta sessenta sessanta шестьдесят",
-        "70": "seventy siebzig setenta settanta семьдесят",
-        "80": "eighty achtzig ochenta oitenta ottanta восемьдесят",
-        "90": "ninety neunzig noventa novanta девяносто",
-        "100": "hundred hundert cien cento сто",
-        "1000": "thousand tausend mille тысяча",
-    }.items()
-    for word in words.split()
-}
-"""A count may be written as a word in one text and as a number in the other. Words that mean
-something else in another language (due, dos, elf, neuf, otto, quince) are no counts."""
-_COUNT: Final = re.compile(
-    rf"(?=[{''.join(sorted({word[0] for word in _COUNTS}))}])(?<![^\W\d_])"
-    rf"(?P<word>{'|'.join(sorted(_COUNTS, key=lambda word: (-len(word), word)))})(?![^\W\d_])"
-    r"(?:(?<=ty)[ -](?P<ones>one|two|three|four|five|six|seven|eight|nine)(?![^\W\d_]))?"
-)
+_LONG_NUMBER: Final = 20
+"""Digits; nobody counts that far, and Python refuses to read very long ones."""
+_SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
+_HALF: Final = frozenset({"0.5", "50%"})
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
 _MULTIPLIERS: Final = tuple(
@@ -140,6 +99,9 @@ def _number(written: str) -> Value:
     if not unit:
         return Value(written, bare)
     scaled = any(name.startswith(_MULTIPLIERS) for name in units if name not in {"kg", "kb", "km"})
+    scale = COUNTS.get(units[0], "1")
+    if scaled and scale != "1" and bare.isdecimal() and len(bare) < _LONG_NUMBER:
+        return Value(written, bare + unit, (str(int(bare) * int(scale)),))
     return Value(written, bare + unit, () if scaled else (bare,))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from refold.gates._reading import read
 from refold.gates._values import Value, list_labels, read_values, stated_by
 from refold.text.facts import Facts, extract_facts
 
@@ -42,6 +43,21 @@ class Source:
         return fold(self.text)
 
     @cached_property
+    def spaced(self) -> str:
+        """The text with white space made equal, to look up quotations in."""
+        return " ".join(self.text.split())
+
+    @cached_property
+    def reading(self) -> str:
+        """The text as it reads, see `read`, with white space made equal."""
+        return fold(read(self.text))
+
+    @cached_property
+    def spelled(self) -> set[str]:
+        """The words of the text letter by letter, identifiers whole."""
+        return set(WORD.findall(self.text))
+
+    @cached_property
     def words(self) -> set[str]:
         """The words of the folded text, identifiers whole."""
         return set(WORD.findall(self.folded))
@@ -65,6 +81,8 @@ class Refusal:
     why: str
     missing: tuple[str, ...] = ()
     """Facts of the source that the replacement lacks: asking again with them may help."""
+    is_false: bool = False
+    """Whether it says the opposite of a fact: then appending the fact does not make it true."""
 
 
 Check = Callable[[Source, str], Refusal | None]

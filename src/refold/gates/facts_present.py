@@ -9,10 +9,15 @@ from typing import Final
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source, fold, some
 from refold.gates.same_language import FUNCTION_WORDS
-from refold.text.facts import find_quotes
+from refold.text.alphabet import IDEOGRAPHS
+from refold.text.facts import NAME, find_quotes
 
-_WORD: Final = re.compile(r"[^\W_]{2,}")
+_WORD: Final = re.compile(rf"[^\W_{IDEOGRAPHS}]{{2,}}|[{IDEOGRAPHS}]{{2}}")
+_PAIR: Final = re.compile(rf"(?=([{IDEOGRAPHS}]{{2}}))")
 _EXCEPTION: Final = re.compile(r"\b[a-z_.]{0,60}(?:error|exception)(?=:)")
+_ENDINGS: Final = re.compile(r"[\u3040-\u309f]{2}")
+"""What Japanese writes in hiragana is mostly grammar."""
+_HEX: Final = re.compile(r"[0-9A-Fa-f]++")
 _STEM: Final = 5
 _ESSENCE: Final = 0.5
 """The share of the words of an error line, small ones aside, that says the same."""
@@ -33,25 +38,53 @@ def _missing(source: Source, answer: str) -> Iterator[str]:
     folded = fold(answer)
     facts = source.facts
     # Sets first: looking each fact up in the text takes long if there are thousands.
-    words = set(WORD.findall(folded))
-    said = words | {inside(quote) for quote in find_quotes(answer)}
+    spelled, words = set(WORD.findall(answer)), set(WORD.findall(folded))
+    said, spaced = spelled | quoted_in(answer), " ".join(answer.split())
     for quote in facts.quotes:
-        content = inside(quote)
-        if content not in said and content not in folded:
+        if not is_quoted(quote, said, spaced):
             yield quote
-    stems = _stems(folded)
+    stems = _stems(folded) | set(_PAIR.findall(folded))
     for line in facts.errors:
+        quotes = list(find_quotes(line))
+        if quotes and all(is_quoted(quote, said, spaced) for quote in quotes):
+            continue  # what failed is quoted; the rest of the sentence is talk
         if not _says(fold(line), folded, stems):
             yield line
     beginnings = {word[:-cut] for word in words if not word.isascii() for cut in (1, 2)} | words
     for name in facts.names:
-        if not _names(name, beginnings):
+        if name not in spelled if is_code(name) else not _names(name, beginnings):
             yield name
+
+
+def is_code(name: str) -> bool:
+    """Tell whether a name is an identifier, of which every letter counts.
+
+    What may be a part of a hash is not: the case of a hash does not matter.
+    """
+    found = NAME.fullmatch(name)
+    return found is not None and found["code"] is not None and not _HEX.fullmatch(name)
+
+
+def quoted_in(text: str) -> set[str]:
+    """Return what the quotations of *text* say."""
+    return {inside(quote) for quote in find_quotes(text)}
+
+
+def is_quoted(quote: str, said: set[str], spaced: str) -> bool:
+    """Tell whether a text says what *quote* does: its quotations and words, and all of it.
+
+    Letter by letter; only a sentence may begin with a large or a small one.
+    """
+    content = inside(quote)
+    forms = {content}
+    if " " in content:
+        forms |= {content[0].lower() + content[1:], content[0].upper() + content[1:]}
+    return any(form in said or form in spaced for form in forms)
 
 
 def inside(quote: str) -> str:
     """Return what a quotation says, without its marks and the punctuation before the last one."""
-    return fold(quote[1:-1]).rstrip(".,;:!?…。，！？ ")
+    return " ".join(quote[1:-1].split()).rstrip(".,;:!?…。，！？ ")
 
 
 def _says(line: str, folded: str, words: set[str]) -> bool:
@@ -66,11 +99,15 @@ def _says(line: str, folded: str, words: set[str]) -> bool:
 
 
 def _stems(folded: str) -> set[str]:
-    return {word[:_STEM] for word in _WORD.findall(folded) if word not in FUNCTION_WORDS}
+    return {
+        word[:_STEM]
+        for word in _WORD.findall(folded)
+        if word not in FUNCTION_WORDS and not _ENDINGS.fullmatch(word)
+    }
 
 
 def _names(name: str, beginnings: set[str]) -> bool:
-    """Tell whether an answer names someone: an identifier in full, people by the last name.
+    """Tell whether an answer names someone, people by the last name.
 
     Languages that inflect names rarely write them in ASCII; there the ending may differ.
     """

@@ -1,9 +1,12 @@
-"""Refuses an answer that leaves out what its source denies or forbids, or the "no" of it."""
+"""Refuses an answer that leaves out what its source denies or forbids, or moves the "no" of it."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from refold.gates.base import Gate, Refusal, Source, some
@@ -13,11 +16,19 @@ from refold.text.facts import find_no, pieces
 _WORD: Final = re.compile(
     r"(?P<pair>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2})|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{3,}+"
 )
+_PAIR: Final = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
 _STEM: Final = 5
 """So many letters of a word tell it from others, whatever its ending."""
 _WINDOW: Final = 60
-"""A "no" concerns the words within so many characters of it."""
+"""A "no" concerns the words within so many characters of it, in its own clause."""
 _WINDOW_BEFORE: Final = 30
+_CLAUSE: Final = re.compile(
+    r"[,:()\[\]，、：（）—–]|\b(?:but|however|although|while|whereas|aber|sondern|jedoch|obwohl|mais|"
+    r"cependant|pero|sino|aunque|mas|porém|ma|però|maar|echter|но|однако|хотя|ale|ama|fakat)\b|但"
+)
+"""Where the reach of a "no" ends."""
+_JOINED: Final = re.compile(r"\b(?:and|und|et|y|e|en|и|i|ve|och|so|then|dann)\b")
+"""Where it may begin as well."""
 # Other ways to say no. They do for an answer; in a source they forbid nothing by themselves.
 _AS_GOOD: Final = re.compile(
     r"\b(?:avoid|forb[ia]d|prohibit|refus|reject|declin|den(?:y|ied|ies)|fail|unable|lack|missing|"
@@ -27,59 +38,158 @@ _AS_GOOD: Final = re.compile(
     r"imposs[ií]|vieta|невозмож|запре|избега|отказ|verbied|vermijd)"
     r"|避免|拒绝|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
 )
+# A clause with one of these says neither a plain yes nor a plain no: "only admins may".
+_NEARLY: Final = re.compile(
+    r"[?？]\s*$|(?<![\w.,:])(?:0|zero|null|cero|whether|if|ob|wenn|falls|si|если|ли|only|unless|"
+    r"except|off|too|less|fewer|yet|still|pending|open|outstanding|closed|broken|down|lost|gone|ended|expired|"
+    r"removed|deleted|cancell?ed|dropped|stopped|skipped|blocked|wait|await|otherwise|hardly|barely|"
+    r"rarely|seldom|nur|erst|außer|aus|noch|offen|seulement|sauf|encore|s[oó]lo|salvo|aún|todavía|"
+    r"só|apenas|ainda|soltanto|ancora|только|пока|кроме|ещё|alleen|nog)(?![\w:]|[.,]\d)"
+    r"|\b(?:un(?:touched|used|signed|tested|solved|paid|clear)|remain)|如果|是否|只|仅|除了|还|まだ|のみ|だけ|만|아직"
+)
+_FORWARD: Final = frozenset("without ohne sans sin sem senza zonder без بدون".split())
+"""These reach forward only: "skip rows without a date" denies neither the skipping nor the rows."""
+_AUXILIARY: Final = frozenset(
+    "all any some just very even also ever does did can could may might must should shall would "
+    "will had been being please kann darf muss "
+    "soll wird werden wurde wurden worden haben hatte hat sein war waren kannst darfst peut doit "
+    "faut "
+    "fait été puede debe debería fue pode deve foi può essere moet kan mag zou может должен должна "
+    "должно должны нужно можно быть был была были".split()
+)
+"""Words that help others; of themselves they say nothing that could be denied."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    if not source.facts.negations:
-        return None
-    denied, affirmed = _subjects(answer)
-    lost = [
-        clause
-        for clause in source.facts.negations
-        if _is_lost(set(_stems_near_no(clause)), denied, affirmed)
-    ]
-    if not lost:
+    clauses = source.facts.negations
+    theirs = _Said.read(answer)
+    turned = theirs.denies_what(_Said.read(source.text)) if theirs.says_no else ""
+    inverted = [clause for clause in clauses if theirs.affirms(clause)]
+    lost = [clause for clause in clauses if theirs.lacks(clause)]
+    if turned or inverted:
+        why = (
+            f"the answer says the opposite of the source: {some([turned, *inverted][not turned :])}"
+        )
+    elif lost:
+        why = f"the answer lost the no of: {some(lost)}"
+    else:
         return None
     return Refusal(
-        gate="negations_kept", why=f"the answer lost the no of: {some(lost)}", missing=tuple(lost)
+        gate="negations_kept",
+        why=why,
+        missing=tuple(dict.fromkeys(inverted + lost)),
+        is_false=bool(turned or inverted),
     )
 
 
-def _subjects(answer: str) -> tuple[set[str] | None, set[str]]:
-    """Return the stems of the sentences that say no (None if there are none), and the others."""
-    denied: set[str] = set()
-    affirmed: set[str] = set()
-    says_no = False
-    for piece in pieces(answer):
-        lower = piece.lower()
-        if find_no(lower) or _AS_GOOD.search(lower):
-            says_no = True
-            denied.update(_stems(lower))
-        else:
-            affirmed.update(_stems(lower))
-    return denied if says_no else None, affirmed
+@dataclass
+class _Said:
+    """The stems of what a text says: with a no, nearly with one, or plainly."""
+
+    denied: set[str] = field(default_factory=set)
+    beside_no: set[str] = field(default_factory=set)
+    """What stands in a sentence with a no, within its reach or not."""
+    hedged: set[str] = field(default_factory=set)
+    affirmed: set[str] = field(default_factory=set)
+    clauses: list[str] = field(default_factory=list)
+    """Those that have a no, as far as it reaches."""
+    says_no: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> _Said:
+        said = cls()
+        for piece in pieces(text):
+            lower = piece.lower()
+            reaches = _reaches(lower, find_no(lower))
+            said.clauses += (lower[start:end] for start, end in reaches)
+            reaches += _reaches(lower, list(_AS_GOOD.finditer(lower)))
+            if reaches:
+                said.says_no = True
+                said.beside_no.update(_all_stems(lower))
+            nearly = _reaches(lower, list(_NEARLY.finditer(lower)))
+            for stems, spans in (
+                (said.denied, reaches),
+                (said.hedged, nearly),
+                (said.affirmed, _outside(lower, reaches + nearly)),
+            ):
+                for start, end in spans:
+                    stems.update(_all_stems(lower[start:end]))
+        return said
+
+    @cached_property
+    def plain(self) -> set[str]:
+        """What is affirmed and never denied."""
+        return self.affirmed - self.denied - self.hedged
+
+    @cached_property
+    def mentioned(self) -> set[str]:
+        """All that it speaks of."""
+        return self.affirmed | self.denied | self.hedged
+
+    def denies_what(self, other: _Said) -> str:
+        """Return a clause that denies what *other* plainly says, if there is one."""
+        return next((clause for clause in self.clauses if _is_most(clause, other.plain)), "")
+
+    def affirms(self, sentence: str) -> bool:
+        """Tell whether it plainly says what *sentence* denies."""
+        lower = sentence.lower()
+        reaches = _reaches(lower, find_no(lower))
+        return any(_is_most(lower[start:end], self.plain) for start, end in reaches)
+
+    def lacks(self, sentence: str) -> bool:
+        """Tell whether it does not say the no of *sentence*.
+
+        A subject of which it says both yes and no must be denied for the most part.
+        """
+        if not self.says_no:
+            return True
+        lower = sentence.lower()
+        subject = {
+            stem
+            for start, end in _reaches(lower, find_no(lower))
+            for stem in _stems(lower[start:end])
+        }
+        denials = len(subject & self.beside_no)
+        mentions = len(subject & self.mentioned)
+        is_mentioned = mentions * 2 >= min(4, len(subject) + 1)
+        return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
 
 
-def _is_lost(subject: set[str], denied: set[str] | None, affirmed: set[str]) -> bool:
-    """Tell whether an answer does not say no of a denied subject.
-
-    It may leave it out or say yes: both lose the no. A subject of which it says both yes and no
-    must be denied for the most part.
-    """
-    if denied is None:
-        return True
-    denials, mentions = len(subject & denied), len(subject & (denied | affirmed))
-    is_mentioned = mentions * 2 >= min(4, len(subject) + 1)
-    return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
+def _is_most(clause: str, known: set[str]) -> bool:
+    stems = set(_stems(clause))
+    return len(stems & known) * 2 > len(stems)
 
 
-def _stems_near_no(clause: str) -> Iterator[str]:
-    lower = clause.lower()
-    end = 0
-    for word in find_no(lower):
-        start = max(end, word.start() - _WINDOW_BEFORE)
-        end = max(start, word.end() + _WINDOW)
-        yield from _stems(lower[_word_start(lower, start) : end])
+def _reaches(lower: str, negations: list[re.Match[str]]) -> list[tuple[int, int]]:
+    """Return how far each "no" of a sentence reaches: its clause, or around it if that is empty."""
+    if not negations:
+        return []
+    ends = [found.span() for found in _CLAUSE.finditer(lower)]
+    starts = sorted([end for _, end in ends] + [found.end() for found in _JOINED.finditer(lower)])
+    stops = [start for start, _ in ends]
+    found: list[tuple[int, int]] = []
+    for word in negations:
+        low = _word_start(lower, max(0, word.start() - _WINDOW_BEFORE))
+        high = min(len(lower), word.end() + _WINDOW)
+        place = bisect_right(starts, word.start())
+        start = max(low, starts[place - 1]) if place else low
+        if word[0] in _FORWARD:
+            start = word.start()
+        place = bisect_left(stops, word.end())
+        end = min(high, stops[place]) if place < len(stops) else high
+        is_empty = next(_stems(lower[start:end]), None) is None
+        found.append((low, high) if is_empty else (start, end))
+    return found
+
+
+def _outside(lower: str, reaches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a sentence that no reach covers."""
+    place = 0
+    for start, end in sorted(reaches):
+        if start > place:
+            yield place, start
+        place = max(place, end)
+    yield place, len(lower)
 
 
 def _word_start(text: str, start: int) -> int:
@@ -92,8 +202,15 @@ def _word_start(text: str, start: int) -> int:
 def _stems(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
-        if word not in FUNCTION_WORDS and not find_no(word):
+        if word not in FUNCTION_WORDS and word not in _AUXILIARY and not find_no(word):
             yield word[:_STEM]
+
+
+def _all_stems(lower: str) -> Iterator[str]:
+    """Yield the stems, and of scripts without blanks the pairs at every place."""
+    yield from _stems(lower)
+    for found in _PAIR.finditer(lower):
+        yield found[1]
 
 
 GATE: Final = Gate("negations_kept", _check)

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.gates._values import find_counts, read_values
-from refold.gates.base import Gate, Refusal, Source, some
-from refold.gates.facts_present import inside
-from refold.text.facts import NAME, find_quotes
+from refold.gates._counts import find_counts
+from refold.gates._values import read_values
+from refold.gates.base import WORD, Gate, Refusal, Source, some
+from refold.gates.facts_present import inside, is_code, is_quoted
+from refold.text.facts import find_quotes
 
 _PATH: Final = re.compile(r"(?<![\w/.-])\w[\w.-]*+(?:/[\w.-]*\w)++")
 """Words joined by slashes: a path or not, the source has to say them so."""
@@ -38,21 +39,31 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
     for value in read_values(answer):
         if value.normal not in source.stated:
             yield value.text
-    yield from (count for count, number in find_counts(answer) if number not in source.stated)
+    yield from (count for count, number, _ in find_counts(answer) if number not in source.stated)
     # Sets first: looking each quotation up in the text takes long if there are thousands.
     quoted = {inside(quote) for quote in source.facts.quotes}
     for quote in dict.fromkeys(find_quotes(answer)):
-        content = inside(quote)
-        if content not in quoted and content not in source.folded:
+        if not is_quoted(quote, quoted, source.spaced):
             yield quote
     known = set(_PATH.findall(source.text.replace("./", ""))) if "/" in answer else set()
     yield from (path for path in _PATH.findall(answer) if path not in known)
     said = list(_marked(answer))
-    marks = {mark.casefold() for mark in _marked(source.text)} if said else set()
-    yield from (mark for mark in said if mark.casefold() not in marks)
-    for found in NAME.finditer(answer):
-        if found["code"] and found[0].casefold() not in source.words:
-            yield found[0]
+    marks = set(_marks_of(source)) if said else set()
+    yield from (mark for mark in said if mark not in marks)
+    identifiers = {name.casefold() for name in source.facts.names if is_code(name)}
+    for word in dict.fromkeys(WORD.findall(answer)):
+        # Of an identifier every letter counts, the case too: `userId` is not `userid`.
+        is_name = word.casefold() in identifiers or is_code(word)
+        if is_name and word not in source.spelled:
+            yield word
+
+
+def _marks_of(source: Source) -> Iterator[str]:
+    """Yield what a source says letter by letter; the case of hosts does not count."""
+    yield from _marked(source.text)
+    for value in source.values:
+        if "://" in value.normal or "@" in value.normal:
+            yield from _marked(value.normal)
 
 
 def _marked(text: str) -> Iterator[str]:

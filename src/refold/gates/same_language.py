@@ -43,6 +43,8 @@ _LANGUAGES: Final = {name: frozenset(words.split()) for name, words in _BY_LANGU
 FUNCTION_WORDS: Final = frozenset().union(*_LANGUAGES.values())
 """The small words of all these languages, which carry no subject."""
 _MIN_HITS: Final = 4
+_LARGE_NOUNS: Final = ("German", "English")
+"""The language that writes nouns large, and the one that it is told from."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -79,6 +81,16 @@ def language_of(text: str) -> str | None:
     if number < _CLEAR * total:
         return None
     return _latin_language(latin) if script == "Latin" else script
+
+
+def may_be_german(text: str) -> bool:
+    """Tell whether nouns may have capitals in *text*; in doubt they may."""
+    language = language_of(text)
+    if language in _LANGUAGES:
+        return language == "German"
+    words = [found[0].lower() for found in _WORD.finditer(text)]
+    german, english = (sum(word in _LANGUAGES[name] for word in words) for name in _LARGE_NOUNS)
+    return german > english
 
 
 def _latin_language(words: Counter[str]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
+from refold.model.plan import Fold
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
@@ -65,6 +66,7 @@ class Analyses:
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
 
     @property
     def has_help(self) -> bool:
@@ -214,6 +216,7 @@ class Analyses:
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)
+        self._told = _latest(self._told)
         self._summaries = {
             key: summary
             for key, summary in self._summaries.items()
@@ -236,6 +239,15 @@ class Analyses:
         if self._may_write and text not in self._written:
             self._to_write[text] = None
         return self._written.get(text)
+
+    def note_use(self, stand_in: str, *texts: str) -> None:
+        """Remember that *stand_in* says what a model wrote for *texts*."""
+        self._told[stand_in] = texts
+
+    def written_in(self, plan: Iterable[Fold]) -> set[str]:
+        """Return the texts for which *plan* shows what a model wrote."""
+        shown = (stand_in for fold in plan for stand_in in fold.texts.values())
+        return {text for stand_in in shown for text in self._told.get(stand_in, ())}
 
     def take_questions(self) -> Questions:
         """Return what was wanted since the last time; judging comes before writing."""

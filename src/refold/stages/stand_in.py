@@ -25,6 +25,7 @@ from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
+from refold.text.json_text import is_json
 from refold.text.lines import lines_missing_from
 from refold.text.truncate import cut, cut_words
 
@@ -91,6 +92,7 @@ class StandIns:
         for given in self._given(joined, depth):
             tag = self._tagged(given, texts, sources)
             if tag is not None:
+                self._note(tag, joined, given)
                 return tag
         said = self._analyses.summary(texts, budget)
         return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
@@ -107,11 +109,19 @@ class StandIns:
         return None
 
     def _given(self, text: str, depth: Depth) -> list[str]:
-        """Return what others made of *text*; deeper than asked for, only our own means are used."""
-        if depth != self._helped_at:
+        """Return what others made of *text*; deeper than asked for, only our own means are used.
+
+        JSON says by its structure what it is; a model would write something else.
+        """
+        if depth != self._helped_at or is_json(text):
             return []
         given = (self._analyses.written(text), self._analyses.kept_tokens(text))
         return [body for body in given if body is not None]
+
+    def _note(self, stand_in: str, text: str, body: str) -> None:
+        """Remember that a model wrote the *body* of *stand_in*, if it did."""
+        if body == self._analyses.written(text):
+            self._analyses.note_use(stand_in, text)
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
         """Return what others made of *text*, or else its main sentences."""
@@ -175,20 +185,28 @@ class StandIns:
         by = self._draft.segments[action.by].id
         text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
         handle = handle_of([segment.message])
-        return [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
+        tags = [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
+        if depth == self._helped_at:
+            self._note(tags[0], segment.text, text)
+        return tags
 
     def _around_code(self, segment: Segment, depth: Depth) -> str:
         sources = [segment.message]
         summary_id, handle = self._id(sources), handle_of(sources)
 
+        given: dict[str, str] = {}
+
         def make_tag(prose: str, budget: int) -> str:
-            for body in (*self._given(prose, depth), self._extract(prose, budget)):
+            for body in self._given(prose, depth):
                 tag = summary_tag(body, summary_id=summary_id, handle=handle)
                 if len(tag) < len(prose):
-                    break
-            return tag
+                    given[tag] = prose if body == self._analyses.written(prose) else ""
+                    return tag
+            return summary_tag(self._extract(prose, budget), summary_id=summary_id, handle=handle)
 
-        return shorten_around_code(segment.text, depth, make_tag)
+        short = shorten_around_code(segment.text, depth, make_tag)
+        self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
+        return short
 
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""

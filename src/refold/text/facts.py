@@ -192,7 +192,10 @@ _NO_FAILURE: Final = re.compile(
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;…])\s++|(?<=[。！？；｡।۔؟])|\n")
+_SENTENCE_END: Final = re.compile(
+    rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){_MONTH})|(?<=[。！？；｡।۔؟])|\n"
+)
+"""Not between "30." and "Juni"."""
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -202,10 +205,15 @@ def pieces(text: str) -> Iterator[str]:
             yield stripped
 
 
+def _is_long(line: str) -> bool:
+    """Tell whether a line is a paragraph; scripts with many bytes a letter need fewer letters."""
+    return len(line) > _LONG_LINE or len(line.encode("utf-8", "surrogatepass")) > _LONG_LINE
+
+
 def _find_errors(text: str) -> Iterator[str]:
     if _FAILURE.search(text.lower()):
         for line in text.split("\n"):
-            for part in (line,) if len(line) <= _LONG_LINE else pieces(line):
+            for part in pieces(line) if _is_long(line) else (line,):
                 lower = part.lower()
                 if _FAILURE.search(lower) and not _NO_FAILURE.search(lower):
                     yield part.strip()

@@ -112,7 +112,6 @@ class WordNames:
             for kind, start, end in spans:
                 kinds[kind].append(word[start:end])
         kinds[PROPER_KIND] = _proper_names(text)
-        kinds[SHORT_KIND] = [name.lower() for name in kinds[SHORT_KIND]]
         if kinds[QUANTITY_KIND]:
             kinds[QUANTITY_KIND] = _quantities(text, kinds[QUANTITY_KIND])
         kinds[ADDRESS_KIND], kinds[TITLE_KIND] = addresses_and_titles(text)

@@ -192,6 +192,7 @@ class Fitter:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
         rendering = self._render(fitting)
+        attempt.job.tally.settle(task.analyses.written_in(fitting.plan))
         result = FitResult(
             messages=rendering.messages,
             fits=after <= task.available,

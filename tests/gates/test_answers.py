@@ -1,0 +1,35 @@
+"""Careful summaries pass all gates, and bad answers do not, not even repaired."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from refold.gates import Source, check, repair
+from refold.tokens.estimate import estimate_tokens
+from tests.gates.answers import Answer, read_answers
+
+ANSWERS = read_answers()
+GOOD = [answer for answer in ANSWERS if not answer.kind]
+BAD = [answer for answer in ANSWERS if answer.kind]
+
+
+@pytest.mark.parametrize("answer", GOOD, ids=lambda answer: answer.name)
+def test_a_careful_summary_passes(answer: Answer) -> None:
+    assert check(Source(answer.source, estimate_tokens), answer.text) == ()
+
+
+@pytest.mark.parametrize("answer", BAD, ids=lambda answer: f"{answer.kind}, {answer.name}")
+def test_a_bad_answer_is_refused_for_good(answer: Answer) -> None:
+    source = Source(answer.source, estimate_tokens)
+    refusals = check(source, answer.text)
+    assert refusals
+    assert repair(source, answer.text, refusals) is None
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(GOOD) >= 60
+    assert len(BAD) >= 120
+    kinds = Counter(answer.kind for answer in BAD)
+    assert min(kinds.values()) >= 5, kinds

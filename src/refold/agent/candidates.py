@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.agent.beside import short_at
-from refold.agent.fields import get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import find_texts_and_calls
+from refold.agent.shapes import find_texts_and_calls, role_of
 from refold.formats import turn_of
 from refold.model.wire import text_digest
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
 _NEVER_TOUCHED: Final = frozenset({"system", "developer", "user"})
-_ASSISTANTS: Final = frozenset({"assistant", "model", "ai"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +147,8 @@ class Chooser:
 def _unseen(messages: Sequence[Any], calls: Sequence[ToolCall]) -> range:
     """Return the last turn, if the model has not answered to its results yet."""
     called = max((call.index for call in calls), default=-1)
-    roles = (get(turn_of(message), "role") for message in messages)
-    spoke = max((n for n, role in enumerate(roles) if role in _ASSISTANTS), default=-1)
+    roles = (role_of(turn_of(message)) for message in messages)
+    spoke = max((n for n, role in enumerate(roles) if role == "assistant"), default=-1)
     return range(0) if called < 0 or spoke > called else range(called, len(messages))
 
 

@@ -41,6 +41,16 @@ def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
 
 
+def _stable(options: Options) -> Options:
+    """Let later copies refer to the first: what was shown must not change for a later copy.
+
+    The other profiles never refer to what comes later.
+    """
+    if options.profile != "balanced":
+        return options
+    return replace(options, keep_duplicate="first")
+
+
 def _hidden_by(folds: Iterable[Fold]) -> frozenset[int]:
     """Return the indices of the messages that *folds* do not show as they were."""
     return frozenset(
@@ -63,10 +73,9 @@ class Session:
         **choices: Any,
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
-        choices["keep_duplicate"] = "first"  # what was shown must not change for a later copy
         helpers = _take_helpers(choices)
         self._models = [name for name in _MODELS if helpers.get(name) is not None]
-        self._engine = Engine(combine(options, choices), store=store, **helpers)
+        self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
         self.marks = marks or Marks()
         self.verbatim: dict[str, Any] = {}

@@ -15,13 +15,24 @@ from refold.model.wire import Path, spot
 class Reading:
     """What was read from one message; filled while its content is walked."""
 
-    __slots__ = ("binds_next", "calls", "id", "images", "is_turn", "opaque", "parts", "role")
+    __slots__ = (
+        "binds_next",
+        "calls",
+        "id",
+        "images",
+        "is_turn",
+        "opaque",
+        "parts",
+        "role",
+        "thinking",
+    )
 
     def __init__(self, role: str, id: str | None = None, *, is_turn: bool = True) -> None:
         self.role = role
         self.id = id
         self.parts: list[Part] = []
         self.opaque: list[str] = []
+        self.thinking: list[str] = []
         self.images = 0
         self.calls: list[str] = []
         self.binds_next = False

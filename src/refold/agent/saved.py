@@ -15,7 +15,7 @@ from refold.options import Options
 from refold.stores.base import Store
 
 _VERSION = 2
-_HOOKS = ("counter", "entropy_scorer", "ml_token_classifier")
+HOOKS = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX = "refold:session:"
 
@@ -109,7 +109,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if field.name in _HOOKS:
+        if field.name in HOOKS:
             value = value is not None
         elif field.name == "preserve_patterns":
             value = [[e.pattern.pattern, e.pattern.flags, e.label] for e in value]
@@ -119,7 +119,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    check_given([name for name in _HOOKS if values.pop(name)], choices)
+    check_given([name for name in HOOKS if values.pop(name)], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final, Self
 
 from refold.agent.marks import Marks
-from refold.agent.saved import check_given, read_state, write_state
+from refold.agent.saved import HOOKS, check_given, read_state, write_state
 from refold.agent.session_report import SessionReport
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
@@ -27,6 +27,7 @@ from refold.options import Options
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
 from refold.stores.base import Store
+from refold.stores.memory import MemoryStore
 from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS = 1_000
@@ -39,6 +40,21 @@ _HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
     """Take out of *choices* what is no option but helps with asking models."""
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
+
+
+def _revive(
+    class_: type[Session],
+    key: str,
+    saved: Store,
+    given: Mapping[str, Any],
+    own: tuple[dict[str, Any], Store | None],
+) -> Session:
+    """Take up a session that was pickled or copied; nothing is written to its *own* store."""
+    session = class_.resume(key, saved, **given)
+    session.verbatim, store = own
+    session._store = store
+    session._engine = Engine(session.options, store=store, **session._helpers)
+    return session
 
 
 def _stable(options: Options) -> Options:
@@ -73,7 +89,8 @@ class Session:
         **choices: Any,
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
-        helpers = _take_helpers(choices)
+        self._store = store
+        self._helpers = helpers = _take_helpers(choices)
         self._models = [name for name in _MODELS if helpers.get(name) is not None]
         self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
@@ -265,6 +282,15 @@ class Session:
         """Return the share of the view's tokens that stands before *index*."""
         after = self._price(self._plan[index:])
         return (self._tokens - after) / self._tokens if self._tokens else 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what `save` would write, with the functions and models that it has."""
+        saved = MemoryStore()
+        key = self.save(saved)
+        hooks = {name: getattr(self.options, name) for name in HOOKS}
+        given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
+        own = dict(self.verbatim), self._store
+        return _revive, (type(self), key, saved, given, own)
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""

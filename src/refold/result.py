@@ -156,8 +156,6 @@ class BudgetReport:
         ]
         if self.stopped_by:
             worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
-        elif not worst:
-            worst.append(f"{self.other_tokens} tokens that cannot be folded any further")
         return (
             f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
             f"many; in the way: {'; '.join(worst)}"

@@ -178,8 +178,8 @@ def test_a_task_yields_when_nothing_is_left_for_a_digest_of_the_rest() -> None:
         *call(1, "write_file", {"path": "src/a.py"}, "wrote it"),
         *call(2, "run", {}, None),
     ]
-    assert place(messages, 56).places[0] is Place.WHOLE
-    assert place(messages, 55).places[0] is not Place.WHOLE
+    assert place(messages, 63).places[0] is Place.WHOLE
+    assert place(messages, 62).places[0] is not Place.WHOLE
 
 
 def beside_results(said: str) -> Conversation:

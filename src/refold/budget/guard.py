@@ -16,8 +16,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
     sent = [m for m in turns if m.role == "user" and not m.is_tool_result]
-    wordless = [m for m in sent if not _has_words(m) and (m.images or m.opaque)]
-    asked = [m for m in sent if _has_words(m)] or wordless
+    wordless = [m for m in sent if not has_words(m) and (m.images or m.opaque)]
+    asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:
         if not message.is_turn:
             found[message.index] = "not_a_turn"
@@ -39,7 +39,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     return found
 
 
-def _has_words(message: Message) -> bool:
+def has_words(message: Message) -> bool:
+    """Tell whether *message* says anything, beside what pictures say."""
     return any(part.text.strip() for part in message.parts)
 
 

@@ -198,14 +198,11 @@ def _bare_cost(tokens: CountedTexts) -> int:
 def _least_rest(
     messages: Sequence[Message], reasons: Mapping[int, str], tokens: CountedTexts, digest: int
 ) -> int:
-    """Return what everything else costs at least: a *digest* for each stretch, or a short one."""
+    """Return what everything else costs: a *digest* for each stretch that is not too short."""
     turns = [message for message in messages if message.is_turn]
     stretches = groupby(turns, lambda message: message.index in reasons)
-    return sum(
-        min(digest, sum(map(tokens.message, stretch)))
-        for is_whole, stretch in stretches
-        if not is_whole
-    )
+    costs = [sum(map(tokens.message, stretch)) for is_whole, stretch in stretches if not is_whole]
+    return sum(cost if cost <= _SHORT_STRETCH else digest for cost in costs)
 
 
 def _cost_in_place(

@@ -345,7 +345,7 @@ def _detectors() -> str:
         for detector in DETECTORS
     ]
     head = (
-        "## Detectors\n\nA hard finding keeps the whole text; a soft one goes to the entity list "
+        "## Detectors\n\nA hard finding keeps the whole text; a soft one may go to the entity list "
         "of the summary.\n\n| reason | kind | what it sees |\n|---|---|---|"
     )
     return "\n".join((head, *rows, ""))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
 
 import pytest
 
-from refold import Options
+from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
+from refold.options import USED_BY
 
 
 def test_what_is_chosen_when_nobody_chooses() -> None:
@@ -38,3 +40,100 @@ def test_options_can_be_copied_and_sent_elsewhere() -> None:
     options = Options(recency_window=2, preserve_patterns=["[A-Z]+-[0-9]+"])  # type: ignore[arg-type]
     for other in (copy.deepcopy(options), pickle.loads(pickle.dumps(options))):
         assert other == options
+
+
+CHOSEN: dict[str, Any] = {
+    "dedup": False,
+    "keep_duplicate": "first",
+    "fuzzy_dedup": True,
+    "fuzzy_threshold": 0.5,
+    "importance_scoring": True,
+    "importance_threshold": 0.5,
+    "contradiction_detection": True,
+    "contradiction_topic_threshold": 0.5,
+    "embed_summary_id": True,
+    "compression_depth": "aggressive",
+    "budget_strategy": "tiered",
+    "force_converge": False,
+    "observation_threshold": 100,
+    "classifier_mode": "full",
+    "entropy_scorer": lambda sentences: [1.0 for _ in sentences],
+    "entropy_scorer_mode": "replace",
+    "ml_token_classifier": str.split,
+    "summarizer": lambda text: text[:20],
+    "classifier": lambda text: "preserve",
+    "on_event": print,
+    "pass_seconds": 1.0,
+}
+USED_BY_ALL: dict[str, Any] = {
+    "preserve": ("system", "user"),
+    "recency_window": 2,
+    "preserve_patterns": ("TICKET",),
+    "token_budget": 900,
+    "min_recency_window": 1,
+    "strict": True,
+    "compression_threshold": 10,
+    "source_version": 3,
+    "trace": True,
+    "strict_roles": True,
+    "format": "plain",
+    "model": "gpt-4o",
+    "counter": len,
+}
+
+
+def test_every_choice_is_told_apart() -> None:
+    assert CHOSEN.keys() == USED_BY.keys()
+    helpers = {"summarizer", "classifier", "on_event", "pass_seconds"}
+    options = {field.name for field in fields(Options)}
+    assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
+
+
+@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("make", [Compressor, Session])
+def test_a_choice_that_a_profile_does_not_use_is_refused(
+    make: Any, name: str, profile: Any
+) -> None:
+    if profile in USED_BY[name]:
+        make(profile=profile, **{name: CHOSEN[name]})
+        return
+    problem = f"{name} is not used by profile='{profile}': .* choose profile='balanced'"
+    with pytest.raises(ConfigError, match=problem):
+        make(profile=profile, **{name: CHOSEN[name]})
+
+
+@pytest.mark.parametrize("profile", ["agent", "lossless"])
+@pytest.mark.parametrize("make", [Compressor, Session])
+def test_what_every_profile_uses_and_defaults_are_taken(make: Any, profile: Any) -> None:
+    for name, value in USED_BY_ALL.items():
+        make(profile=profile, **{name: value})
+    make(profile=profile, dedup=True, compression_depth="gentle", summarizer=None)
+
+
+def test_a_profile_refuses_what_was_chosen_for_another() -> None:
+    with pytest.raises(ConfigError, match="fuzzy_dedup is not used by profile='agent'"):
+        Compressor(Options(fuzzy_dedup=True), profile="agent")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "advice"),
+    [
+        ({"profile": "agent"}, "profile 'balanced'"),
+        ({"profile": "lossless"}, "profile 'balanced'"),
+        ({"token_budget": 100}, "give context_limit or reserve_output_tokens"),
+        ({"compression_threshold": 100}, "up to trigger"),
+        ({"strict": True}, "give strict to the manager itself"),
+        ({"model": "gpt-4o"}, "give model to the manager itself"),
+        ({"counter": len}, "give counter to the manager itself"),
+        ({"classifier_mode": "full"}, "asks no classifier"),
+        ({"trace": True}, "FitResult.steps"),
+    ],
+)
+def test_a_window_refuses_options_of_which_it_makes_no_use(
+    chosen: dict[str, Any], advice: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"options\.{next(iter(chosen))} is not used") as caught:
+        ContextWindowManager(context_limit=9_000, options=Options(**chosen))
+    assert advice in str(caught.value)
+    ContextWindowManager(context_limit=9_000, options=Options(recency_window=2, fuzzy_dedup=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from refold.asking import arun, run
@@ -85,14 +86,18 @@ class Compressor:
         pass_seconds: float | None = None,
         **choices: Any,
     ) -> None:
-        self._engine = Engine(
-            combine(options, choices),
-            store=store,
-            summarizer=summarizer,
-            classifier=classifier,
-            on_event=on_event,
-            pass_seconds=pass_seconds,
-        )
+        self._helpers: dict[str, Any] = {
+            "store": store,
+            "summarizer": summarizer,
+            "classifier": classifier,
+            "on_event": on_event,
+            "pass_seconds": pass_seconds,
+        }
+        self._engine = Engine(combine(options, choices), **self._helpers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what it was made with; what models answered is not taken along."""
+        return partial(type(self), self.options, **self._helpers), ()
 
     @property
     def options(self) -> Options:

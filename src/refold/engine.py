@@ -18,7 +18,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Provenance, link_key
 from refold.model.wire import clone_message
-from refold.options import Options
+from refold.options import Options, check_used
 from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import looks_folded
@@ -81,6 +81,15 @@ class Engine:
     ) -> None:
         if store is not None:
             check_store(store)
+        helpers = {
+            "summarizer": summarizer,
+            "classifier": classifier,
+            "on_event": on_event,
+            "pass_seconds": pass_seconds,
+        }
+        for name, helper in helpers.items():
+            if helper is not None:
+                check_used(name, options.profile)
         self.options = options
         self._store = store
         if options.profile != "balanced":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
@@ -63,7 +63,8 @@ class Options:
     preserve: tuple[str, ...] = ("system",)
     """Roles that are never touched; `system` also covers its newer name `developer`."""
     recency_window: int = 4
-    """How many of the last messages are never touched."""
+    """How many of the last messages are never touched; with the profiles `agent` and `lossless`
+    only where there is no budget: under one, `min_recency_window` is what counts."""
     preserve_patterns: tuple[PreservePattern, ...] = ()
     """Expressions that keep any message they match."""
     dedup: bool = True
@@ -146,11 +147,54 @@ class Options:
             _check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
+        if self.profile != "balanced":  # which uses all of them
+            for option in fields(self):
+                if getattr(self, option.name) != option.default:
+                    check_used(option.name, self.profile)
 
     @property
     def depth(self) -> Depth:
         """The depth to start with: `auto` begins gently."""
         return "gentle" if self.compression_depth == "auto" else self.compression_depth
+
+
+USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
+    "dedup": ("balanced",),
+    "keep_duplicate": ("balanced",),
+    "fuzzy_dedup": ("balanced",),
+    "fuzzy_threshold": ("balanced",),
+    "importance_scoring": ("balanced",),
+    "importance_threshold": ("balanced",),
+    "contradiction_detection": ("balanced",),
+    "contradiction_topic_threshold": ("balanced",),
+    "embed_summary_id": ("balanced",),
+    "compression_depth": ("balanced",),
+    "budget_strategy": ("balanced",),
+    "force_converge": ("balanced", "agent"),
+    "observation_threshold": ("balanced",),
+    "classifier_mode": ("balanced",),
+    "entropy_scorer": ("balanced",),
+    "entropy_scorer_mode": ("balanced",),
+    "ml_token_classifier": ("balanced",),
+    "summarizer": ("balanced",),
+    "classifier": ("balanced",),
+    "on_event": ("balanced",),
+    "pass_seconds": ("balanced",),
+}
+"""Which profiles use a choice; one that is not named here is used by all of them.
+
+The last four go to whatever folds, beside `Options`: they are about the models that it may ask.
+"""
+
+
+def check_used(name: str, profile: Profile) -> None:
+    """Refuse a choice that *profile* would silently ignore."""
+    users = USED_BY.get(name, (profile,))
+    if profile not in users:
+        named = " or ".join(f"profile={user!r}" for user in users)
+        raise ConfigError(
+            f"{name} is not used by profile={profile!r}: leave it out, or choose {named}"
+        )
 
 
 _CHOICES = {

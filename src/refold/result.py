@@ -103,7 +103,11 @@ class Compression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """A message that a budget must not touch, and what it costs."""
+    """A message that is in the way of a budget, and what it costs.
+
+    It is one that no budget may touch, or what is left of one, or of several, that has given way
+    as far as it can: `reason` says which.
+    """
 
     message_id: str
     message_index: int
@@ -152,8 +156,6 @@ class BudgetReport:
         ]
         if self.stopped_by:
             worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
-        elif not worst:
-            worst.append(f"{self.other_tokens} tokens that cannot be folded any further")
         return (
             f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
             f"many; in the way: {'; '.join(worst)}"

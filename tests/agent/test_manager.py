@@ -7,6 +7,8 @@ import copy
 import gc
 import json
 import logging
+import subprocess
+import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -141,11 +143,29 @@ class TestC01:
         with caplog.at_level(logging.DEBUG, logger="refold.agent"):
             CompressionManager(generate=Model()).compress(talk(1))
             assert not caplog.records
-            CompressionManager(generate=Model(), debug=True).compress(talk(1))
-        assert [r.getMessage().partition(":")[0] for r in caplog.records] == [
-            "messages[2].content compressed"
-        ]
+            report = CompressionManager(generate=Model(), debug=True).compress(talk(2, end=False))
+        said = [record.getMessage().partition(":")[0] for record in caplog.records]
+        assert sorted(said) == sorted(f"{item.place} {item.status}" for item in report.items)
+        assert "messages[2].content compressed" in said
+        assert "; the model has not seen it yet" in caplog.text
         assert result_text(0) not in caplog.text
+
+    def test_c01_debug_is_seen_where_nobody_has_set_up_logging(self) -> None:
+        code = (
+            "from refold import CompressionManager\n"
+            "text = 'The ferry of 10:45 is late by 4 hours. ' * 30\n"
+            "messages = [{'role': 'tool', 'tool_call_id': 'c', 'content': text}]\n"
+            "CompressionManager(debug=SWITCH).compress(messages)\n"
+        )
+        for switch, expected in (
+            (True, "refold.agent: messages[0].content compressed: "),
+            (False, ""),
+        ):
+            command = [sys.executable, "-c", code.replace("SWITCH", str(switch))]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            assert done.stderr.startswith(expected)
+            assert bool(done.stderr) is switch
+            assert not done.stdout
 
 
 class TestC02:
@@ -162,6 +182,32 @@ class TestC02:
         parts = [{"type": "text", "text": FACTS}, {"type": "text", "text": FILLER * 3}]
         messages = [call(0), {"role": "tool", "tool_call_id": "c0", "content": parts}]
         assert cm.should_compress([*messages, {"role": "assistant", "content": "ok"}])
+
+    @pytest.mark.parametrize("role", ["system", "developer", "user", "assistant"])
+    def test_c02_a_message_over_the_limit_is_shortened_whoever_says_it(self, role: str) -> None:
+        long = {"role": role, "content": f"{FACTS} {FILLER * 6}"}
+        short = {"role": role, "content": "And now?"}
+        messages = [long, {"role": "assistant", "content": "fine"}, short]
+        before = copy.deepcopy(messages)
+        cm = CompressionManager(compress_token_limit=60)
+        assert cm.should_compress(messages)
+        assert "a message of" in cm.explain(messages)
+        report = cm.compress(messages)
+        assert [item.place for item in report.items] == ["messages[0].content"]
+        assert report.compressed == 1
+        assert len(messages[0]["compressed_content"]) < len(messages[0]["content"])
+        assert without(messages) == before
+        assert not cm.should_compress(messages)
+        assert not CompressionManager().should_compress(before)
+        assert not CompressionManager().compress(before).items
+
+    def test_c02_what_a_user_asked_before_is_the_task_of_a_long_question(self) -> None:
+        model = Model()
+        first = {"role": "user", "content": "Find the ferry."}
+        long = {"role": "user", "content": f"{FACTS} {FILLER * 6}"}
+        messages = [first, {"role": "assistant", "content": "fine"}, long]
+        CompressionManager(generate=model, compress_token_limit=60).compress(messages)
+        assert "Task: Find the ferry." in str(model.asked[0])
 
     def test_c02_tokens_in_all(self) -> None:
         low = CompressionManager(compress_tool_results_limit=99, compress_context_limit=100)
@@ -190,10 +236,12 @@ def test_c03_only_if_something_can_be_done() -> None:
     cm = CompressionManager(compress_token_limit=10, compress_context_limit=10)
     small = [m for n in range(5) for m in turn(n, "ok")]
     failed = [m for n in range(5) for m in turn(n, "Error: no such pump " + FACTS)]
-    for told in (small, failed, [{"role": "user", "content": FILLER * 20}], []):
+    for told in (small, failed, []):
         messages = [*told, {"role": "assistant", "content": "done"}]
         assert not cm.should_compress(messages)
         assert cm.explain(messages) == ""
+    asked = [{"role": "user", "content": FILLER * 20}]
+    assert not CompressionManager(compress_context_limit=10).should_compress(asked)
 
 
 @pytest.mark.parametrize("is_async", [False, True])

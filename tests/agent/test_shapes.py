@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -354,6 +353,12 @@ def test_a_message_must_have_fields(bad: Any) -> None:
         find_texts([{"role": "user", "content": "hi"}, bad])
 
 
+@pytest.mark.parametrize("nobodys", [{}, {"content": "x"}, {"role": None, "parts": []}])
+def test_what_does_not_tell_who_speaks_is_refused(nobodys: dict[str, Any]) -> None:
+    with pytest.raises(MessageError, match=r'messages\[1\]: has no "role" \('):
+        find_texts([{"role": "user", "content": "hi"}, nobodys])
+
+
 WORDS = st.sampled_from(
     "role content parts type text tool_calls toolCalls id name output response function input "
     "tool_result tool_use function_response toolResult tool_call_id value status error".split()
@@ -365,8 +370,12 @@ JSON = st.recursive(
 )
 
 
-@given(st.lists(st.dictionaries(WORDS, JSON | WORDS, max_size=5), max_size=4))
-def test_no_shape_is_too_strange(messages: list[Mapping[str, Any]]) -> None:
+ROLES = st.sampled_from("user assistant tool model ai".split())
+
+
+@given(st.lists(st.tuples(ROLES, st.dictionaries(WORDS, JSON | WORDS, max_size=5)), max_size=4))
+def test_no_shape_is_too_strange(strange: list[tuple[str, dict[str, Any]]]) -> None:
+    messages = [{**message, "role": role} for role, message in strange]
     before = copy.deepcopy(messages)
     for found in find_texts(messages):
         held = at(messages[found.index], found.path)

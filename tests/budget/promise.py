@@ -68,10 +68,14 @@ def kept_indices(
             kept[index] = "preserve_patterns"
     for index in open_calls(messages):
         kept.setdefault(index, "open_tool_call")
-    asked = [i for i, m in enumerate(messages) if m["role"] == "user" and _asks(m)]
+    sent = [i for i, m in enumerate(messages) if m["role"] == "user" and _asks(m)]
+    asked = [i for i in sent if _says(messages[i])] or sent
     if asked:
         kept.setdefault(asked[0], "first_task")
         kept.setdefault(asked[-1], "last_user_message")
+    for index in sent:
+        if index > asked[-1]:
+            kept.setdefault(index, "user_turn")
     for index in range(max(0, len(messages) - window), len(messages)):
         kept.setdefault(index, "min_recency_window")
     return kept
@@ -81,7 +85,11 @@ def _asks(message: Wire) -> bool:
     answers = any(kind == "result" for kind, _ in calls_and_results([message]))
     content = message.get("content")
     has_pictures = isinstance(content, list) and any("text" not in part for part in content)
-    return not answers and (has_pictures or any(texts_of(message)))
+    return not answers and (has_pictures or _says(message))
+
+
+def _says(message: Wire) -> bool:
+    return any(map(str.strip, texts_of(message)))
 
 
 def open_calls(messages: Conversation) -> set[int]:

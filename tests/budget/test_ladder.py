@@ -335,22 +335,29 @@ def test_obstacles_name_what_is_in_the_way(
         assert report.over_by == 0
         return
     kept = kept_indices(messages, window=window)
-    assert {o.message_index: o.reason for o in report.obstacles} == kept
+    named = {o.message_index: o.reason for o in report.obstacles}
+    assert kept.items() <= named.items()
+    in_the_way = tokens_of([messages[index] for index in kept])
+    assert (named == kept) is (in_the_way > report.token_budget)
     assert report.over_by == report.token_count - report.token_budget
     sizes = [obstacle.tokens for obstacle in report.obstacles]
     assert sizes == sorted(sizes, reverse=True)
     for obstacle in report.obstacles:
-        assert obstacle.tokens == tokens_of([messages[obstacle.message_index]])
+        if obstacle.message_index in kept:
+            assert obstacle.tokens == tokens_of([messages[obstacle.message_index]])
     if report.obstacles:
         assert f"messages[{report.obstacles[0].message_index}]" in report.explain()
 
 
-def test_what_the_agent_profile_shortened_is_not_in_the_way() -> None:
+def test_a_task_that_the_agent_profile_shortened_is_not_in_the_way() -> None:
     messages: Conversation = [{"role": "system", "content": "Be brief."}, *talk(5)]
     report = compress(messages, token_budget=2, profile="agent", counter=words).budget
     assert report is not None
-    assert [(o.message_index, o.reason) for o in report.obstacles] == [(0, "preserved_role")]
-    assert report.obstacles[0].tokens == tokens_of(messages[:1], counter=words)
+    assert [(o.message_index, o.reason) for o in report.obstacles] == [
+        (5, "last_user_message"),
+        (0, "preserved_role"),
+    ]
+    assert report.obstacles[1].tokens == tokens_of(messages[:1], counter=words)
 
 
 def test_strict_raises_and_names_the_place() -> None:
@@ -445,11 +452,11 @@ def test_a_profile_that_loses_nothing_says_so() -> None:
     )
 
 
-def test_what_cannot_be_folded_is_in_the_way_without_a_message_to_name() -> None:
+def test_what_cannot_be_folded_any_further_is_in_the_way() -> None:
     report = compress([{"role": "assistant", "content": "no"}], token_budget=1).budget
     assert report is not None
-    assert report.obstacles == ()
-    assert report.explain().endswith("5 tokens that cannot be folded any further")
+    assert [o.reason for o in report.obstacles] == ["short_content"]
+    assert report.explain().endswith("in the way: messages[0] 5 tokens (short_content)")
 
 
 @pytest.mark.parametrize("depth", ["gentle", "moderate", "aggressive", "auto"])

@@ -70,7 +70,8 @@ def test_one_message_as_data_has_its_pieces(refold: Refold, file: Path) -> None:
 
 def test_a_message_that_is_whole_is_shown_as_ever(refold: Refold, file: Path) -> None:
     out = refold("explain", file, *BUDGET, "--message", "0").out.decode()
-    assert "the first task is never touched" in out
+    assert "the first task" in out
+    assert "never touched" not in out
     assert "Fix the queue." in out
 
 

@@ -27,7 +27,7 @@ targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 
 def place(messages: Conversation, target: int, *, talk: bool = False, **chosen: Any) -> Layout:
     kept = untouchable(messages, **chosen)
-    return lay_out(read(messages), kept, counted(), target, talk=talk)
+    return lay_out(read(messages), kept, counted(), target, limit=target, talk=talk)
 
 
 @quick
@@ -106,7 +106,7 @@ def test_plain_talk_has_no_structure_worth_keeping() -> None:
     assert set(layout.places[1:-1]) == {Place.DIGEST}
 
 
-@pytest.mark.parametrize(("target", "is_whole"), [(60, False), (110, True), (300, True)])
+@pytest.mark.parametrize(("target", "is_whole"), [(60, False), (160, True), (300, True)])
 def test_plain_talk_goes_on_from_what_was_said_last(target: int, is_whole: bool) -> None:
     messages: Conversation = [
         {"role": ("user", "assistant")[n % 2], "content": "The ferry leaves at nine. " * 12}
@@ -157,10 +157,8 @@ def test_a_task_that_is_also_the_last_question_yields_later(rules: int, is_whole
     assert (layout.places[0] is Place.WHOLE) is is_whole
 
 
-@pytest.mark.parametrize(("words", "is_whole"), [(150, True), (290, False)])
-def test_the_last_question_yields_only_if_it_leaves_no_elbow_room(
-    words: int, is_whole: bool
-) -> None:
+@pytest.mark.parametrize(("words", "is_whole"), [(150, True), (290, True), (291, False)])
+def test_the_last_question_yields_only_if_it_cannot_fit(words: int, is_whole: bool) -> None:
     messages: Conversation = [*work(5), {"role": "user", "content": "why " * words}]
     layout = place(messages, 300)
     assert (layout.places[-1] is Place.WHOLE) is is_whole
@@ -180,8 +178,8 @@ def test_a_task_yields_when_nothing_is_left_for_a_digest_of_the_rest() -> None:
         *call(1, "write_file", {"path": "src/a.py"}, "wrote it"),
         *call(2, "run", {}, None),
     ]
-    assert place(messages, 70).places[0] is Place.WHOLE
-    assert place(messages, 60).places[0] is not Place.WHOLE
+    assert place(messages, 63).places[0] is Place.WHOLE
+    assert place(messages, 62).places[0] is not Place.WHOLE
 
 
 def beside_results(said: str) -> Conversation:

@@ -42,6 +42,7 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
         loaded,
         tokens,
         target=target,
+        limit=target,
         untouchable=kept,
         preserve=("system", "developer"),
         recoded=recode(loaded, kept, tokens, IN_PARTS),

@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.agent.beside import short_at
-from refold.agent.fields import get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import find_texts_and_calls
+from refold.agent.shapes import find_texts_and_calls, role_of
 from refold.formats import turn_of
 from refold.model.wire import text_digest
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
-_NEVER_TOUCHED: Final = frozenset({"system", "developer", "user"})
-_ASSISTANTS: Final = frozenset({"assistant", "model", "ai"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +77,6 @@ class Chooser:
         judged: list[Candidate] = []
         task = ""
         for found in texts:
-            if found.role == "user" and not isinstance(found, ToolText):
-                task = found.text
             if self._is_wanted(found, sizes[found.index]):
                 candidate = self._judge(found, task, fresh.get(found.index, ""))
                 short = short_at(messages[found.index], found)
@@ -92,16 +87,19 @@ class Chooser:
                 if not candidate.skip and rests(candidate.key):
                     candidate = replace(candidate, skip="it was tried lately, without success")
                 judged.append(candidate)
+            if found.role == "user" and not isinstance(found, ToolText):
+                task = found.text
         return judged
 
     def _is_wanted(self, found: FoundText, message_tokens: int) -> bool:
-        """Tell whether texts of this kind are shortened; the calls beside a text never are."""
+        """Tell whether texts of this kind are shortened; the calls beside a text never are.
+
+        Beside the results of tools that is whatever stands in a message over the limit, whoever
+        says it.
+        """
+        is_of_tools = isinstance(found, ToolText) or found.beside_calls
         is_large = 0 < self.options.compress_token_limit < message_tokens
-        if isinstance(found, ToolText):
-            return self.options.compress_tool_results or is_large
-        if found.role in _NEVER_TOUCHED:
-            return False
-        return is_large or (found.beside_calls and self.options.compress_tool_results)
+        return is_large or (is_of_tools and self.options.compress_tool_results)
 
     def _judge(self, found: FoundText, task: str, fresh: str) -> Candidate:
         """Judge a text that has no short form; *fresh* says why it is too early for one."""
@@ -149,8 +147,8 @@ class Chooser:
 def _unseen(messages: Sequence[Any], calls: Sequence[ToolCall]) -> range:
     """Return the last turn, if the model has not answered to its results yet."""
     called = max((call.index for call in calls), default=-1)
-    roles = (get(turn_of(message), "role") for message in messages)
-    spoke = max((n for n, role in enumerate(roles) if role in _ASSISTANTS), default=-1)
+    roles = (role_of(turn_of(message)) for message in messages)
+    spoke = max((n for n, role in enumerate(roles) if role == "assistant"), default=-1)
     return range(0) if called < 0 or spoke > called else range(called, len(messages))
 
 

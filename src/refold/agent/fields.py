@@ -32,7 +32,8 @@ def set_field(message: object, name: str, value: object) -> None:
     except Exception as error:  # a foreign setter may raise anything
         raise MessageError(
             f"{type(message).__name__} does not let {name!r} be set "
-            f"({' '.join(str(error).split())[:200]}); pass a dict, or a class that has this field"
+            f"({' '.join(str(error).split())[:200]}); pass a dict, a class that has this field, "
+            "or in_place=False and send what view() returns"
         ) from error
 
 

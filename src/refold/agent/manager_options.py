@@ -37,14 +37,16 @@ class ManagerOptions:
     compress_tool_results_limit: int = 3
     """So many tool results without a short form are a reason to compress."""
     compress_token_limit: int = 0
-    """A message of more tokens is a reason to compress; 0 turns this off. Managers of this kind in
-    other libraries begin at 4,096: give that number to get what they do."""
+    """More tokens than this in the texts of one message, whoever says them, are a reason to
+    compress, and they are shortened; 0 turns this off. Managers of this kind in other libraries
+    begin at 4,096: give that number to get what they do."""
     compress_context_limit: int | None = None
     """So many tokens in all are a reason to compress."""
     prompt: str = DEFAULT_COMPRESSION_PROMPT
     """The instructions for the model."""
     debug: bool = False
-    """Whether to log what becomes of every text, with `logging`, as `refold.agent`."""
+    """Whether to say what becomes of every text: to the logger `refold.agent`, with the level
+    DEBUG, and to standard error where logging would drop that."""
     policies: Policies | Mapping[str, ToolPolicy] = field(default_factory=Policies)
     """What may be done with the results of which tool."""
     keep_recent: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,9 @@ class Pass:
         judged = await asyncio.to_thread(self.survey)
         ready = [place for place, candidate in enumerate(judged) if not candidate.skip]
         self._items += (_first_note(candidate) for candidate in judged)
+        for item in self._items:
+            if item.status == "skipped":
+                self._log(item)
         self._total = len(ready)
         if self.options.pass_seconds is not None:
             self._deadline = asyncio.get_running_loop().time() + self.options.pass_seconds
@@ -69,9 +73,7 @@ class Pass:
         item = replace(item, seconds=self.options.clock() - started)
         self._items[place] = item
         self._done += 1
-        if self.options.debug:
-            told = item.place, item.status, item.tokens_before, item.tokens_after, item.reason
-            _log.debug("%s %s: %d to %d tokens; %s", *told)
+        self._log(item)
         if item.status == "failed":
             self._tell("failed", f"{item.place}: {item.reason}")
         else:
@@ -123,6 +125,17 @@ class Pass:
                 return False
             put_beside(message, candidate.found, short)
             return True
+
+    def _log(self, item: ItemReport) -> None:
+        """Say what became of a text, if that is wanted: never what it says."""
+        if not self.options.debug:
+            return
+        line = f"{item.place} {item.status}: {item.tokens_before} to {item.tokens_after} tokens"
+        line = f"{line}; {item.reason}" if item.reason else line
+        if _log.isEnabledFor(logging.DEBUG) and _log.hasHandlers():
+            _log.debug("%s", line)
+        else:  # nobody has set logging up, and whoever turns this on wants to see it
+            sys.stderr.write(f"{_log.name}: {line}\n")
 
     def _tell(self, kind: EventKind, detail: str = "") -> None:
         if self.options.on_event is not None:

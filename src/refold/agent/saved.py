@@ -25,7 +25,7 @@ from refold.options import Options
 from refold.stores.base import Store
 
 _VERSION: Final = 3
-_HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
+HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
 _LIST_PREFIX: Final = "refold:list:"
@@ -200,7 +200,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if field.name in _HOOKS:
+        if field.name in HOOKS:
             value = value is not None
         elif field.name == "preserve_patterns":
             value = [[e.pattern.pattern, e.pattern.flags, e.label] for e in value]
@@ -210,7 +210,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    check_given([name for name in _HOOKS if values.pop(name)], choices)
+    check_given([name for name in HOOKS if values.pop(name)], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Any, Final, Self
 
 from refold.agent.marks import Marks
-from refold.agent.saved import State, check_given, read_state, reading, write_state
+from refold.agent.saved import HOOKS, State, check_given, read_state, reading, write_state
 from refold.agent.session_report import SessionReport
 from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
@@ -29,6 +29,7 @@ from refold.options import Options
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
 from refold.stores.base import Store
+from refold.stores.memory import MemoryStore
 from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS: Final = 1_000
@@ -41,6 +42,31 @@ _HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
     """Take out of *choices* what is no option but helps with asking models."""
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
+
+
+def _revive(
+    class_: type[Session],
+    key: str,
+    saved: Store,
+    given: Mapping[str, Any],
+    own: tuple[dict[str, Any], Store | None],
+) -> Session:
+    """Take up a session that was pickled or copied; nothing is written to its *own* store."""
+    session = class_.resume(key, saved, **given)
+    session.verbatim, store = own
+    session._store = store
+    session._engine = Engine(session.options, store=store, **session._helpers)
+    return session
+
+
+def _stable(options: Options) -> Options:
+    """Let later copies refer to the first: what was shown must not change for a later copy.
+
+    The other profiles never refer to what comes later.
+    """
+    if options.profile != "balanced":
+        return options
+    return replace(options, keep_duplicate="first")
 
 
 class Session:
@@ -60,10 +86,10 @@ class Session:
         **choices: Any,
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
-        choices["keep_duplicate"] = "first"  # what was shown must not change for a later copy
-        helpers = _take_helpers(choices)
+        self._store = store
+        self._helpers = helpers = _take_helpers(choices)
         self._models = [name for name in _MODELS if helpers.get(name) is not None]
-        self._engine = Engine(combine(options, choices), store=store, **helpers)
+        self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
         self.marks = marks or Marks()
         self.verbatim: dict[str, Any] = {}
@@ -259,6 +285,15 @@ class Session:
             end=behind[-1].end,
             unfolded=sum(item.unfolded for item in behind),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what `save` would write, with the functions and models that it has."""
+        saved = MemoryStore()
+        key = self.save(saved)
+        hooks = {name: getattr(self.options, name) for name in HOOKS}
+        given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
+        own = dict(self.verbatim), self._store
+        return _revive, (type(self), key, saved, given, own)
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""

@@ -16,7 +16,9 @@ from refold.agent.fields import ATOMS, get
 from refold.agent.found import FoundText, ToolCall, ToolText
 from refold.errors import MessageError
 from refold.formats import turn_of
+from refold.formats.base import keys_of
 from refold.formats.content import TEXT_TYPES
+from refold.formats.foreign import advise
 from refold.model.failure import is_failure, is_failure_text
 from refold.model.wire import Path, place_of, spell
 
@@ -63,7 +65,24 @@ def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
         if isinstance(message, ATOMS):
             problem = f"must be a mapping or an object with a role, got {type(message).__name__}"
             raise MessageError(problem, place_of(index))
-        yield index, turn_of(message)
+        turn = turn_of(message)
+        if not _string(turn, "role", "type", *_ANSWERED_ID):
+            raise MessageError(_unreadable(turn), place_of(index))
+        yield index, turn
+
+
+def _unreadable(turn: object) -> str:
+    """Say of something that tells nobody whose words it holds what could be done about it."""
+    kind = f"it has {keys_of(turn)}" if isinstance(turn, Mapping) else type(turn).__name__
+    advice = advise(turn) or 'expected "system", "user", "assistant" or "tool"'
+    return f'has no "role" ({kind}); {advice}'
+
+
+def role_of(turn: object) -> str:
+    """Return whose turn it is, in the words of most providers; a tool's result may have no role."""
+    kind = _kind(turn)
+    role = _string(turn, "role") or kind
+    return "tool" if kind in _RESULT_TYPES else _ROLES.get(role, role)
 
 
 @dataclass(slots=True)
@@ -95,9 +114,7 @@ class _Reader:
         self._message = message
         self._index = index
         self._calls = calls
-        kind = _kind(message)
-        role = _string(message, "role") or kind
-        self._role = "tool" if kind in _RESULT_TYPES else _ROLES.get(role, role)
+        self._role = role_of(message)
         self.calls = tuple(self._read_calls())
 
     def _read_calls(self) -> Iterator[ToolCall]:

@@ -15,11 +15,9 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     """Map the index of every message that must survive word for word to the reason."""
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
-    asked = [
-        m
-        for m in turns
-        if m.role == "user" and not m.is_tool_result and (m.chars or m.images or m.opaque)
-    ]
+    sent = [m for m in turns if m.role == "user" and not m.is_tool_result]
+    wordless = [m for m in sent if not has_words(m) and (m.images or m.opaque)]
+    asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:
         if not message.is_turn:
             found[message.index] = "not_a_turn"
@@ -34,6 +32,9 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     if asked:
         found.setdefault(find_task(asked).index, "first_task")
         found.setdefault(asked[-1].index, "last_user_message")
+        for message in wordless:  # pictures after a question are part of it
+            if message.index > asked[-1].index:
+                found.setdefault(message.index, "user_turn")
     if options.min_recency_window:
         for message in turns[-options.min_recency_window :]:
             found.setdefault(message.index, "min_recency_window")
@@ -43,6 +44,11 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
 def is_shared(message: Message) -> bool:
     """Tell whether *message* is a summary of ours for several others: no words of anybody's."""
     return message.provenance is not None and len(message.provenance.ids) > 1
+
+
+def has_words(message: Message) -> bool:
+    """Tell whether *message* says anything, beside what pictures say."""
+    return any(part.text.strip() for part in message.parts)
 
 
 def _holds(message: Message, pattern: re.Pattern[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from refold.model.plan import Plan
+from refold.model.plan import Fold, Plan
 from refold.options import Options
 from refold.result import BudgetReport, Obstacle
 from refold.tokens.base import CountedTexts
@@ -17,27 +17,48 @@ def report_budget(
     rungs: Sequence[str],
     untouchable: Mapping[int, str],
 ) -> BudgetReport:
-    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why.
-
-    In the way is what such a message still costs there; the profile `agent` may shorten some.
-    """
+    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why."""
     budget = options.token_budget or 0
-    messages = [message for fold in plan for message in fold.sources]
     count = sum(map(tokens.fold, plan))
-    costs = {fold.sources[0].index: tokens.fold(fold) for fold in plan if len(fold.sources) == 1}
-    obstacles = [
-        Obstacle(message_id=messages[index].id, message_index=index, tokens=cost, reason=reason)
-        for index, reason in untouchable.items()
-        if (cost := costs.get(index, 0))
-    ]
+    is_over = count > budget
+    stopped_by = _find_limit(options) if is_over else ""
+    # What an option keeps as long as it is could be folded: it is told of as a whole.
+    limit = None if stopped_by else budget
     return BudgetReport(
         token_budget=budget,
         token_count=count,
         rungs=tuple(rungs),
         recency_window=_untouched_tail(plan),
-        obstacles=tuple(sorted(obstacles, key=lambda o: -o.tokens)) if count > budget else (),
-        stopped_by=_find_limit(options) if count > budget else "",
+        obstacles=_find_obstacles(plan, tokens, untouchable, limit) if is_over else (),
+        stopped_by=stopped_by,
     )
+
+
+def _find_obstacles(
+    plan: Plan, tokens: CountedTexts, untouchable: Mapping[int, str], limit: int | None
+) -> tuple[Obstacle, ...]:
+    """Name what is in the way, largest first: what cannot give way.
+
+    If that alone is within *limit*, then also what is left of the rest.
+    """
+    whole: list[Obstacle] = []
+    rest: list[Obstacle] = []
+    for fold in plan:
+        first, cost = fold.sources[0], tokens.fold(fold)
+        if not cost:
+            continue
+        must_stay = fold.is_kept and first.index in untouchable
+        reason = untouchable[first.index] if must_stay else _reason_of(fold)
+        (whole if must_stay else rest).append(
+            Obstacle(message_id=first.id, message_index=first.index, tokens=cost, reason=reason)
+        )
+    if limit is not None and sum(obstacle.tokens for obstacle in whole) <= limit:
+        whole += rest
+    return tuple(sorted(whole, key=lambda obstacle: -obstacle.tokens))
+
+
+def _reason_of(fold: Fold) -> str:
+    return next((outcome.reason for row in fold.outcomes for outcome in row), "")
 
 
 def _find_limit(options: Options) -> str:

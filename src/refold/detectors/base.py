@@ -26,8 +26,8 @@ class Detector:
     """One reason why a text is more than prose.
 
     A *hard* finding keeps the whole text word for word. A *soft* one is recorded, and the text it
-    found survives in the entity list of the summary. `find` yields the findings in reading order
-    and must be linear in the text, whatever the text is.
+    found may go to the entity list of the summary, as far as that has room. `find` yields the
+    findings in reading order and must be linear in the text, whatever the text is.
 
     Most texts have none of a kind, so what can be ruled out is ruled out before `find` is asked: by
     the `gate`, or, where there is a scanner, by one look at the text for all detectors. Both may

@@ -145,6 +145,7 @@ class Loader:
             format=format_.name,
             parts=tuple(reading.parts),
             opaque=tuple(reading.opaque),
+            thinking=tuple(reading.thinking),
             images=reading.images,
             calls=tuple(reading.calls),
             provenance=read_provenance(message),

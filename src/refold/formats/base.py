@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from refold.errors import MessageError
+from refold.formats.foreign import advise
 from refold.model.message import Message, Part
 from refold.model.wire import Path, spot
 
@@ -14,13 +15,24 @@ from refold.model.wire import Path, spot
 class Reading:
     """What was read from one message; filled while its content is walked."""
 
-    __slots__ = ("binds_next", "calls", "id", "images", "is_turn", "opaque", "parts", "role")
+    __slots__ = (
+        "binds_next",
+        "calls",
+        "id",
+        "images",
+        "is_turn",
+        "opaque",
+        "parts",
+        "role",
+        "thinking",
+    )
 
     def __init__(self, role: str, id: str | None = None, *, is_turn: bool = True) -> None:
         self.role = role
         self.id = id
         self.parts: list[Part] = []
         self.opaque: list[str] = []
+        self.thinking: list[str] = []
         self.images = 0
         self.calls: list[str] = []
         self.binds_next = False
@@ -57,11 +69,8 @@ class Format:
 def check_role(role: object, message: Mapping[str, Any], place: str) -> str:
     """Return the *role* of *message*, or say what is wrong with it."""
     if role is None:
-        keys = ", ".join([str(key) for key in message][:8]) or "no keys at all"
-        raise MessageError(
-            f'has no "role" (it has {keys}); expected "system", "user", "assistant" or "tool"',
-            place,
-        )
+        advice = advise(message) or 'expected "system", "user", "assistant" or "tool"'
+        raise MessageError(f'has no "role" (it has {keys_of(message)}); {advice}', place)
     if not isinstance(role, str) or not role:
         raise MessageError(f"must be a non-empty string, got {role!r}", f"{place}.role")
     return role
@@ -87,10 +96,15 @@ def has_type(value: object, types: Collection[str]) -> bool:
     return isinstance(kind, str) and kind in types
 
 
+def keys_of(message: Mapping[str, Any]) -> str:
+    """Name the first keys of *message*."""
+    return ", ".join([str(key) for key in message][:8]) or "no keys at all"
+
+
 def kind_of(value: object) -> str:
-    """Name the type of what is no plain data; of an SDK's object also say how it becomes some."""
-    name = type(value).__name__
-    return f"{name}; convert it with its model_dump()" if hasattr(value, "model_dump") else name
+    """Name the type of what is no plain data; of a library's object also how it becomes some."""
+    name, advice = type(value).__name__, advise(value)
+    return f"{name}; {advice}" if advice else name
 
 
 def is_tagged(message: Message) -> bool:

@@ -72,7 +72,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
         return reading
     if kind == "reasoning":
         reading = Reading(role="assistant")
-        reading.opaque.append(dump(item.get("summary") or ""))
+        reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]
         reading.binds_next = True
         return reading
     if kind != "message" and "role" not in item:

@@ -58,8 +58,10 @@ def _read_block(
         BLOCK_READERS[kind](reading, block, path, place)
     elif kind.endswith("_tool_result"):
         read_server_result(reading, block, path)
+    elif "thinking" in kind or "reasoning" in kind:
+        count_unknown(reading, block, reading.thinking)
     else:
-        count_unknown(reading, block)
+        count_unknown(reading, block, reading.opaque)
 
 
 def dump(value: object) -> str:
@@ -101,8 +103,18 @@ def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> Non
     reading.opaque.append(f"{block.get('name', '')} {dump(block.get('input'))}")
 
 
+def read_thinking(key: str) -> BlockReader:
+    """Make a reader for what a model thought: it is counted, and shown nowhere else."""
+
+    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
+        del path, place
+        reading.thinking.append(dump(block.get(key) or ""))
+
+    return read
+
+
 def read_opaque(key: str) -> BlockReader:
-    """Make a reader for a text that must stay as it is, such as signed thinking."""
+    """Make a reader for a text that must stay as it is, such as a refusal."""
 
     def read(reading: Reading, block: Block, path: Path, place: str) -> None:
         del path, place
@@ -130,8 +142,11 @@ def read_data(key: str, bytes_each: int) -> BlockReader:
     return read
 
 
-def count_unknown(reading: Reading, block: Block) -> None:
-    """Count what a block of a type that we do not know says: it travels along, but not for free."""
+def count_unknown(reading: Reading, block: Block, texts: list[str]) -> None:
+    """Count what a block of a type that we do not know says: it travels along, but not for free.
+
+    What it says goes to *texts*, and what looks like data counts as pictures.
+    """
     todo: list[object] = [value for key, value in block.items() if key != "type"]
     while todo:
         item = todo.pop()
@@ -144,7 +159,7 @@ def count_unknown(reading: Reading, block: Block) -> None:
             if len(start) == _DATA_CHARS and start.isascii() and len(start.split()) == 1:
                 reading.images += _pictures({"data": item}, _PAGE_BYTES)
             else:
-                reading.opaque.append(item)
+                texts.append(item)
 
 
 def _pictures(holder: object, bytes_each: int) -> int:
@@ -179,8 +194,8 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "mcp_tool_use": read_tool_use,
     "tool_result": read_tool_result,
     "mcp_tool_result": read_tool_result,
-    "thinking": read_opaque("thinking"),
-    "redacted_thinking": read_opaque("data"),
+    "thinking": read_thinking("thinking"),
+    "redacted_thinking": read_thinking("data"),
     "refusal": read_opaque("refusal"),
     "document": read_document,
     "search_result": read_document,

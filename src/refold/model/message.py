@@ -23,6 +23,19 @@ class Part:
         """The tool call that this text answers, if it is a tool result."""
 
 
+_ITEM_FORMAT: Final = "codex"
+
+
+def _has_envelope(wire: Wire, format: str) -> bool:
+    """Tell whether a message may get a key more.
+
+    It may if its `id` or `metadata` say that it is the caller's own. An item of the Responses API
+    has an `id` of the provider's, which refuses unknown keys; so does whatever has a `type`.
+    """
+    is_own = "id" in wire or METADATA_KEY in wire
+    return is_own and "type" not in wire and format != _ITEM_FORMAT
+
+
 @mypyc_attr(acyclic=True)
 class Message:
     """One turn, read-only; `wire` is the caller's own data and all that we do not understand.
@@ -46,6 +59,7 @@ class Message:
         "parts",
         "provenance",
         "role",
+        "thinking",
         "wire",
     )
 
@@ -60,6 +74,7 @@ class Message:
         format: str = "plain",
         parts: tuple[Part, ...] = (),
         opaque: tuple[str, ...] = (),
+        thinking: tuple[str, ...] = (),
         images: int = 0,
         calls: tuple[str, ...] = (),
         provenance: Provenance | None = None,
@@ -75,15 +90,18 @@ class Message:
         """Name of the shape it was read in."""
         self.parts: Final = parts
         self.opaque: Final = opaque
-        """Texts that cost tokens but are never replaced: tool arguments, thinking, names."""
+        """Texts that cost tokens but are never replaced: tool arguments, names."""
+        self.thinking: Final = thinking
+        """What a model thought: it costs tokens, too, but providers refuse to see it repeated
+        outside of its own block. It stays as it is or goes as a whole."""
         self.images: Final = images
         """How many pictures it carries; they cost tokens by rule."""
         self.calls: Final = calls
         """Ids of the tool calls that this message makes."""
         self.provenance: Final = provenance
         """What it says of the originals that it stands for, if it stands for any."""
-        self.has_envelope: Final = "id" in wire or METADATA_KEY in wire
-        """Whether the caller's data has an `id` or `metadata`: provenance can travel in it."""
+        self.has_envelope: Final = _has_envelope(wire, format)
+        """Whether provenance can travel in the caller's data."""
         self.binds_next: Final = binds_next
         """Whether providers refuse it without the message after it: reasoning before a call."""
         self.is_turn: Final = is_turn
@@ -109,6 +127,7 @@ class Message:
             format=self.format,
             parts=self.parts,
             opaque=self.opaque,
+            thinking=self.thinking,
             images=self.images,
             calls=self.calls,
             provenance=self.provenance if provenance is None else provenance,

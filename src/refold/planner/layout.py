@@ -36,13 +36,10 @@ _TASK_SHARE: Final = 0.2
 _OPENING_SHARE: Final = 0.1
 """The same for how plain talk began, which is seldom a task."""
 _ELBOW_SHARE: Final = 0.15
-"""What must be left for everything else beside the user's last message."""
+"""What is left for everything else beside the user's last words, if they need not take more."""
 _FRAME_SHARE: Final = 0.1
-YIELDING: Final[Mapping[str, float]] = {
-    "first_task": _TASK_SHARE,
-    "last_user_message": 1 - _ELBOW_SHARE,
-}
-"""What is excerpted after all when it takes more than this share of the budget."""
+YIELDING: Final = ("first_task", "last_user_message")
+"""What is excerpted after all: the task when it takes too much, the question if it cannot fit."""
 
 
 Key = tuple[int, int]
@@ -75,14 +72,23 @@ def lay_out(
     tokens: CountedTexts,
     target: int,
     *,
+    limit: int,
     talk: bool,
 ) -> Layout:
-    """Give every message its place; in plain *talk* structure says nothing."""
-    reasons = _let_yield(messages, untouchable, tokens, target, talk=talk)
-    left = target - sum(tokens.message(messages[index]) for index in reasons)
+    """Give every message its place; in plain *talk* structure says nothing.
+
+    Everything aims at *target*; for the user's last words there is room up to the *limit*.
+    """
+    reasons = _let_yield(messages, untouchable, tokens, target, limit=limit, talk=talk)
+    whole = sum(tokens.message(messages[index]) for index in reasons)
+    left = target - whole
     blocks = [block for block in find_blocks(messages) if any(messages[i].is_turn for i in block)]
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
-    if _cost_in_place(messages, blocks, last_words, reasons, tokens) > (1 - _ELBOW_SHARE) * left:
+    room_for_words = max(
+        (1 - _ELBOW_SHARE) * left,
+        limit - whole - _least_rest(messages, reasons, tokens, _bare_cost(tokens)),
+    )
+    if _cost_in_place(messages, blocks, last_words, reasons, tokens) > room_for_words:
         last_words = frozenset()
     left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
@@ -121,7 +127,7 @@ def _newest_stays(
     """Tell whether the newest *block* may stay whole where so many tokens are *left*."""
     most = left * _WHOLE_SHARE
     if talk:
-        most = min(left * _TALK_WHOLE_SHARE, left - tokens(_BARE_DIGEST) - MESSAGE_OVERHEAD)
+        most = min(left * _TALK_WHOLE_SHARE, left - _bare_cost(tokens))
     return sum(tokens.message(messages[i]) for i in block if i not in reasons) <= most
 
 
@@ -155,41 +161,48 @@ def _let_yield(
     tokens: CountedTexts,
     target: int,
     *,
+    limit: int,
     talk: bool,
 ) -> dict[int, str]:
-    """Return what stays whole: all but the user's words that take too much of the budget.
+    """Return what stays whole: all but a task that takes too much, and a question that cannot fit.
 
-    Of a picture nothing can be shown but all of it.
+    The question yields only if the rest fits then. Of a picture nothing can be shown but all of it.
     """
     reasons = dict(untouchable)
-    left = target - sum(tokens.message(messages[index]) for index in reasons)
-    least = _least_rest(messages, reasons, tokens)
-    shares = dict(YIELDING)
-    if talk:
-        shares["first_task"] = _OPENING_SHARE
-    if "last_user_message" not in reasons.values():  # the task is the last question, too
-        shares["first_task"] = shares["last_user_message"]
-    for reason, share in shares.items():
-        index = next((i for i, why in reasons.items() if why == reason), None)
-        if index is not None and not messages[index].images:
-            cost = tokens.message(messages[index])
-            if cost > share * (left + cost) or left < least:
-                del reasons[index]
-                left += cost
+    cost = sum(tokens.message(messages[index]) for index in reasons)
+    places = {why: index for index, why in untouchable.items()}
+    task, question = (places.get(name) for name in YIELDING)
+    if question is None:  # the task is the last question, too
+        task, question = None, task
+    if task is not None and not messages[task].images:
+        own, left = tokens.message(messages[task]), target - cost
+        share = _OPENING_SHARE if talk else _TASK_SHARE
+        least = _least_rest(messages, reasons, tokens, _SHORT_STRETCH)
+        if own > share * (left + own) or left < least:
+            del reasons[task]
+            cost -= own
+    if question is not None and not messages[question].images:
+        without = {index: why for index, why in reasons.items() if index != question}
+        bare, own = _bare_cost(tokens), tokens.message(messages[question])
+        is_too_much = cost + _least_rest(messages, reasons, tokens, bare) > limit
+        if is_too_much and cost - own + _least_rest(messages, without, tokens, bare) <= limit:
+            return without
     return reasons
 
 
+def _bare_cost(tokens: CountedTexts) -> int:
+    """Return what a digest costs that shows nothing."""
+    return tokens(_BARE_DIGEST) + MESSAGE_OVERHEAD
+
+
 def _least_rest(
-    messages: Sequence[Message], reasons: Mapping[int, str], tokens: CountedTexts
+    messages: Sequence[Message], reasons: Mapping[int, str], tokens: CountedTexts, digest: int
 ) -> int:
-    """Return what everything else costs at least: a digest for each stretch, or a short one."""
+    """Return what everything else costs: a *digest* for each stretch that is not too short."""
     turns = [message for message in messages if message.is_turn]
     stretches = groupby(turns, lambda message: message.index in reasons)
-    return sum(
-        min(_SHORT_STRETCH, sum(map(tokens.message, stretch)))
-        for is_whole, stretch in stretches
-        if not is_whole
-    )
+    costs = [sum(map(tokens.message, stretch)) for is_whole, stretch in stretches if not is_whole]
+    return sum(cost if cost <= _SHORT_STRETCH else digest for cost in costs)
 
 
 def _cost_in_place(

@@ -82,6 +82,7 @@ def _plan_agent(
         messages,
         tokens,
         target=target,
+        limit=max(target, options.token_budget or 0),
         untouchable=untouchable,
         preserve=options.preserve,
         recoded=recoded,

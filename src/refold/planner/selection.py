@@ -57,6 +57,7 @@ class Selection:
         tokens: CountedTexts,
         *,
         target: int,
+        limit: int,
         untouchable: Mapping[int, str],
         preserve: Container[str],
         recoded: Mapping[Key, Recoded],
@@ -73,7 +74,9 @@ class Selection:
         room = target - sum(text.tokens for text in texts if text.message.role in preserve)
         worths = _worths(field, points, room, talk=talk)
         self._talk = talk
-        self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
+        self._layout: Layout = lay_out(
+            messages, untouchable, tokens, target, limit=limit, talk=talk
+        )
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
         self._runs = [
             (place, list(run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
 from refold.errors import StoreError
 from refold.stores.key import check_entries, check_keys
@@ -40,6 +40,19 @@ class MemoryStore:
         # A stored value is never changed, so it can be copied after the lock is released.
         return {key: _copy(key, value) for key, value in found.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the originals; a lock is for one process, and for one store."""
+        with self._lock:
+            return _holding, (type(self), dict(self._values))
+
+    def __copy__(self) -> Self:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Copy the store; both may hold the same values, for none is ever changed or given away."""
+        with self._lock:
+            return _holding(type(self), dict(self._values))
+
     def __len__(self) -> int:
         return len(self._values)
 
@@ -49,6 +62,16 @@ class MemoryStore:
 
     def __repr__(self) -> str:
         return f"MemoryStore(entries={len(self)})"
+
+
+_Memory = TypeVar("_Memory", bound=MemoryStore)
+
+
+def _holding(class_: type[_Memory], values: dict[str, Any]) -> _Memory:
+    """Return a store that holds *values* from the beginning, and owns them."""
+    store = class_()
+    store._values = values
+    return store
 
 
 def _copy(key: str, value: Any) -> Any:

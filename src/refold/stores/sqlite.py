@@ -112,6 +112,10 @@ class SqliteStore:
             if connection is not None:
                 connection.close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as another connection to the same file."""
+        return _reopen, (self._path, self._ttl_seconds, self._read_only, self._clock)
+
     def __enter__(self) -> Self:
         return self
 
@@ -165,6 +169,12 @@ class SqliteStore:
                 f"cannot write to the store {str(self._path)!r}: the file was deleted or replaced "
                 "since it was opened; open a new SqliteStore"
             )
+
+
+def _reopen(
+    path: Path, ttl_seconds: float | None, read_only: bool, clock: Callable[[], float]
+) -> SqliteStore:
+    return SqliteStore(path, ttl_seconds=ttl_seconds, read_only=read_only, clock=clock)
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

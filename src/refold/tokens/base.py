@@ -79,4 +79,6 @@ class CountedTexts:
         total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
         for text in message.opaque:
             total += self.count(text)
+        for text in message.thinking:
+            total += self.count(text)
         return total

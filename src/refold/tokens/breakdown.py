@@ -36,6 +36,8 @@ def _pieces(message: Message, tokens: CountedTexts) -> Iterable[tuple[str, int]]
         yield ("tool result" if message.is_result(part) else "text"), tokens(part.text)
     for text in message.opaque:
         yield ("tool call" if message.calls else "other"), tokens(text)
+    for text in message.thinking:
+        yield "thinking", tokens(text)
     for _ in range(message.images):
         yield "media", IMAGE_TOKENS
     yield "framing", MESSAGE_OVERHEAD

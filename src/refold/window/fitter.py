@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from refold.budget.guard import has_words
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
@@ -125,8 +126,8 @@ class Fitter:
         said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
         found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
         found.update((m.index, "pinned") for m in messages if any(_is(m, p) for p in self.pins))
-        # A turn with text has its own name for why it stays.
-        return {i: r for i, r in found.items() if r == "pinned" or not messages[i].chars}
+        # A turn with words has its own name for why it stays.
+        return {i: r for i, r in found.items() if r == "pinned" or not has_words(messages[i])}
 
     def _look_back(
         self, history: History, available: int, *, soft: bool

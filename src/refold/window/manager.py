@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, get_args
 
 from refold.asking import arun, run
 from refold.checks import check_choice, check_whole
@@ -30,6 +30,18 @@ from refold.window.strategies import Strategy
 
 SummaryFormat = Literal["plain", "handover"]
 
+_NOT_USED: Final[Mapping[str, str]] = {
+    "profile": "the strategies of a window have the rules of the profile 'balanced'",
+    "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
+    "compression_threshold": "nothing is done up to trigger, which is a share of the window",
+    "strict": "give strict to the manager itself",
+    "model": "give model to the manager itself",
+    "counter": "give counter to the manager itself",
+    "classifier_mode": "a window asks no classifier",
+    "trace": "what was done stands in FitResult.steps and in the ids beside it",
+}
+"""The options of which a window makes no use, and what does their work."""
+
 
 class ContextWindowManager:
     """Makes conversations fit the window of a model.
@@ -43,7 +55,8 @@ class ContextWindowManager:
     a *model* that no table knows, with a warning. *keep_results* are the newest results that are
     never cleared (`None`: none ever is). With `summary_format="handover"` summaries have the
     sections of `refold.window.handover`. After *pass_seconds* no model is waited for. *max_passes*
-    such as `(1, 5)` allows one change in five turns, unless it would not fit.
+    such as `(1, 5)` allows one change in five turns, unless it would not fit. *options* are for the
+    summaries, such as `recency_window`; one that a window makes no use of is refused.
     """
 
     def __init__(
@@ -82,6 +95,7 @@ class ContextWindowManager:
         self._reserve = reserve_output_tokens
         self._tools = tuple(tools)
         self._counter = remembering(counter or counter_for(model))
+        _check_used(options)
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
@@ -265,6 +279,16 @@ def _check(
     for pin in pins:
         if not isinstance(pin, str) and not callable(pin):
             raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
+
+
+def _check_used(options: object) -> None:
+    """Refuse options that would silently be ignored."""
+    if not isinstance(options, Options):
+        return  # none, or what `combine` refuses
+    plain = Options()
+    for name, instead in _NOT_USED.items():
+        if getattr(options, name) != getattr(plain, name):
+            raise ConfigError(f"options.{name} is not used by ContextWindowManager: {instead}")
 
 
 def _check_list(name: str, items: object) -> None:

@@ -1,26 +1,32 @@
-"""What is being asked about now: evidence for it is worth more, and the question is no evidence.
+"""What is being asked about now: the pieces that speak of it, for a question is no evidence.
 
-The last message that a person typed, the agent's newest words and calls that wait for an answer name
-what comes next. A line of a log that holds the id which is asked about must not be left out because
-the id stands in the question already.
+The last message that a person typed, the agent's newest words and calls that wait for an answer
+name what comes next. A line of a log that holds the id which is asked about must not be left out
+because the id stands in the question already. Pieces are ranked by how many of the words and
+values that are asked about they hold, rare ones first, as search engines do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, MutableSequence, Sequence
+from collections import Counter
+from collections.abc import Container, Sequence
+from math import log
 from typing import Final
 
 from refold.budget.blocks import open_calls
 from refold.model.message import Message
+from refold.planner.choose import Candidates
 from refold.planner.field import Field, Text
 from refold.planner.items import Shape, find_items
 
-_ASKED_VALUE: Final = 3.0
-"""What a value that is asked about is worth; one that surely comes back is worth 1."""
-_ASKED_WORD: Final = 0.4
-"""The same for a rare word: several of them together find a sentence."""
-_RARE_TURNS: Final = 3
-"""Words that more turns than this say, the question among them, find nothing."""
+_VALUE_WEIGHT: Final = 3.0
+"""An id that is asked about finds its line alone; a word mostly needs others beside it."""
+_CLOSE_TO_BEST: Final = 0.6
+"""Pieces that score less than this share of the best one speak of something else."""
+_LEAST_SCORE: Final = 6.0
+"""Fewer matches are chance: about two rare words, or one value."""
+_MOST_COMMON: Final = 0.1
+"""What more than this share of all pieces holds finds nothing."""
 
 
 def find_asking(messages: Sequence[Message]) -> frozenset[int]:
@@ -33,27 +39,39 @@ def find_asking(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(asking)
 
 
-def raise_asked(
-    texts: Sequence[Text],
-    asking: Container[int],
-    field: Field,
-    worths: MutableSequence[float],
-) -> frozenset[int]:
-    """Raise in *worths* what the messages in *asking* name; return the rows of those items."""
-    survey = field.survey
-    asked: set[int] = set()
-    for text in texts:
-        if text.message.index not in asking:
-            continue
-        for item in find_items(text.text):
-            row = survey.number.get(item)
-            if row is None or row in asked:
-                continue
-            if survey.shape[row] < Shape.WORD:
-                worths[row] += _ASKED_VALUE
-            elif survey.turns[row] <= _RARE_TURNS:
-                worths[row] += _ASKED_WORD
-            else:
-                continue
-            asked.add(row)
-    return frozenset(asked)
+def find_asked(texts: Sequence[Text], asking: Container[int], field: Field) -> frozenset[int]:
+    """Return the rows of the items that the messages in *asking* name."""
+    number = field.survey.number
+    items = (
+        item
+        for text in texts
+        if text.message.index in asking
+        for item in find_items(text.text)
+        if item not in field.known
+    )
+    return frozenset(number[item] for item in items if item in number)
+
+
+def rank_evidence(
+    candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]
+) -> list[int]:
+    """Return the candidates that speak of what is *asked*, the best first; often there are none."""
+    if not asked:
+        return []
+    matches = [asked.intersection(rows) for rows in candidates.rows]
+    count = len(matches)
+    held_by = Counter(row for rows in matches for row in rows)
+    weight = {
+        row: (_VALUE_WEIGHT if shapes[row] < Shape.WORD else 1.0) * log(1 + count / held)
+        for row, held in held_by.items()
+        if held <= max(2, _MOST_COMMON * count)
+    }
+    scores = {
+        number: sum(weight.get(row, 0.0) for row in rows)
+        for number, rows in enumerate(matches)
+        if rows
+    }
+    best = max(scores.values(), default=0.0)
+    least = max(_LEAST_SCORE, _CLOSE_TO_BEST * best)
+    found = [number for number, score in scores.items() if score >= least]
+    return sorted(found, key=lambda number: (-scores[number], -number))

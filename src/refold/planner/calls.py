@@ -68,10 +68,10 @@ def spell_calls(calls: Sequence[str], failed: Sequence[bool]) -> SpelledCalls:
 
 
 def spell_call(call: str, *, has_failed: bool = False) -> str:
-    """Spell one call: `name key=value …` and, below, its long arguments.
+    r"""Spell one call: `name key=value …` and, below, its long arguments.
 
-    >>> spell_call('edit {"path": "a.py", "new": "x = 1\\\\ny = 2"}')
-    'edit path=a.py\\nnew:\\nx = 1\\ny = 2'
+    >>> spell_call('edit {"path": "a.py", "new": "x = 1\\ny = 2"}')
+    'edit path=a.py\nnew:\nx = 1\ny = 2'
     """
     name, _, arguments = call.partition(" ")
     head, below = [name], []
@@ -83,9 +83,20 @@ def spell_call(call: str, *, has_failed: bool = False) -> str:
             room -= len(said) + 1
         else:
             below.append(f"{key}:\n{value}" if key else value)
+    if below and len(head) == 1:  # nothing shorter says what it was about
+        key, _, value = below[0].partition(":\n")
+        head.append(_begin(f"{key}={value}" if value else key))
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
+
+
+def _begin(said: str) -> str:
+    """Return how a long argument begins: its first line, up to a blank."""
+    line = said.lstrip().split("\n", 1)[0]
+    if len(line) > _SHORT:
+        line = line[:_SHORT].rsplit(" ", 1)[0]
+    return f"{line} …"
 
 
 def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
@@ -98,14 +109,28 @@ def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
         if arguments:
             yield "", arguments
         return
-    for key, value in values.items():
-        yield key, value if isinstance(value, str) else _spell(value)
+    pending = list(reversed(values.items()))
+    while pending:  # no recursion: arguments may be nested at will
+        key, value = pending.pop()
+        if isinstance(value, dict) and value:
+            pending += [(f"{key}.{name}", item) for name, item in reversed(value.items())]
+        elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+            pending += [(f"{key}.{n}", value[n]) for n in reversed(range(len(value)))]
+        else:
+            yield key, _spell(value)
 
 
 def _spell(value: object) -> str:
+    """Spell a value without escapes; a list in one line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(map(_spell, value))
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
-    except (ValueError, RecursionError):  # a number or a nesting beyond what Python spells
+        return str(value)
+    except ValueError:  # more digits than Python spells
         return "…"
 
 

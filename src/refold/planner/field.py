@@ -45,6 +45,8 @@ _VOICE_WORTH: Final[Mapping[Voice, float]] = {
     Voice.TOOL: 1.0,
 }
 """What the words of each are worth beside what tools returned; more costs values."""
+_TYPED_GLUE: Final = 60
+"""What people typed is shown sentence by sentence: each message leaves a trace for little."""
 _TALK_GLUE: Final = 300
 _NEW_GLUE: Final = 200
 _GLUE: Final = 140
@@ -178,6 +180,8 @@ def survey_field(texts: Sequence[Text], preserved: Container[str], *, talk: bool
         glue = _TALK_GLUE
         if voice is Voice.TOOL:
             glue = _NEW_GLUE if text.message.index > newest else _GLUE
+        elif text.is_typed:
+            glue = _TYPED_GLUE
         ends, grades = cut_text(text.text, text.kind, talk=talk, glue=glue, heads=text.heads)
         words = part_words(_as_compared(text.text, talk=talk))
         counts, rows = listener.hear(len(turns) - 1, int(voice), words, ends)

@@ -26,8 +26,8 @@ def join_spans(
     """Show the *spans* of *text*, which come in order, with a mark where something is left out.
 
     A small gap is marked at the end of the line above it; one of many lines has a line of its own,
-    `… 41 lines …`, and so has one of many words. What is left out before and after all spans counts only
-    where the text stands *in_place*. *times* tells of spans that end there how often they were
+    `… 41 lines …`, and so has one of many words. What is left out before and after all spans counts
+    only where the text stands *in_place*. *times* tells of spans that end there how often they were
     said.
     """
     shown: list[str] = []

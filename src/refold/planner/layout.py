@@ -36,7 +36,8 @@ newest turns (.03 to .05 of its foresight on recorded runs); that of older ones 
 _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
-_WHOLE_SHARE: Final = 0.4
+_WHOLE_SHARE: Final = 0.75
+"""What the newest calls and their results may take to stay whole: nobody has read them yet."""
 _TALK_WHOLE_SHARE: Final = 0.85
 """What the newest message may take to stay whole: plain talk goes on from what was said last."""
 _TASK_SHARE: Final = 0.5
@@ -111,7 +112,7 @@ def lay_out(
         fits = not talk and (
             room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
         )
-        is_last = number == 0 and frame <= left
+        is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
         if not fits and not is_last and not anchored.intersection(block):
             for index in block:
                 places[index] = Place.DIGEST
@@ -126,12 +127,10 @@ def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
     Not those with calls or results, nor the last one: a view ends as its conversation does.
     """
     turns = [message.index for message in messages if message.is_turn]
-    whole = {index for index, _ in layout.last_words}
     return frozenset(
         message.index
         for message in messages
         if layout.places[message.index] is Place.EXCERPT
-        and message.index not in whole
         and message.index not in turns[-1:]
         and not (message.calls or message.is_tool_result or message.images or message.binds_next)
     )
@@ -198,6 +197,7 @@ def _let_yield(
     reasons = dict(untouchable)
     left = target - sum(tokens.message(messages[index]) for index in reasons)
     least = _least_rest(messages, reasons, tokens)
+    room = left + sum(tokens.message(messages[i]) for i, why in reasons.items() if why in YIELDING)
     shares = dict(YIELDING)
     task = next((i for i, why in reasons.items() if why == "first_task"), None)
     if talk:
@@ -210,7 +210,7 @@ def _let_yield(
         index = next((i for i, why in reasons.items() if why == reason), None)
         if index is not None and not messages[index].images:
             cost = tokens.message(messages[index])
-            if cost > share * (left + cost) or left < least:
+            if cost > share * room or left < least:
                 del reasons[index]
                 left += cost
     return reasons

@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.account import Account
-from refold.planner.asked import find_asking, raise_asked
+from refold.planner.asked import find_asked, find_asking, rank_evidence
 from refold.planner.choose import Choice
 from refold.planner.field import (
     Field,
@@ -50,6 +50,8 @@ _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
 _TYPED_SHARE: Final = 1 / 3
 """What people typed may take this share of the room before it has to compete (contract §0)."""
+_EVIDENCE_SHARE: Final = 0.15
+"""The same for what speaks of what is asked about now."""
 _CHANGE_SHARE: Final = 1 / 6
 """The same for the lines that tell what was changed; one is about ten tokens."""
 _ERROR_SHARE: Final = 1 / 4
@@ -81,16 +83,18 @@ class Selection:
         room = target - sum(text.tokens for text in texts if text.message.role in preserve)
         worths = _worths(field, points, room, talk=talk)
         asking = find_asking(messages)
-        asked = frozenset[int]() if talk else raise_asked(texts, asking, field, worths)
+        asked = frozenset[int]() if talk else find_asked(texts, asking, field)
         self._talk = talk
         self._layout: Layout = lay_out(messages, untouchable, tokens, target, talk=talk)
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
         self._messages = messages
-        self._movable = find_movable(messages, self._layout)
+        stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
+        self._movable = find_movable(messages, self._layout) - stays
         self._candidates = find_candidates(self._texts, field.cuts, talk=talk)
         self._musts = Musts(self._candidates, self._texts)
         for place, times in self._musts.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
+        self._evidence = rank_evidence(self._candidates, asked, field.survey.shape)
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -146,21 +150,23 @@ class Selection:
     def _take_claims(self, room: float) -> float:
         """Choose what comes before all else; return what it takes of the *room*.
 
-        First what people typed: something of each message, then the rest. Then the first line of
-        every call that may have changed something, and what went wrong, the gravest first.
+        First something of each message that people typed, then what speaks of what is asked, the
+        first line of every call that may have changed something, and the rest of what was typed;
+        then what went wrong, the gravest first.
         """
         typed = self._typed()
         first = {self._candidates.text[number]: number for number in reversed(typed)}
         claims: list[tuple[Sequence[int], float]] = [
             (list(first.values()), _TYPED_SHARE),
+            (self._evidence, _TYPED_SHARE + _EVIDENCE_SHARE),
+            (self._changes(), _TYPED_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
             (typed, _TYPED_SHARE),
-            (self._changes(), _TYPED_SHARE + _CHANGE_SHARE),
         ]
         claims += [(musts, 1.0) for musts in self._musts.by_gravity(self._first_of_newest())]
-        errors = _TYPED_SHARE + _CHANGE_SHARE + _ERROR_SHARE
+        errors = _TYPED_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE + _ERROR_SHARE
         claims += [(musts, errors) for musts in self._musts.by_gravity()]
         taken = 0.0
-        for numbers, share in claims if not self._talk else claims[3:]:
+        for numbers, share in claims:
             left = room * share - taken
             if numbers and left > 1:
                 self._choice.offer(numbers)
@@ -170,7 +176,10 @@ class Selection:
     def _typed(self) -> list[int]:
         """Return the candidates that people typed, in reading order."""
         texts = self._texts
-        return [n for n, text in enumerate(self._candidates.text) if texts[text].is_typed]
+        typed = [n for n, text in enumerate(self._candidates.text) if texts[text].is_typed]
+        if self._talk and sum(self._candidates.cost[n] for n in typed) > self._target / 3:
+            return []  # where people do nothing but talk, all of it competes
+        return typed
 
     def _changes(self) -> list[int]:
         """Return the candidates that name a call which may have changed something."""

@@ -33,7 +33,7 @@ _ALONE, _PER_ITEM = 0.3, 0.1
 
 # Tuned side by side on 293 cuts of recorded runs: how well a model foresees the next messages
 # (docs/benchmarks.md). What is newest is gone on from; talk and calls tell what was asked and done.
-_RECENCY: Final = 3.0
+_RECENCY: Final = 5.0
 """How much more the newest message is worth; 0 loses .03 of the next words at 30 % of the tokens,
 8 gains nothing more and costs older values."""
 _RECENCY_TURNS: Final = 3.0
@@ -47,8 +47,8 @@ _VOICE_WORTH: Final[Mapping[Voice, float]] = {
 """What the words of each are worth beside what tools returned; more costs values."""
 _TYPED_GLUE: Final = 60
 """What people typed is shown sentence by sentence: each message leaves a trace for little."""
-_TALK_GLUE: Final = 300
-_NEW_GLUE: Final = 200
+_TALK_GLUE: Final = 400
+_NEW_GLUE: Final = 300
 _GLUE: Final = 140
 """Up to how many characters neighbours share a piece: in talk and calls, in the newest results, in
 older ones. Whole stretches are easier to go on from, small ones hold more values to a token."""

@@ -27,7 +27,7 @@ _BARE_DIGEST: Final = part_tag("", 0, "qxzjvk")
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
 _STRUCTURE_SHARE: Final = 0.4
-_STRUCTURE_TOKENS: Final = 300
+_STRUCTURE_TOKENS: Final = 450
 _LEAST_STRUCTURE_SHARE: Final = 0.03
 """What the newest turns may take to stay in their places and roles: a share of the budget, but no
 more tokens than this while that is more than the least share. A model goes on from the shape of the

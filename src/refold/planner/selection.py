@@ -48,11 +48,13 @@ _LEAST_IN_PLACE: Final = 120
 """Characters that a message must show to be worth a mark and a place of its own."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
+_TRACE_SHARE: Final = 0.2
+"""What a sentence of each message that people typed may take of the room."""
 _TYPED_SHARE: Final = 1 / 3
 """What people typed may take this share of the room before it has to compete (contract §0)."""
-_EVIDENCE_SHARE: Final = 0.15
+_EVIDENCE_SHARE: Final = 0.1
 """The same for what speaks of what is asked about now."""
-_CHANGE_SHARE: Final = 1 / 6
+_CHANGE_SHARE: Final = 0.1
 """The same for the lines that tell what was changed; one is about ten tokens."""
 _ERROR_SHARE: Final = 1 / 4
 """The same for errors that are not the newest: most of them were resolved since."""
@@ -157,13 +159,13 @@ class Selection:
         typed = self._typed()
         first = {self._candidates.text[number]: number for number in reversed(typed)}
         claims: list[tuple[Sequence[int], float]] = [
-            (list(first.values()), _TYPED_SHARE),
-            (self._evidence, _TYPED_SHARE + _EVIDENCE_SHARE),
-            (self._changes(), _TYPED_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
+            (list(first.values()), _TRACE_SHARE),
+            (self._evidence, _TRACE_SHARE + _EVIDENCE_SHARE),
+            (self._changes(), _TRACE_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
             (typed, _TYPED_SHARE),
         ]
         claims += [(musts, 1.0) for musts in self._musts.by_gravity(self._first_of_newest())]
-        errors = _TYPED_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE + _ERROR_SHARE
+        errors = _TYPED_SHARE + _ERROR_SHARE
         claims += [(musts, errors) for musts in self._musts.by_gravity()]
         taken = 0.0
         for numbers, share in claims:

@@ -146,7 +146,7 @@ def is_cut(text: str) -> bool:
 
 
 _PASSED = re.compile(r"(?m)^…[\d+]+ passed$")
-_COUNTED = re.compile(r"\d+(?: hundred| thousand)*(?: words| characters)? …")
+_COUNTED = re.compile(r"… \d+(?: hundred| thousand)* (?:lines|words|characters) …")
 _TIMES = re.compile(r" ×\d+(?: hundred| thousand)*$")
 
 

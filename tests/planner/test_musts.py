@@ -37,12 +37,13 @@ def musts_of(*rows: Row) -> Musts:
 
 def test_the_gravest_come_first_and_what_is_no_must_not_at_all() -> None:
     musts = musts_of((0, [1], WARNING), (0, [2], ERROR), (0, [3], PLAIN), (1, [4], ERROR))
-    assert musts.by_gravity() == [(3.0, [1, 3]), (2.0, [0])]
+    assert musts.by_gravity() == [[1, 3], [0]]
+    assert musts.by_gravity(2) == [[3]]
 
 
 def test_of_what_says_the_same_only_the_newest_is_a_must() -> None:
     musts = musts_of((0, [1, 2], ERROR), (1, [2, 1], ERROR))
-    assert musts.by_gravity() == [(3.0, [1])]
+    assert musts.by_gravity() == [[1]]
 
 
 def test_errors_that_are_not_chosen_are_counted_by_text() -> None:

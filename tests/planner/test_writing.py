@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.model.plan import Fold
-from refold.planner.field import CALLS, Text, calls_text
+from refold.planner.calls import spell_call
+from refold.planner.field import CALLS, Text, calls_of
 from refold.planner.writing import (
     Chosen,
     Pick,
@@ -36,7 +37,7 @@ def texts_of_run(wires: list[dict[str, Any]]) -> list[dict[int, Text]]:
             number: Text(message, number, said, len(said.split()), "prose", True)
             for number, said in (
                 *((n, part.text) for n, part in enumerate(message.parts)),
-                (CALLS, calls_text(message)),
+                (CALLS, "\n".join(spell_call(call) for _, call in calls_of(message))),
             )
             if said
         }
@@ -60,7 +61,7 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     assert head.startswith("[…2")
     assert head.endswith("]")
     assert body.startswith(code[: len(code) // 4])
-    assert re.fullmatch(r"\n\d+ …", body.removeprefix(code[: len(code) // 4]))
+    assert re.fullmatch(r"\n… \d+ lines …", body.removeprefix(code[: len(code) // 4]))
     assert fold.outcomes[0][0].action == "excerpted"
     assert fold.sources == (run[1],)
     assert not fold.is_rolled
@@ -77,7 +78,7 @@ def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: st
     text = texts_of_run(run)[1][0]._replace(kind="test_run")
     shown = [(0, len("test shop::till_0 ... ok\n")), (len(passed), len(passed + failed))]
     fold = write_excerpt(read(run)[1], {0: text}, {0: Pick(shown)})
-    assert fold.texts[0].endswith(f"till_0 ... ok\n1 hundred …\n{failed.strip()}{note}")
+    assert fold.texts[0].endswith(f"till_0 ... ok\n… 1 hundred lines …\n{failed.strip()}{note}")
 
 
 def test_the_head_says_how_many_errors_are_left_out() -> None:
@@ -121,7 +122,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
     head, *lines = fold.texts[0].split("\n")
     assert re.fullmatch(r"\[… #[a-z]+\]", head)
     assert lines[0] == "user: Look…"
-    assert lines[1] == "assistant: read_file"
+    assert lines[1] == "assistant: read_file…"
     assert lines[2].startswith("tool: def step")
     assert "Nothing" not in fold.texts[0]
     assert fold.is_rolled

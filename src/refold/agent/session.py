@@ -254,8 +254,9 @@ class Session:
         items = number_through(
             map(self._item, plan, rendering.messages, repeat(now.items)), self._analyses.tokens
         )
-        is_same = len(items) == len(now.items)
-        for place, (old, new) in enumerate(zip(now.items, items, strict=False)):
+        shown = self._standing.items  # *now* may have been unshared since
+        is_same = len(items) == len(shown)
+        for place, (old, new) in enumerate(zip(shown, items, strict=False)):
             if old.wire != new.wire:
                 is_same = False
                 break

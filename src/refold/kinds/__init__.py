@@ -25,11 +25,11 @@ from refold.kinds import (
     test_run,
 )
 from refold.kinds._cells import ROWS, ROWS_OF
-from refold.kinds._lines import set_apart
+from refold.kinds._lines import set_apart, tile
 from refold.kinds._sample import take_sample, unwrap
 from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces
 
-__all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split"]
+__all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split", "tile"]
 
 KINDS: Final[tuple[Kind, ...]] = (
     json_records.KIND,

@@ -12,7 +12,7 @@ Span = tuple[int, int]
 GAP: Final = "…"
 IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
-_MANY_LINES: Final = 20
+_MANY_LINES: Final = 10
 _MANY_CHARS: Final = 2_000
 """From here on a gap is counted, which takes one or two tokens more than a bare mark."""
 _CHARS_A_WORD: Final = 20
@@ -26,8 +26,8 @@ def join_spans(
     """Show the *spans* of *text*, which come in order, with a mark where something is left out.
 
     A small gap is marked at the end of the line above it; one of many lines has a line of its own,
-    `41 …`, and so has one of many words. What is left out before and after all spans counts only
-    where the text stands *in_place*. *times* tells of spans that end there how often they were
+    `… 41 lines …`, and so has one of many words. What is left out before and after all spans counts
+    only where the text stands *in_place*. *times* tells of spans that end there how often they were
     said.
     """
     shown: list[str] = []
@@ -53,7 +53,7 @@ def _mark_gap(shown: list[str], size: str) -> None:
     if shown:
         shown[-1] = shown[-1].rstrip()
     if size:
-        shown.append(f"\n{size} {GAP}\n" if shown else f"{size} {GAP}\n")
+        shown.append(f"\n{GAP} {size} {GAP}\n" if shown else f"{GAP} {size} {GAP}\n")
     elif shown:
         shown.append(f"{GAP}\n" if shown[-1][-1:] >= IDEOGRAPHS else f" {GAP}\n")
 
@@ -62,7 +62,7 @@ def _size(text: str, start: int, end: int) -> str:
     """Say how many lines `text[start:end]` leaves out, or how many words; nothing if it is few."""
     lines = text.count("\n", start, end)
     if lines >= _MANY_LINES:
-        return spell_amount(lines)
+        return f"{spell_amount(lines)} lines"
     chars = end - start
     if chars < _MANY_CHARS:
         return ""

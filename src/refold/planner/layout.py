@@ -16,6 +16,7 @@ from typing import Final
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.model.message import Message
+from refold.planner.typed import reads_like_words
 from refold.stages.tags import part_tag
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
@@ -25,14 +26,24 @@ _BARE_DIGEST: Final = part_tag("", 0, "qxzjvk")
 """A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
-_STRUCTURE_SHARE: Final = 0.03
+_STRUCTURE_SHARE: Final = 0.4
+_STRUCTURE_TOKENS: Final = 450
+_LEAST_STRUCTURE_SHARE: Final = 0.03
+"""What the newest turns may take to stay in their places and roles: a share of the budget, but no
+more tokens than this while that is more than the least share. A model goes on from the shape of the
+newest turns (.03 to .05 of its foresight on recorded runs); that of older ones only costs values.
+"""
 _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
-_WHOLE_SHARE: Final = 0.12
+_WHOLE_SHARE: Final = 0.75
+"""What the newest calls and their results may take to stay whole: nobody has read them yet."""
 _TALK_WHOLE_SHARE: Final = 0.85
 """What the newest message may take to stay whole: plain talk goes on from what was said last."""
-_TASK_SHARE: Final = 0.2
+_TASK_SHARE: Final = 0.5
+"""The task stays whole while it leaves half of the room to what was done about it."""
+_PASTED_TASK_SHARE: Final = 0.2
+"""The same for a first message that is data, such as what a program printed when it started."""
 _OPENING_SHARE: Final = 0.1
 """The same for how plain talk began, which is seldom a task."""
 _ELBOW_SHARE: Final = 0.15
@@ -98,7 +109,7 @@ def lay_out(
             reasons.setdefault(index, "newest")
     anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
     anchored.update(index for index, _ in last_words)
-    room = 0.0 if talk else max(0, left) * _STRUCTURE_SHARE
+    room = 0.0 if talk else _room_for_structure(max(0, left))
     for number, block in enumerate(reversed(blocks)):
         if all(index in reasons for index in block):
             continue
@@ -107,12 +118,34 @@ def lay_out(
         fits = not talk and (
             room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
         )
-        if not fits and not anchored.intersection(block):
+        is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
+        if not fits and not is_last and not anchored.intersection(block):
             for index in block:
                 places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
     return Layout(places, reasons, last_words)
+
+
+def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
+    """Return the messages in their places that may as well go into a digest.
+
+    Not those with calls or results, nor the last one: a view ends as its conversation does.
+    """
+    turns = [message.index for message in messages if message.is_turn]
+    return frozenset(
+        message.index
+        for message in messages
+        if layout.places[message.index] is Place.EXCERPT
+        and message.index not in turns[-1:]
+        and not (message.calls or message.is_tool_result or message.images or message.binds_next)
+    )
+
+
+def _room_for_structure(left: int) -> float:
+    """Return how many of *left* tokens may go into keeping messages in their places."""
+    share = min(_STRUCTURE_SHARE * left, _STRUCTURE_TOKENS)
+    return max(share, _LEAST_STRUCTURE_SHARE * left)
 
 
 def _newest_stays(
@@ -155,6 +188,13 @@ def _find_anchored(
     return anchored
 
 
+def _share_of_task(task: Message, *, talk: bool) -> float:
+    """Return which share of the room the first message may take to stay whole."""
+    if talk:
+        return _OPENING_SHARE
+    return _TASK_SHARE if reads_like_words(task) else _PASTED_TASK_SHARE
+
+
 def _let_yield(
     messages: Sequence[Message],
     untouchable: Mapping[int, str],
@@ -176,9 +216,10 @@ def _let_yield(
         task, question = None, task
     if task is not None and not messages[task].images:
         own, left = tokens.message(messages[task]), target - cost
-        share = _OPENING_SHARE if talk else _TASK_SHARE
+        room = left + own + (0 if question is None else tokens.message(messages[question]))
+        share = _share_of_task(messages[task], talk=talk)
         least = _least_rest(messages, reasons, tokens, _SHORT_STRETCH)
-        if own > share * (left + own) or left < least:
+        if own > share * room or left < least:
             del reasons[task]
             cost -= own
     if question is not None and not messages[question].images:

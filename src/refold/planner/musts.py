@@ -30,15 +30,20 @@ class Musts:
         }
         """How many lines of a text tell of an error."""
 
-    def by_gravity(self) -> list[tuple[float, list[int]]]:
-        """Return all of them, the gravest first; of what says the same, only the newest."""
-        by_factor: dict[float, list[int]] = {}
+    def by_gravity(self, first: int = 0) -> list[list[int]]:
+        """Return those from the candidate *first* on, the gravest first.
+
+        Of what says the same, only the newest.
+        """
+        by_weight: dict[float, list[int]] = {}
         said: set[Saying] = set()
         for number, saying in reversed(self._sayings.items()):
+            if number < first:
+                break
             if saying not in said:
                 said.add(saying)
-                by_factor.setdefault(self._candidates.factor[number], []).append(number)
-        return [(factor, by_factor[factor][::-1]) for factor in sorted(by_factor, reverse=True)]
+                by_weight.setdefault(self._candidates.grade[number].weight, []).append(number)
+        return [by_weight[weight][::-1] for weight in sorted(by_weight, reverse=True)]
 
     def times_said(self) -> dict[int, dict[int, int]]:
         """Return for each text where pieces end that it says more than once, and how often."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-from refold.kinds import PLAIN, Grade, Pieces, split
+from refold.kinds import PLAIN, Grade, Pieces, split, tile
 
-_GLUE: Final = 140
-"""Neighbours share a piece up to this many characters: a value needs its surroundings."""
+CALL: Final = Grade("call", 1.5, leads=True)
+CHANGE: Final = Grade("change", 2.0, leads=True)
+"""The line that names the tool and what it was about; a change leaves at least that line."""
 _CLAUSE: Final = re.compile(
     r"(?:[^\n.!?,;:。！？，；、]|[.,:](?=\d))*+"  # not in 4.5 or 10:30
     r"[\n.!?,;:。！？，；、]*+\s*+"
@@ -18,10 +20,22 @@ _MIN_DENSE_CLAUSE: Final = 12
 """The same in Chinese, Japanese and Korean, where a character says as much as a syllable."""
 _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
+_MUST_GLUE: Final = 140
+"""What must be shown is cut small: where there is little room, the gravest line of it still fits."""
 
-def cut_text(text: str, kind: str, *, talk: bool) -> Pieces:
-    """Cut *text* by its kind, or into clauses if it is plain *talk*."""
-    return _clauses(text) if talk else _glue(split(text, kind))
+
+def cut_text(
+    text: str, kind: str, *, talk: bool, glue: int, heads: Iterable[tuple[int, bool]] = ()
+) -> Pieces:
+    """Cut *text* by its kind, or into clauses if it is plain *talk*.
+
+    Neighbours share a piece up to *glue* characters: a value needs its surroundings. Calls are cut
+    into lines; their *heads* stand alone.
+    """
+    if talk:
+        return _clauses(text)
+    marks = {start: CHANGE if changes else CALL for start, changes in heads}
+    return _glue(tile(text, marks) if marks else split(text, kind), glue)
 
 
 def _clauses(text: str) -> Pieces:
@@ -39,7 +53,7 @@ def _is_dense(text: str) -> bool:
     return not text.isascii() and 3 * len(_DENSE.findall(text)) > len(text)
 
 
-def _glue(pieces: Pieces) -> Pieces:
+def _glue(pieces: Pieces, most: int) -> Pieces:
     """Join short neighbours of the same worth; they are graded as the first of them."""
     glued = Pieces([], [])
     start = last = 0
@@ -47,7 +61,7 @@ def _glue(pieces: Pieces) -> Pieces:
     for end, grade in zip(*pieces, strict=True):
         if held is None:
             held = grade
-        elif end - start > _GLUE or (
+        elif end - start > (min(most, _MUST_GLUE) if held.must else most) or (
             grade is not held
             and (
                 grade.weight != held.weight

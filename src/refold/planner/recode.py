@@ -18,7 +18,7 @@ from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
-from refold.planner.field import CALLS, calls_of, calls_text
+from refold.planner.field import calls_of
 from refold.planner.layout import Key
 from refold.stages.originals import handle_of
 from refold.stages.tags import recoded_tag
@@ -43,7 +43,7 @@ def recode(
     tokens: CountedTexts,
     codecs: Sequence[Codec] = CODECS,
 ) -> dict[Key, Recoded]:
-    """Re-encode the tool calls and results of all messages but those that stay *whole*."""
+    """Re-encode the tool results of all messages but those that stay *whole*."""
     found: dict[Key, Recoded] = {}
     for key, text in _find_data(messages, whole):
         shorter = reencode(text, tokens, codecs)
@@ -67,15 +67,13 @@ def may_save(
 
 
 def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[tuple[Key, str]]:
-    """Yield the texts of tool calls and results."""
+    """Yield the texts of tool results."""
     for message in messages:
         if message.index in whole or not message.is_turn:
             continue
         for number, part in enumerate(message.parts):
             if message.is_result(part):
                 yield (message.index, number), part.text
-        if message.calls:
-            yield (message.index, CALLS), calls_text(message)
 
 
 def plan_lossless(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
-from refold.kinds import ERROR
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.account import Account
+from refold.planner.asked import find_asked, find_asking, rank_evidence
 from refold.planner.choose import Choice
 from refold.planner.field import (
     Field,
@@ -23,8 +24,9 @@ from refold.planner.field import (
 )
 from refold.planner.gaps import Span
 from refold.planner.glimpse import FEW_TOKENS, find_stretch, fit_end
-from refold.planner.layout import Key, Layout, Place, lay_out
+from refold.planner.layout import Key, Layout, Place, find_movable, lay_out
 from refold.planner.musts import Musts
+from refold.planner.pieces import CHANGE
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
@@ -42,10 +44,20 @@ _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
 """Tokens, and the share of the budget, that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
+_LEAST_IN_PLACE: Final = 120
+"""Characters that a message must show to be worth a mark and a place of its own."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
-_MUST_SHARE: Final = 0.8
-"""How much of the budget warnings and details may take before they have to compete."""
+_TRACE_SHARE: Final = 0.2
+"""What a sentence of each message that people typed may take of the room."""
+_TYPED_SHARE: Final = 1 / 3
+"""What people typed may take this share of the room before it has to compete (contract §0)."""
+_EVIDENCE_SHARE: Final = 0.1
+"""The same for what speaks of what is asked about now."""
+_CHANGE_SHARE: Final = 0.1
+"""The same for the lines that tell what was changed; one is about ten tokens."""
+_ERROR_SHARE: Final = 1 / 4
+"""The same for errors that are not the newest: most of them were resolved since."""
 
 
 class Selection:
@@ -73,19 +85,21 @@ class Selection:
             field = survey_field(texts, preserve, talk=True)
         room = target - sum(text.tokens for text in texts if text.message.role in preserve)
         worths = _worths(field, points, room, talk=talk)
+        asking = find_asking(messages)
+        asked = frozenset[int]() if talk else find_asked(texts, asking, field)
         self._talk = talk
         self._layout: Layout = lay_out(
             messages, untouchable, tokens, target, limit=limit, talk=talk
         )
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
-        self._runs = [
-            (place, list(run))
-            for place, run in groupby(messages, lambda message: self._layout.places[message.index])
-        ]
-        self._candidates = find_candidates(self._texts, field.cuts)
+        self._messages = messages
+        stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
+        self._movable = find_movable(messages, self._layout) - stays
+        self._candidates = find_candidates(self._texts, field.cuts, talk=talk)
         self._musts = Musts(self._candidates, self._texts)
         for place, times in self._musts.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
+        self._evidence = rank_evidence(self._candidates, asked, field.survey.shape)
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -96,8 +110,10 @@ class Selection:
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, pieces in zip(self._texts, field.cuts.of, strict=True):
             if not text.is_open:
+                # A question is no evidence for what it asks about.
+                passed = asked if text.message.index in asking else frozenset()
                 for piece in pieces:
-                    self._choice.cover(field.cuts.rows[piece])
+                    self._choice.cover(set(field.cuts.rows[piece]) - passed)
 
     def _entry(self, text: Text) -> float:
         """Return what it costs to show anything of *text* at all."""
@@ -116,7 +132,7 @@ class Selection:
         plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
             return self._glimpse(plan, target - cost)
-        cost += int(self._take_musts(target - cost))
+        cost += int(self._take_claims(target - cost))
         choice.offer(range(len(self._candidates)))
         for number in range(_ROUNDS):
             before = len(choice.chosen)
@@ -136,14 +152,52 @@ class Selection:
             plan, cost = self._write(self._spans())
         return plan
 
-    def _take_musts(self, room: float) -> float:
-        """Choose what went wrong, the gravest first; return what it takes of the *room*."""
+    def _take_claims(self, room: float) -> float:
+        """Choose what comes before all else; return what it takes of the *room*.
+
+        First something of each message that people typed, then what speaks of what is asked, the
+        first line of every call that may have changed something, and the rest of what was typed;
+        then what went wrong, the gravest first.
+        """
+        typed = self._typed()
+        first = {self._candidates.text[number]: number for number in reversed(typed)}
+        claims: list[tuple[Sequence[int], float]] = [
+            (list(first.values()), _TRACE_SHARE),
+            (self._evidence, _TRACE_SHARE + _EVIDENCE_SHARE),
+            (self._changes(), _TRACE_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
+            (typed, _TYPED_SHARE),
+        ]
+        claims += [(musts, 1.0) for musts in self._musts.by_gravity(self._first_of_newest())]
+        errors = _TYPED_SHARE + _ERROR_SHARE
+        claims += [(musts, errors) for musts in self._musts.by_gravity()]
         taken = 0.0
-        for gravity, musts in self._musts.by_gravity():
-            left = room * (1.0 if gravity >= ERROR.weight else _MUST_SHARE) - taken
-            self._choice.offer(musts)
-            taken += left - self._choice.spend(left)
+        for numbers, share in claims:
+            left = room * share - taken
+            if numbers and left > 1:
+                self._choice.offer(numbers)
+                taken += left - self._choice.spend(left)
         return taken
+
+    def _typed(self) -> list[int]:
+        """Return the candidates that people typed, in reading order."""
+        texts = self._texts
+        typed = [n for n, text in enumerate(self._candidates.text) if texts[text].is_typed]
+        if self._talk and sum(self._candidates.cost[n] for n in typed) > self._target / 3:
+            return []  # where people do nothing but talk, all of it competes
+        return typed
+
+    def _changes(self) -> list[int]:
+        """Return the candidates that name a call which may have changed something."""
+        return [n for n, grade in enumerate(self._candidates.grade) if grade is CHANGE]
+
+    def _first_of_newest(self) -> int:
+        """Return the first candidate in what the newest tools returned, or in what came after."""
+        spoken = [text.message.index for text in self._texts if text.message.role == "assistant"]
+        newest = spoken[-1] if spoken else 0
+        texts = self._texts
+        return bisect_left(
+            self._candidates.text, newest, key=lambda number: texts[number].message.index
+        )
 
     def _write_chosen(self) -> tuple[Plan, int]:
         """Write out what is chosen so far, and say how many errors are not."""
@@ -192,7 +246,8 @@ class Selection:
         return plan, sum(map(self._tokens.fold, plan))
 
     def _folds(self, spans: Spans) -> Iterator[Fold]:
-        for place, run in self._runs:
+        for place, grouped in groupby(self._messages, lambda m: self._place_of(m, spans)):
+            run = list(grouped)
             match place:
                 case Place.DIGEST:
                     yield from self._digest(run, spans)
@@ -200,6 +255,19 @@ class Selection:
                     yield from (self._excerpt(message, spans) for message in run)
                 case Place.WHOLE:
                     yield from (kept_fold(m, self._layout.reasons[m.index]) for m in run)
+
+    def _place_of(self, message: Message, spans: Spans) -> Place:
+        """Return where *message* stands if *spans* are shown.
+
+        A message in its place that shows next to nothing costs more than a line of a digest.
+        """
+        index = message.index
+        if index in self._movable:
+            picks = spans.get(index, _NOTHING).values()
+            shown = sum(stop - start for pick in picks for start, stop in pick.spans)
+            if shown < _LEAST_IN_PLACE:
+                return Place.DIGEST
+        return self._layout.places[index]
 
     def _digest(self, stretch: Sequence[Message], spans: Spans) -> Iterator[Fold]:
         """Write a stretch as a digest, unless it costs no more as it is."""

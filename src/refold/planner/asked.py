@@ -1,0 +1,77 @@
+"""What is being asked about now: the pieces that speak of it, for a question is no evidence.
+
+The last message that a person typed, the agent's newest words and calls that wait for an answer
+name what comes next. A line of a log that holds the id which is asked about must not be left out
+because the id stands in the question already. Pieces are ranked by how many of the words and
+values that are asked about they hold, rare ones first, as search engines do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from math import log
+from typing import Final
+
+from refold.budget.blocks import open_calls
+from refold.model.message import Message
+from refold.planner.choose import Candidates
+from refold.planner.field import Field, Text
+from refold.planner.items import Shape, find_items
+
+_VALUE_WEIGHT: Final = 3.0
+"""An id that is asked about finds its line alone; a word mostly needs others beside it."""
+_CLOSE_TO_BEST: Final = 0.6
+"""Pieces that score less than this share of the best one speak of something else."""
+_LEAST_SCORE: Final = 6.0
+"""Fewer matches are chance: about two rare words, or one value."""
+_MOST_COMMON: Final = 0.1
+"""What more than this share of all pieces holds finds nothing."""
+
+
+def find_asking(messages: Sequence[Message]) -> frozenset[int]:
+    """Return the messages that say what is wanted next."""
+    turns = [message for message in messages if message.is_turn]
+    asking = set(open_calls(messages))
+    for role in ("user", "assistant"):
+        said = [m.index for m in turns if m.role == role and not m.is_tool_result]
+        asking.update(said[-1:])
+    return frozenset(asking)
+
+
+def find_asked(texts: Sequence[Text], asking: Container[int], field: Field) -> frozenset[int]:
+    """Return the rows of the items that the messages in *asking* name."""
+    number = field.survey.number
+    items = (
+        item
+        for text in texts
+        if text.message.index in asking
+        for item in find_items(text.text)
+        if item not in field.known
+    )
+    return frozenset(number[item] for item in items if item in number)
+
+
+def rank_evidence(
+    candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]
+) -> list[int]:
+    """Return the candidates that speak of what is *asked*, the best first; often there are none."""
+    if not asked:
+        return []
+    matches = [asked.intersection(rows) for rows in candidates.rows]
+    count = len(matches)
+    held_by = Counter(row for rows in matches for row in rows)
+    weight = {
+        row: (_VALUE_WEIGHT if shapes[row] < Shape.WORD else 1.0) * log(1 + count / held)
+        for row, held in held_by.items()
+        if held <= max(2, _MOST_COMMON * count)
+    }
+    scores = {
+        number: sum(weight.get(row, 0.0) for row in rows)
+        for number, rows in enumerate(matches)
+        if rows
+    }
+    best = max(scores.values(), default=0.0)
+    least = max(_LEAST_SCORE, _CLOSE_TO_BEST * best)
+    found = [number for number, score in scores.items() if score >= least]
+    return sorted(found, key=lambda number: (-scores[number], -number))

@@ -1,0 +1,158 @@
+"""Tool calls as a digest tells them: the tool and what it was about first, then what it was given.
+
+Arguments travel as JSON with escaped line breaks. A reader of a digest gets them as lines: short
+ones beside the name of the tool, long ones below it. So a call can be cut between lines, and its
+first line says what was done even where nothing else of it is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from refold.model.failure import is_failure, is_failure_text
+from refold.model.message import Message
+from refold.planner.file_calls import effects_of
+
+_SHORT: Final = 120
+"""Up to this many characters, an argument stands on the first line, beside the tool's name."""
+_FIRST_LINE: Final = 300
+"""What the first line may hold; what does not fit there stands below."""
+
+_READS: Final = re.compile(
+    r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
+    r"|query|look_?up|check|calculate|think|retrieve|describe|inspect|status|browse|web_?search"
+    r"|count|explain|verify|validate|estimate|preview|print|help|transfer_to_human\w*)"
+    r"(?:\Z|[_.:/-]|(?=[A-Z]))"
+    r"|\A(?:Read|Grep|Glob|LS|List|Search|View|Fetch|Think|NotebookRead|TodoRead|WebFetch|WebSearch"
+    r"|BashOutput|ToolSearch)\Z"
+)
+"""Names of tools that only look; every other one may have changed something."""
+_SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
+_CHANGING_COMMAND: Final = re.compile(
+    r"(?:\A|[;&|\n(]|\bsudo\s|&&)\s*+(?:git\s+(?:-\S+\s+\S+\s+)*(?:commit|push|merge|rebase|reset"
+    r"|checkout|restore|stash|apply|add|rm|mv|tag|revert|cherry-pick|clean|init|clone)"
+    r"|(?:pip|pip3|npm|pnpm|yarn|apt|apt-get|brew|cargo|poetry|uv|conda)\s+(?:install|add|remove"
+    r"|uninstall|update|upgrade|sync|publish)|docker\s+(?:run|build|rm|stop|start|compose)"
+    r"|kubectl\s+(?:apply|delete|create|scale|rollout|patch)|terraform\s+(?:apply|destroy)"
+    r"|mkdir|rmdir|rm|mv|cp|ln|touch|chmod|chown|kill|pkill|systemctl|make|alembic|patch|dd|tee"
+    r"|sed\s+(?:-\S+\s+)*-\S*i|perl\s+-\S*i|curl\s[^\n]*-X\s*(?:POST|PUT|PATCH|DELETE)"
+    r"|echo\s+COMPLETE_TASK\w*|submit)\b"
+)
+"""Commands that change files, packages, machines or what others see."""
+
+_COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
+
+
+class SpelledCalls(NamedTuple):
+    """The calls of a message, line by line."""
+
+    text: str
+    heads: tuple[tuple[int, bool], ...]
+    """Where each call begins, and whether it may have changed something."""
+
+
+def spell_calls(calls: Sequence[str], failed: Sequence[bool]) -> SpelledCalls:
+    """Spell calls, each `name arguments`, as lines; *failed* tells which went wrong."""
+    texts: list[str] = []
+    heads: list[tuple[int, bool]] = []
+    size = 0
+    for call, has_failed in zip(calls, failed, strict=True):
+        text = spell_call(call, has_failed=has_failed)
+        heads.append((size, may_change(call)))
+        texts.append(text)
+        size += len(text) + 1
+    return SpelledCalls("\n".join(texts), tuple(heads))
+
+
+def spell_call(call: str, *, has_failed: bool = False) -> str:
+    r"""Spell one call: `name key=value …` and, below, its long arguments.
+
+    >>> spell_call('edit {"path": "a.py", "new": "x = 1\\ny = 2"}')
+    'edit path=a.py\nnew:\nx = 1\ny = 2'
+    """
+    name, _, arguments = call.partition(" ")
+    head, below = [name], []
+    room = _FIRST_LINE
+    for key, value in _arguments(arguments):
+        said = f"{key}={value}" if key else value
+        if "\n" not in value and len(value) <= _SHORT and len(said) < room:
+            head.append(said)
+            room -= len(said) + 1
+        else:
+            below.append(f"{key}:\n{value}" if key else value)
+    if below and len(head) == 1:  # nothing shorter says what it was about
+        key, _, value = below[0].partition(":\n")
+        head.append(_begin(f"{key}={value}" if value else key))
+    if has_failed:
+        head.append("(failed)")
+    return "\n".join([" ".join(head), *below])
+
+
+def _begin(said: str) -> str:
+    """Return how a long argument begins: its first line, up to a blank."""
+    line = said.lstrip().split("\n", 1)[0]
+    if len(line) > _SHORT:
+        line = line[:_SHORT].rsplit(" ", 1)[0]
+    return f"{line} …"
+
+
+def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
+    """Yield the arguments of a call with their names; what is no JSON object has none."""
+    try:
+        values = json.loads(arguments)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        if arguments:
+            yield "", arguments
+        return
+    pending = list(reversed(values.items()))
+    while pending:  # no recursion: arguments may be nested at will
+        key, value = pending.pop()
+        if isinstance(value, dict) and value:
+            pending += [(f"{key}.{name}", item) for name, item in reversed(value.items())]
+        elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+            pending += [(f"{key}.{n}", value[n]) for n in reversed(range(len(value)))]
+        else:
+            yield key, _spell(value)
+
+
+def _spell(value: object) -> str:
+    """Spell a value without escapes; a list in one line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(map(_spell, value))
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python spells
+        return "…"
+
+
+def may_change(call: str) -> bool:
+    """Tell whether a call may have changed something: all but those known only to look."""
+    tool, _, arguments = call.partition(" ")
+    if not _SHELL.search(tool):
+        # One tool may both look and edit: then its first argument says which.
+        told = _COMMAND.search(arguments[:_FIRST_LINE])
+        return not _READS.search(told[1] if told else tool)
+    script = next((value for key, value in _arguments(arguments) if key != "cwd"), arguments)
+    if _CHANGING_COMMAND.search(script):
+        return True
+    effects, _ = effects_of(tool, arguments)
+    return effects is not None and any(touch.is_write for touch in effects.touched)
+
+
+def find_failed(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of the calls whose results tell that they failed."""
+    failed: set[str] = set()
+    for message in messages:
+        for part in message.parts:
+            if part.call_id and (is_failure(message.wire) or is_failure_text(part.text)):
+                failed.add(part.call_id)
+    return frozenset(failed)

@@ -14,11 +14,11 @@ REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+
 """How a stand-in that refers to another message begins, with the id of that message."""
 
 _MERGED: Final = re.compile(r" \(([0-9]{1,9}) messages merged\)\Z")
-_ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages")
+_ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages?")
 """A summary for which there was no room."""
 _PART_HEAD: Final = re.compile(r"\[…(?:([0-9]{1,2})%| #)")
 _GAP_LINE: Final = re.compile(
-    r"(?:[0-9]{1,3}(?: hundred| thousand)*+(?: words| characters)? )?(?:…| )*+"
+    r"(?:… [0-9]{1,3}(?: hundred| thousand)*+ (?:lines|words|characters) )?(?:…| )*+"
 )
 _TENTH: Final = 10
 """Percent; a mark that tells no share shows less."""

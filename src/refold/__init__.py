@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies
     from refold.agent.retrieval import retrieve_tool
-    from refold.agent.scope import ScopedStore
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier
     from refold.compressor import (
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
         UncompressResult,
     )
     from refold.stores import MemoryStore, SqliteStore, Store
+    from refold.stores.scope import ScopedStore
     from refold.strategies.tokens import TokenVerdict
     from refold.summarizers import create_escalating_summarizer, create_summarizer
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
@@ -89,7 +89,7 @@ _HOMES = {
     "Result": "refold.result",
     "Session": "refold.agent",
     "SessionReport": "refold.agent",
-    "ScopedStore": "refold.agent.scope",
+    "ScopedStore": "refold.stores.scope",
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",

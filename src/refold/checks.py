@@ -46,6 +46,12 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
         raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}{hint}")
 
 
+def check_name(name: str, value: object) -> None:
+    """Refuse what cannot name anything."""
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
+
+
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
     """Refuse the name of an option that there is not."""
     for name in names:

@@ -9,17 +9,17 @@ from functools import partial
 from typing import Any, Literal
 
 from refold.asking import arun, run
-from refold.checks import check_whole
+from refold.checks import check_name, check_whole
 from refold.classifiers import Classifier, EscalatingClassifier, create_classifier
 from refold.classifiers.base import confidence_of
 from refold.classifiers.llm import AnswerFunction
 from refold.detectors import detect, detect_hard
-from refold.engine import Engine, combine
+from refold.engine import Engine, combine, scoped
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.formats import check_list
 from refold.options import Options
-from refold.restore import MappingLookup, StoreLookup, restore
+from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -70,6 +70,10 @@ def create_escalating_classifier(
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
+    A *conversation* that is given a name keeps its originals to itself, in whatever *store* it
+    shares with others: give the same name to `uncompress`. One without a name shows a longer
+    handle in its first stand-in instead, which ties all of them to it.
+
     A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
     checked, summaries are remembered, and neither is needed. *on_event* is told while they work,
     which may take *pass_seconds* in all for one conversation.
@@ -80,6 +84,7 @@ class Compressor:
         options: Options | None = None,
         *,
         store: Store | None = None,
+        conversation: str | None = None,
         summarizer: object = None,
         classifier: object = None,
         on_event: Listener | None = None,
@@ -88,6 +93,7 @@ class Compressor:
     ) -> None:
         self._helpers: dict[str, Any] = {
             "store": store,
+            "conversation": conversation,
             "summarizer": summarizer,
             "classifier": classifier,
             "on_event": on_event,
@@ -119,8 +125,8 @@ class Compressor:
 def compress(messages: Sequence[Mapping[str, Any]], **choices: Any) -> Result:
     """Fold a conversation.
 
-    Takes everything that `Compressor` takes: the fields of `Options` and *store*, *summarizer*,
-    *classifier*, *on_event*, *pass_seconds*.
+    Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
+    *summarizer*, *classifier*, *on_event*, *pass_seconds*.
     """
     return Compressor(**choices).compress(messages)
 
@@ -136,8 +142,15 @@ def uncompress(
     *,
     recursive: bool = True,
     max_messages: int | None = None,
+    conversation: str | None = None,
+    accept_foreign: bool = False,
 ) -> UncompressResult:
     """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function.
+
+    Give the whole view, as it was returned: a stand-in without an id is known by its place among
+    the others. *conversation* is the name that it was folded under, if any. Provenance that other
+    tools wrote into `metadata` cannot be checked; with *accept_foreign* it is believed, for the
+    originals of a mapping or function only.
 
     `StoreError` if it gives more than *max_messages*. Without a limit of the caller's, that is
     1,000 and a hundred times what the messages and the records behind them name: what compressing
@@ -146,16 +159,30 @@ def uncompress(
     checked = check_list(messages)
     if max_messages is not None:
         check_whole("max_messages", max_messages)
-    lookup: StoreLookup | MappingLookup
+    return restore(
+        checked,
+        find_lookup(store, conversation),
+        recursive=recursive,
+        max_messages=max_messages,
+        trust=Trust(conversation=conversation, accepts_foreign=accept_foreign),
+    )
+
+
+def find_lookup(
+    store: Store | Mapping[str, Any] | Callable[[str], Any], conversation: str | None
+) -> StoreLookup | MappingLookup:
+    """Return what finds originals in *store*, whatever it is."""
+    if conversation is not None:
+        check_name("conversation", conversation)
     if isinstance(store, Mapping):
-        lookup = MappingLookup(store)
-    elif isinstance(store, Store):
-        lookup = StoreLookup(store.get)
-    elif callable(store):
-        lookup = MappingLookup(store)
-    else:
-        raise StoreError(
-            "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
-            f"or a look-up function; got {type(store).__name__}"
-        )
-    return restore(checked, lookup, recursive=recursive, max_messages=max_messages)
+        return MappingLookup(store)
+    if isinstance(store, Store):
+        known = scoped(store, conversation)
+        assert known is not None, "there is a store"
+        return StoreLookup(known.get)
+    if callable(store):
+        return MappingLookup(store)
+    raise StoreError(
+        "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
+        f"or a look-up function; got {type(store).__name__}"
+    )

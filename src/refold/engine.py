@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from refold.asking import Asker, Tally, run
 from refold.budget import fit_budget
+from refold.checks import check_name
 from refold.classifiers import as_classifier
-from refold.errors import BudgetError, ConfigError
+from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import Loader, load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
-from refold.model.provenance import Provenance, link_key
+from refold.model.provenance import Chain, Provenance, seal_key, seal_of
 from refold.model.wire import clone_message
 from refold.options import Options, check_used
 from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
-from refold.restore import looks_folded
+from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result
+from refold.sealing import anchor_tokens, seal_plan
 from refold.stages import Analyses
 from refold.stores.base import Store, check_store
+from refold.stores.scope import ScopedStore
 from refold.summarizers import guard
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
@@ -33,6 +36,9 @@ from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 T = TypeVar("T")
 
 Planned = tuple[Plan, BudgetReport | None]
+
+_MAX_TRIES: Final = 20
+"""How often links that are taken are made anew: each time another stand-in may be in the way."""
 
 
 def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
@@ -74,13 +80,12 @@ class Engine:
         options: Options,
         *,
         store: Store | None = None,
+        conversation: str | None = None,
         summarizer: object = None,
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
     ) -> None:
-        if store is not None:
-            check_store(store)
         helpers = {
             "summarizer": summarizer,
             "classifier": classifier,
@@ -91,10 +96,12 @@ class Engine:
             if helper is not None:
                 check_used(name, options.profile)
         self.options = options
-        self._store = store
+        self.conversation = conversation
+        self._store = scoped(store, conversation)
         if options.profile != "balanced":
             import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
+        self._anchor_tokens: int | None = None
         self.asker = Asker(
             summarizer=None if summarizer is None else guard(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
@@ -103,12 +110,21 @@ class Engine:
             listener=on_event,
         )
 
-    def begin(self, messages: Sequence[Mapping[str, Any]]) -> Job:
-        """Read a conversation."""
+    def begin(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        chain: Chain | None = None,
+        links: Sequence[str] | None = None,
+    ) -> Job:
+        """Read a conversation; *links* are those of messages that are no whole view.
+
+        A *chain* is taken on by the stand-ins among them.
+        """
         loaded = load(
             messages, format_name=self.options.format, strict_roles=self.options.strict_roles
         )
-        return self.job_of(self.recognize(loaded))
+        return self.job_of(self.recognize(loaded, chain, links))
 
     def job_of(self, messages: tuple[Message, ...]) -> Job:
         """Begin with messages that were read before."""
@@ -123,13 +139,12 @@ class Engine:
 
     def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
-        plan, budget = planned
+        plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
         job.analyses.forget_sentences()
-        job.tally.settle(job.analyses.written_in(plan))
-        rendering = self.render(plan)
-        self.save(rendering)
+        job.tally.settle(job.analyses.written_in(planned[0]))
+        plan, rendering = self.write(plan)
         finder = job.analyses.finder if self.options.profile == "balanced" else None
         return Result(
             messages=rendering.messages,
@@ -174,6 +189,8 @@ class Engine:
                 return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
             if aim is None and options.token_budget is not None:
                 aim = self.aim(options.token_budget, analyses.tokens)
+            if aim is not None and total > aim:
+                aim = max(0, aim - self.anchor_room(messages))
         if options.profile != "balanced":
             from refold.planner import plan_profile  # who does without need not load it
 
@@ -206,35 +223,165 @@ class Engine:
         is_guess = is_estimate(self._counter) or tokens.failures > 0
         return int(budget / SAFETY_FACTOR) if is_guess else budget
 
-    def recognize(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Give stand-ins without metadata the provenance that the store has for them."""
-        if self._store is None:
-            return messages
-        links = {
-            link_key(message.digest): message.index
-            for message in messages
-            if message.provenance is None and looks_folded(message.wire)
-        }
-        if not links:
-            return messages
-        known = {
-            links[key]: Provenance.from_wire(wire) for key, wire in self._store.get(links).items()
-        }
-        return tuple(
-            message.changed(provenance=known[message.index]) if message.index in known else message
-            for message in messages
-        )
+    def anchor_room(self, messages: Sequence[Message]) -> int:
+        """Return what the first stand-in may cost more than it does in a plan."""
+        if self.conversation is not None or all(m.has_envelope for m in messages):
+            return 0
+        if self._anchor_tokens is None:
+            self._anchor_tokens = anchor_tokens(CountedTexts(self._counter, estimate_tokens))
+        return self._anchor_tokens
 
-    def render(self, plan: Sequence[Fold]) -> Rendering:
-        """Write *plan* out as messages and originals."""
-        return render(plan, version=self.options.source_version)
+    @property
+    def trust(self) -> Trust:
+        """What is taken for provenance in this conversation."""
+        return Trust(conversation=self.conversation)
 
-    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int) -> Message:
-        """Read the message that *fold* has become, so that it can be folded again."""
+    @property
+    def lookup(self) -> Lookup | None:
+        """Finds originals in the store, if there is one."""
+        return None if self._store is None else StoreLookup(self._store.get)
+
+    def new_chain(self) -> Chain:
+        """Start to name the stand-ins of a view."""
+        return Chain(self.conversation)
+
+    def recognize(
+        self,
+        messages: tuple[Message, ...],
+        chain: Chain | None = None,
+        links: Sequence[str] | None = None,
+    ) -> tuple[Message, ...]:
+        """Find out which of *messages*, that follow those in *chain*, stand for others.
+
+        What cannot carry provenance gets the key under which it is kept. With a store, what claims
+        to be a stand-in and is not known there is an ordinary message.
+        """
+        if links is None:
+            chain = chain or self.new_chain()
+            links = [chain.key_of(message.wire) for message in messages]
+        if not any(links) and not any(message.provenance for message in messages):
+            return messages
+        known = {} if self._store is None else self._known(messages, [*filter(None, links)])
+        pairs = zip(messages, links, strict=True)
+        return tuple([self._recognized(message, link, known) for message, link in pairs])
+
+    def _known(self, messages: Sequence[Message], keys: Sequence[str]) -> dict[str, Provenance]:
+        """Return the provenance that the store confirms, by link or by seal."""
+        assert self._store is not None, "whoever asks has looked"
+        known = find_linked(keys, self._store.get)
+        seals = {self._seal_key(m): m.provenance for m in messages if m.provenance}
+        found = self._store.get(seals) if seals else {}
+        known.update((key, behind) for key, behind in seals.items() if key in found)
+        return known
+
+    def _seal_key(self, message: Message) -> str:
+        assert message.provenance is not None, "whoever asks has looked"
+        return seal_key(seal_of(message.wire, message.provenance, self.conversation))
+
+    def _recognized(self, message: Message, key: str, known: Mapping[str, Provenance]) -> Message:
+        if key:
+            return message.changed(provenance=known.get(key), link=key)
+        if message.provenance is None or self._store is None:
+            return message
+        return message if self._seal_key(message) in known else message.unproven()
+
+    def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
+        """Return a finished plan as it will be written, and what that means for its budget."""
+        unsealed, budget = planned
+        plan = self.seal(unsealed, tokens=tokens if budget is None else None)
+        if budget is None:
+            return plan, None
+        return plan, replace(budget, token_count=sum(map(tokens.fold, plan)))
+
+    def seal(
+        self,
+        plan: Sequence[Fold],
+        *,
+        tokens: CountedTexts | None = None,
+        crowded: Collection[str] = (),
+    ) -> Plan:
+        """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
+        is_named = self.conversation is not None
+        return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
+
+    def write(
+        self,
+        sealed: Plan,
+        *,
+        first: int = 0,
+        chain: Chain | None = None,
+        add: Callable[[Rendering, Plan], None] | None = None,
+    ) -> tuple[Plan, Rendering]:
+        """Write a sealed plan out from its fold number *first* on; the originals go to the store.
+
+        *chain* has the stand-ins before that one; *add* may add what else is to be kept. Returns
+        the plan as it was written, and what was written.
+
+        A link that the store already has for other originals is never taken for ours: then the
+        handle grows, the text is another one, and so is its link. The store is asked before and
+        after, because others may be writing too.
+        """
+        crowded: set[str] = set()
+        for _ in range(_MAX_TRIES):
+            rendering = render(
+                sealed[first:],
+                version=self.options.source_version,
+                chain=chain.copy() if chain else self.new_chain(),
+                conversation=self.conversation,
+            )
+            if add is not None:
+                add(rendering, sealed)
+            taken = _claimed(rendering, sealed) or self._taken(rendering)
+            if not taken:
+                self.save(rendering)
+                taken = self._taken(rendering)
+            if not taken:
+                return sealed, rendering
+            crowded |= taken
+            sealed = self.seal(sealed, crowded=crowded)
+        raise StoreError("the store has other originals under every key that was tried")
+
+    def _taken(self, rendering: Rendering) -> set[str]:
+        """Return the ids of stand-ins whose link the store has for other originals."""
+        if self._store is None or not rendering.stand_ins:
+            return set()
+        return {
+            rendering.stand_ins[key]
+            for key, record in self._store.get(rendering.stand_ins).items()
+            if _digests(record) != _digests(rendering.entries[key])
+        }
+
+    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:
+        """Read the message that *fold* has become, so that it can be folded again.
+
+        *link* is the key under which its provenance was written, if it cannot carry it.
+        """
         loaded = Loader(fold.sources[0].format).load(clone_message(wire), index)
-        return loaded.changed(provenance=provenance_of(fold.sources, self.options.source_version))
+        provenance = provenance_of(fold.sources, self.options.source_version)
+        return loaded.changed(provenance=provenance, link=link)
 
     def save(self, rendering: Rendering) -> None:
         """Put the originals into the store, if there is one."""
         if self._store is not None and rendering.entries:
             self._store.put(rendering.entries)
+
+
+def scoped(store: Store | None, conversation: str | None) -> Store | None:
+    """Return the part of *store* that belongs to a conversation; all of it if that has no name."""
+    if store is not None:
+        check_store(store)
+    if conversation is None:
+        return store
+    check_name("conversation", conversation)
+    return None if store is None else ScopedStore(store, conversation)
+
+
+def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
+    """Return the ids of stand-ins that would be taken for a message that only reads like one."""
+    links = {source.link for fold in plan for source in fold.sources if source.link}
+    return {id_ for key, id_ in rendering.stand_ins.items() if key in links}
+
+
+def _digests(record: object) -> object:
+    """Return what tells one link from another: the originals, and what is behind them."""
+    return (record.get("digests"), record.get("links")) if isinstance(record, Mapping) else None

@@ -1,4 +1,8 @@
-"""Put originals back in the place of their stand-ins, layer by layer."""
+"""Put originals back in the place of their stand-ins, layer by layer.
+
+A message is unfolded only if a record of refold's says that this very message of this very
+conversation is a stand-in. Text that merely reads like one stays what it is.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,36 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from refold.errors import TooManyMessagesError
-from refold.model.provenance import TAG, Provenance, link_key, read_provenance
-from refold.model.wire import clone_message, digest, spell
+from refold.model.provenance import (
+    Chain,
+    Provenance,
+    find_noted,
+    looks_folded,
+    read_alias,
+    read_provenance,
+    seal_key,
+    seal_of,
+)
+from refold.model.wire import clone_message, digest
 from refold.result import UncompressResult
+
+_MAX_ALIASES: Final = 10_000
+"""As often as a stand-in may have been carried over from one fold to the next."""
 
 
 class Lookup(Protocol):
     """Finds originals, whatever they are kept in."""
 
     def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the provenance that is known for stand-ins which cannot carry it."""
+        """Return the records that are known under *keys*."""
+        ...
+
+    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:
+        """Return the key for a message given alone; *link* if it is the first of a view."""
+        ...
+
+    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
+        """Return which of *seals*, that the provenance carried by messages must have, are true."""
         ...
 
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
@@ -26,6 +50,21 @@ class Lookup(Protocol):
     def key_of(self, provenance: Provenance, place: int) -> str:
         """Return the key of the original at *place* of *provenance*."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What is taken for provenance."""
+
+    conversation: str | None = None
+    """The name of the conversation, which is part of what ties a stand-in to its originals."""
+    accepts_foreign: bool = False
+    """Whether provenance of other tools is believed, which has nothing that could be checked."""
+
+    def links_in(self, messages: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return the key of each message of a view that reads like a stand-in; empty for others."""
+        chain = Chain(self.conversation)
+        return [chain.key_of(message) for message in messages]
 
 
 _ROOM: Final = 1_000
@@ -42,11 +81,17 @@ def most_messages(listed: int) -> int:
     return _ROOM + _TIMES * listed
 
 
+Linked = tuple[Mapping[str, Any], str]
+"""A message, and the key of its provenance if it may be a stand-in that cannot carry any."""
+
+
 @dataclass(slots=True)
 class _Item:
     """A message on its way back."""
 
     wire: Mapping[str, Any]
+    link: str = ""
+    """The key of its provenance, if it reads like a stand-in and cannot carry any."""
     key: str = ""
     """The key under which it was found; empty for what was given."""
     parent: _Item | None = None
@@ -68,7 +113,7 @@ class _Count:
     """What has come out so far, and what may."""
 
     messages: int
-    most: int | None
+    most: int | None = None
     """How many messages the caller allows; `None` to go by what is listed."""
     listed: int = 0
     """Messages that were given, or that a record names; equal records count once."""
@@ -77,6 +122,8 @@ class _Count:
     records: set[tuple[str, ...]] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     """Keys of stand-ins that were unfolded."""
+    used: set[str] = field(default_factory=set)
+    """Seals of messages that were unfolded: a copy of one is no stand-in."""
 
     def add(self, provenance: Provenance) -> None:
         """Count what one stand-in stands for, or refuse it: it would be too much."""
@@ -100,29 +147,98 @@ def restore(
     *,
     recursive: bool,
     max_messages: int | None = None,
+    trust: Trust | None = None,
+    links: Sequence[str] | None = None,
 ) -> UncompressResult:
     """Unfold *messages*; what cannot be found is reported and its stand-in stays.
 
+    *links* are the keys of messages that are no whole view, as `Trust.links_in` gives them.
     `StoreError` if that gives more than *max_messages*; see `most_messages` for the default.
     """
-    given = [_Item(message) for message in messages]
-    count = _Count(len(given), max_messages, listed=len(given))
-    layer = _unfold(given, lookup, count)
-    while recursive and layer:
-        layer = _unfold(layer, lookup, count)
-    items = _leaves(given)
+    trust = trust or Trust()
+    keys = trust.links_in(messages) if links is None else links
+    if len(messages) == 1 and keys[0]:
+        keys = [lookup.link_of_one(messages[0], keys[0])]
+    items = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    count = _Count(len(items), max_messages, listed=len(items))
+    return _told(_unfold(items, lookup, trust, count, recursive=recursive), count)
+
+
+def restore_fold(provenance: Provenance, lookup: Lookup, trust: Trust) -> UncompressResult:
+    """Return all originals behind one stand-in that was found, unfolded themselves."""
+    count = _Count(1, listed=1)
+    found = lookup.originals([provenance])
+    items = _originals_of(_Item({}), provenance, found, lookup, count)
+    return _told(_unfold(items or [], lookup, trust, count, recursive=True), count)
+
+
+def find_folds(
+    messages: Sequence[Mapping[str, Any]],
+    lookup: Lookup,
+    trust: Trust,
+    *,
+    links: Sequence[str] | None = None,
+) -> list[Provenance]:
+    """Return what those of *messages* stand for that are stand-ins."""
+    keys = trust.links_in(messages) if links is None else links
+    items = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    _find_provenance(items, lookup, trust, _Count(len(items)))
+    return [item.provenance for item in items if item.provenance is not None]
+
+
+def unfold_wholly(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
+    """Return all that is behind one message of a view; the message itself if there is nothing.
+
+    `StoreError` if that is more than *most* messages.
+    """
+    count = _Count(1, most, listed=1)
+    items = _unfold([_Item(*linked)], lookup, trust, count, recursive=True)
+    return [(item.wire, item.link) for item in items]
+
+
+def unfold_once(
+    linked: Linked, lookup: Lookup, trust: Trust
+) -> tuple[list[Linked] | None, list[str]]:
+    """Return the originals right behind one message of a view, and what is missing of them.
+
+    `None` if the message stands for nothing, or not all of it is there.
+    """
+    count = _Count(1, listed=1)
+    items = _unfold([_Item(*linked)], lookup, trust, count, recursive=False)
+    found = [(item.wire, item.link) for item in items] if count.expanded else None
+    return found, list(count.missing)
+
+
+def _told(items: Sequence[_Item], count: _Count) -> UncompressResult:
     return UncompressResult(
         messages=[clone_message(item.wire) for item in items],
         messages_expanded=count.expanded,
         messages_passthrough=sum(item.parent is None for item in items),
         missing_ids=list(count.missing),
-        messages_unknown=sum(item.provenance is None and looks_folded(item.wire) for item in items),
+        messages_unknown=sum(item.provenance is None and _claims(item.wire) for item in items),
     )
 
 
-def _unfold(layer: Sequence[_Item], lookup: Lookup, count: _Count) -> list[_Item]:
+def _unfold(
+    given: Sequence[_Item], lookup: Lookup, trust: Trust, count: _Count, *, recursive: bool
+) -> list[_Item]:
+    """Unfold *given* layer by layer; return what is left, in reading order."""
+    layer = _unfold_layer(given, lookup, trust, count)
+    while recursive and layer:
+        layer = _unfold_layer(layer, lookup, trust, count)
+    return _leaves(given)
+
+
+def _claims(wire: Mapping[str, Any]) -> bool:
+    """Tell whether a message looks like one of ours, be it true or not."""
+    return read_provenance(wire) is not None or looks_folded(wire)
+
+
+def _unfold_layer(
+    layer: Sequence[_Item], lookup: Lookup, trust: Trust, count: _Count
+) -> list[_Item]:
     """Find what is behind each stand-in of a *layer*; return all of that, the next layer."""
-    _find_provenance(layer, lookup)
+    _find_provenance(layer, lookup, trust, count)
     found = lookup.originals([item.provenance for item in layer if item.provenance])
     behind: list[_Item] = []
     for item in layer:
@@ -145,24 +261,50 @@ def _leaves(items: Sequence[_Item]) -> list[_Item]:
     return leaves
 
 
-def _find_provenance(items: Iterable[_Item], lookup: Lookup) -> None:
-    """Read provenance from metadata, or by content where a message cannot carry it."""
-    unlinked: dict[str, list[_Item]] = {}
+def _find_provenance(items: Iterable[_Item], lookup: Lookup, trust: Trust, count: _Count) -> None:
+    """Find what each item stands for, in its metadata or under its link, and check it."""
+    linked: list[_Item] = []
+    sealed: dict[str, tuple[_Item, Provenance]] = {}
     for item in items:
-        item.provenance = read_provenance(item.wire)
-        if item.provenance is None and looks_folded(item.wire):
-            unlinked.setdefault(link_key(digest(item.wire)), []).append(item)
-    for key, wire in lookup.links(unlinked).items():
-        for item in unlinked[key]:
-            item.provenance = Provenance.from_wire(wire)
+        claimed = read_provenance(item.wire)
+        if item.link:
+            linked.append(item)
+        elif claimed is not None and claimed.digests:
+            seal = seal_of(item.wire, claimed, trust.conversation)
+            if seal not in count.used:
+                sealed.setdefault(seal, (item, claimed))
+        elif trust.accepts_foreign:
+            item.provenance = claimed
+    believed = lookup.are_sealed({seal: claimed for seal, (_, claimed) in sealed.items()})
+    count.used |= believed
+    for seal, (item, claimed) in sealed.items():
+        if seal in believed:
+            item.provenance = claimed
+        elif claimed.seal == seal:  # it is as it was written, so this store is not all there is
+            count.missing.update(dict.fromkeys(claimed.ids))
+    found = find_linked([item.link for item in linked], lookup.links)
+    for item in linked:
+        item.provenance = found.get(item.link)
 
 
-def looks_folded(wire: Mapping[str, Any]) -> bool:
-    """Tell cheaply whether *wire* may hold one of our tags."""
-    content = wire.get("content")
-    has_calls = wire.get("tool_calls") or wire.get("function_call")
-    text = content if isinstance(content, str) and not has_calls else spell(wire)
-    return TAG.search(text) is not None
+def find_linked(
+    keys: Sequence[str], get: Callable[[Iterable[str]], Mapping[str, Any]]
+) -> dict[str, Provenance]:
+    """Return the provenance that is kept under *keys*, or where the records there refer to."""
+    found: dict[str, Provenance] = {}
+    wanted: dict[str, list[str]] = {key: [key] for key in keys}
+    for _ in range(_MAX_ALIASES):
+        if not wanted:
+            break
+        behind: dict[str, list[str]] = {}
+        for key, record in get(list(wanted)).items():
+            alias = read_alias(record)
+            if alias is not None:
+                behind.setdefault(alias, []).extend(wanted[key])
+            elif (provenance := Provenance.from_wire(record)) is not None:
+                found.update(dict.fromkeys(wanted[key], provenance))
+        wanted = behind
+    return found
 
 
 def _originals_of(
@@ -184,7 +326,7 @@ def _originals_of(
             count.missing.setdefault(id_)
             complete = False
         else:
-            originals.append(_Item(wire, key, item))
+            originals.append(_Item(wire, provenance.link_at(place), key, item))
     if not complete:
         return None
     count.add(provenance)
@@ -201,7 +343,7 @@ def _checked(wire: object, provenance: Provenance, place: int) -> Mapping[str, A
 
 
 class MappingLookup:
-    """Looks originals up by id in a mapping or with a function."""
+    """Looks originals up by id in a mapping or with a function: those of one conversation."""
 
     def __init__(self, source: Mapping[str, Any] | Callable[[str], Any]) -> None:
         self._source = source
@@ -212,8 +354,18 @@ class MappingLookup:
         return self._source(key)
 
     def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the links that the mapping has."""
+        """Return the records that the mapping has."""
         return {key: wire for key in keys if (wire := self._get(key)) is not None}
+
+    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:
+        """Return the key of the one stand-in of the conversation that reads like this."""
+        if not isinstance(self._source, Mapping) or link in self._source:
+            return link
+        return find_noted(self._source, wire) or link
+
+    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
+        """Believe provenance that was sealed for its message; a mapping keeps no other records."""
+        return {seal for seal, provenance in seals.items() if provenance.seal == seal}
 
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
         """Return originals by id."""
@@ -226,14 +378,23 @@ class MappingLookup:
 
 
 class StoreLookup:
-    """Looks originals up by content in a store."""
+    """Looks originals up by content in a store, which may hold those of many conversations."""
 
     def __init__(self, get: Callable[[Iterable[str]], Mapping[str, Any]]) -> None:
         self._get = get
 
     def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the links that the store has."""
+        """Return the records that the store has."""
         return self._get(keys)
+
+    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:  # noqa: ARG002
+        """Return *link*: a store of many conversations does not know which one is meant."""
+        return link
+
+    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
+        """Believe provenance of which the store knows that refold wrote it."""
+        keys = {seal_key(seal): seal for seal in seals}
+        return {keys[key] for key in self._get(keys)} if keys else set()
 
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
         """Return originals by digest."""
@@ -242,5 +403,5 @@ class StoreLookup:
         )
 
     def key_of(self, provenance: Provenance, place: int) -> str:
-        """Return the digest; provenance of other tools has none, so its id has to do."""
-        return provenance.digests[place] if provenance.digests else provenance.ids[place]
+        """Return the digest; provenance that has none finds nothing in a store."""
+        return provenance.digests[place] if provenance.digests else ""

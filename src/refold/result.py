@@ -270,7 +270,8 @@ class UncompressResult(_Readable):
     missing_ids: list[str] = field(default_factory=list)
     """Originals that the store does not have; their stand-ins are still in place."""
     messages_unknown: int = 0
-    """Messages that read like stand-ins but of which this store knows nothing: the wrong store?"""
+    """Messages that read like stand-ins, or say that they are, but of which nothing is known here:
+    somebody typed or forged them, or it is the wrong store, conversation or part of a view."""
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
         yield "messages", len(self.messages)

@@ -40,6 +40,15 @@ def shown(message: Any) -> Any:
     return with_value(message, turn_path(message), _shown(turn_of(message)))
 
 
+def whole(message: Any) -> Any:
+    """Return *message* as it was before a short form was put beside its content."""
+    turn = turn_of(message)
+    if not isinstance(turn, Mapping) or _FIELD not in turn:
+        return message
+    rest = {key: value for key, value in turn.items() if key != _FIELD}
+    return with_value(message, turn_path(message), rest)
+
+
 def has_short_form(message: Mapping[str, Any]) -> bool:
     """Tell whether *message* has a field for the short form, which no provider knows."""
     return _FIELD in turn_of(message)

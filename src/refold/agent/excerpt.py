@@ -41,7 +41,7 @@ def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
     given = given if isinstance(given, Mapping) else {"handle": arguments}
     handle = given.get("handle")
     if not isinstance(handle, str) or not handle.strip():
-        raise MessageError("which original? Give its handle, e.g. #kdbfqa")
+        raise MessageError("which original? Give its handle, e.g. #kdbfqamt")
     lines = _spelled(given, "lines") or "1-"
     span = _LINES.fullmatch(lines)
     if span is None:

@@ -19,8 +19,10 @@ from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
 from refold.agent.remembered import Remembered
+from refold.agent.shelf import Shelf
 from refold.agent.shortening import Shortener
 from refold.agent.triggers import find_trigger
+from refold.agent.view_links import ViewLinks
 from refold.asking import run_apart
 from refold.errors import ConfigError
 from refold.formats import turn_path
@@ -63,13 +65,14 @@ class CompressionManager:
         self._chooser = Chooser(chosen, count)
         self._shortener = Shortener(
             summarizer=None if asked is None else Leash(chosen, count).around(asked),
-            store=chosen.store,
+            shelf=None if chosen.store is None else Shelf(chosen.store, chosen.conversation),
             count=count,
             min_saving=chosen.min_saving,
             expected_uses=chosen.expected_uses,
             price_factor=chosen.price_factor,
             hide=partial(hide_secrets, find=chosen.find_secrets or find_secrets),
         )
+        self._links = None if chosen.store is None else ViewLinks(chosen.store, chosen.conversation)
         self._remembered = Remembered(chosen.clock)
         self._lock = threading.Lock()
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
@@ -138,7 +141,11 @@ class CompressionManager:
         return walk.report
 
     def view(self, messages: Sequence[Any]) -> list[Any]:
-        """Return the list to send: short forms in the place of the long ones, inputs untouched."""
+        """Return the list to send: short forms in the place of the long ones, inputs untouched.
+
+        With a store, `uncompress` puts the originals back, also after a `ContextWindowManager` with
+        the same store has folded the view.
+        """
         judged = self._survey(messages)
         view = [shown(message) for message in messages]
         for candidate in judged:
@@ -147,7 +154,7 @@ class CompressionManager:
                 index = candidate.found.index
                 path = (*turn_path(view[index]), *candidate.found.path)
                 view[index] = with_value(view[index], path, known.short)
-        return view
+        return view if self._links is None else self._links.note(messages, view)
 
     def _survey(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from refold.agent.policy import Policies, ToolPolicy
 from refold.checks import (
+    check_name,
     check_names,
     check_number,
     check_positive,
@@ -84,6 +85,9 @@ class ManagerOptions:
     counter: TokenCounter = estimate_tokens
     store: Store | None = None
     """Keeps originals; short forms then say under which handle they can be fetched."""
+    conversation: str | None = None
+    """The name of the conversation, if this manager has but one: then handles are short, and what
+    is behind them is found under this name only."""
     on_event: Listener | None = None
     clock: Callable[[], float] = time.monotonic
 
@@ -164,6 +168,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
     "find_secrets": _check_function,
     "counter": _check_function,
     "store": lambda _, value: check_store(value),
+    "conversation": check_name,
     "on_event": _check_function,
     "clock": _check_function,
 }
@@ -171,5 +176,5 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
 
 _MAY_BE_NONE: Final = frozenset(
     "compress_context_limit pass_seconds summarizer_window_tokens price_per_million cache "
-    "find_secrets store on_event".split()
+    "find_secrets store conversation on_event".split()
 )

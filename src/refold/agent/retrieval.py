@@ -4,6 +4,9 @@ Handles are looked up anew at every call, so entries added since are found. `Res
 all there is to know. A store can only be asked for keys, so it needs the folded messages: their
 metadata, or their links in the store (named after their content), say which originals they stand
 for. What a `ToolCompressor` has put away is found in either by its handle alone.
+
+Nothing of another conversation is found: a short handle only under the name of its conversation or
+through the messages that show it, and without either only a handle of 128 bits.
 """
 
 from __future__ import annotations
@@ -18,34 +21,28 @@ from typing import Any, Final, Literal, get_args
 
 from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
 from refold.agent.found import ToolText
-from refold.agent.handles import TOOL_PREFIX, tool_key
 from refold.agent.shapes import find_calls, find_texts
-from refold.checks import check_choice, check_whole
+from refold.agent.shelf import TEXT_PREFIX, text_key
+from refold.checks import check_choice, check_name, check_whole
+from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
-from refold.model.provenance import (
-    ID_PREFIX,
-    LINK_PREFIX,
-    METADATA_KEY,
-    PROVENANCE_KEY,
-    Provenance,
-    link_key,
-    read_provenance,
-)
+from refold.model.handles import own_part
+from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS, ID_PREFIX, make_anchor
+from refold.model.provenance import LINK_PREFIX, Provenance
 from refold.model.wire import digest, spell
-from refold.restore import MappingLookup, StoreLookup, looks_folded, restore
-from refold.result import Result
-from refold.stages.originals import HANDLE_CHARS
+from refold.restore import Trust, find_folds, restore, restore_fold
+from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
 Style = Literal["openai", "openai_responses", "anthropic"]
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_HANDLE: Final = re.compile(r"#((?:cce_sum_)?[0-9a-z]{6,12})\b")
+_HANDLE: Final = re.compile(rf"#((?:{ID_PREFIX})?[0-9a-z]{{6,36}})\b")
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
     "Fetch the original text behind a shortened message or tool result. Shortened texts carry a "
-    "handle such as #kdbfqa; […12% #kdbfqa] shows 12 percent of its original, [… #kdbfqa] "
+    "handle such as #kdbfqamt; […12% #kdbfqamt] shows 12 percent of its original, [… #kdbfqamt] "
     "less than 10 percent or nothing. In it, a line '41 …' stands for 41 lines left out, '…' for a "
     "few, and '×41' follows an error that 41 lines tell, numbers aside. Give a line range or a "
     "search text to get only a part."
@@ -58,6 +55,8 @@ class RetrieveTool:
 
     source: Store | Mapping[str, Any] = field(repr=False)
     messages: Sequence[object] = field(default=(), repr=False)
+    conversation: str | None = None
+    """The name under which the conversation was folded; nothing of another one is ever found."""
     name: str = "retrieve_original"
     style: Style = "openai"
     max_chars: int = 8_000
@@ -69,6 +68,8 @@ class RetrieveTool:
             raise ConfigError(f"source must be a Result, mapping or store, got {kind}")
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {self.name!r}")
+        if self.conversation is not None:
+            check_name("conversation", self.conversation)
         check_choice("style", self.style, get_args(Style))
         check_whole("max_chars", self.max_chars, least=1)
 
@@ -89,7 +90,7 @@ class RetrieveTool:
         """Answer a call of the model; what goes wrong is said in the answer, never raised."""
         try:
             ask = read_ask(arguments, self.max_chars)
-            return _Originals(self.source, self.messages).answer(ask)
+            return _Originals(self.source, self.messages, self.conversation).answer(ask)
         except RefoldError as error:
             return f"[{self.name}: {error}]"
 
@@ -102,16 +103,25 @@ def retrieve_tool(
     source: Result | Store | Mapping[str, Any],
     *,
     messages: Sequence[object] = (),
+    conversation: str | None = None,
     name: str = "retrieve_original",
     style: Style = "openai",
     max_chars: int = 8_000,
 ) -> RetrieveTool:
-    """Make the tool from a result, from its `verbatim`, or from a store and the folded messages."""
+    """Make the tool from a result, from its `verbatim`, or from a store and the folded messages.
+
+    *conversation* is the name under which they were folded, if any.
+    """
     if isinstance(source, Result):
         messages = messages or source.messages
         source = source.verbatim
     return RetrieveTool(
-        source=source, messages=messages, name=name, style=style, max_chars=max_chars
+        source=source,
+        messages=messages,
+        conversation=conversation,
+        name=name,
+        style=style,
+        max_chars=max_chars,
     )
 
 
@@ -132,65 +142,82 @@ def _parameters(max_chars: int) -> dict[str, Any]:
 
 
 class _Originals:
-    """All that can be found at the moment."""
+    """All of one conversation that can be found at the moment."""
 
-    def __init__(self, source: Store | Mapping[str, Any], messages: Sequence[object]) -> None:
+    def __init__(
+        self,
+        source: Store | Mapping[str, Any],
+        messages: Sequence[object],
+        conversation: str | None,
+    ) -> None:
         self._known = source if isinstance(source, Mapping) else {}
-        self._lookup = (
-            MappingLookup(source) if isinstance(source, Mapping) else StoreLookup(source.get)
-        )
+        self._is_named = conversation is not None or isinstance(source, Mapping)
+        self._lookup = find_lookup(source, conversation)
+        self._trust = Trust(conversation=conversation)
         self._messages = [message for message in messages if isinstance(message, Mapping)]
-        self._folds = {fold.summary_id: fold for fold in self._find_folds()}
+        self._folds = {_anchor(fold): fold for fold in self._find_folds()}
 
     def _find_folds(self) -> Iterator[Provenance]:
-        """Yield what is known of stand-ins: in messages, in links and among the originals."""
-        links = {key: w for key, w in self._known.items() if str(key).startswith(LINK_PREFIX)}
-        wires = [*self._messages, *(w for w in self._known.values() if isinstance(w, Mapping))]
-        bare = [w for w in self._messages if looks_folded(w) and read_provenance(w) is None]
-        links.update(self._lookup.links([link_key(digest(wire)) for wire in bare]))
-        found = (*map(read_provenance, wires), *map(Provenance.from_wire, links.values()))
-        yield from (fold for fold in found if fold is not None)
+        """Yield what is known of stand-ins: in the view, in links and among the originals."""
+        yield from find_folds(self._messages, self._lookup, self._trust)
+        records = [w for key, w in self._known.items() if str(key).startswith(LINK_PREFIX)]
+        yield from filter(None, map(Provenance.from_wire, records))
+        inner = [w for w in self._known.values() if isinstance(w, Mapping)]
+        yield from find_folds(inner, self._lookup, self._trust, links=[""] * len(inner))
 
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
-                ids = ", ".join(fold.summary_id for fold in folds)
+                ids = ", ".join(f"#{_anchor(fold)}" for fold in folds)
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
-            wire = _stand_in(folds[0]) if folds else self._wire_called(name)
+            asked = replace(ask, handle=name)
+            if folds:
+                return self._show_fold(folds[0], asked)
+            wire = self._wire_called(name)
             if wire is not None:
-                return self._show(wire, replace(ask, handle=name))
+                found = restore([wire], self._lookup, recursive=True, trust=self._trust, links=[""])
+                return self._show(found, [""], asked)
         return self._unknown(ask.handle)
 
     def _folds_called(self, name: str) -> list[Provenance]:
-        """Return the folds whose id, or the part of it that tags show, is *name*."""
-        if name in self._folds:
-            return [self._folds[name]]
-        start = ID_PREFIX + name if len(name) >= HANDLE_CHARS else None
-        return [fold for id_, fold in self._folds.items() if start and id_.startswith(start)]
+        """Return the folds whose handle, or the part of it that is shown, is *name*.
 
-    def _wire_called(self, name: str) -> Mapping[str, Any] | None:
-        """Return the message with this id or key, folded or not."""
-        keys = [tool_key(name), *([] if name.startswith(_OWN_KEYS) else [name])]
-        kept = [w for w in self._lookup.links(keys).values() if isinstance(w, Mapping)]
+        Or one original of a fold that has this id.
+        """
+        start = name.removeprefix(ID_PREFIX)
+        if len(start) >= HANDLE_CHARS:
+            start = own_part(start)
+            called = [fold for handle, fold in self._folds.items() if handle.startswith(start)]
+            if called:
+                return called
         for fold in self._folds.values():
             if name in fold.ids:
-                digests = fold.digests[(place := fold.ids.index(name)) : place + 1]
-                kept.append(_stand_in(Provenance(ids=(name,), summary_id="", digests=digests)))
+                place = fold.ids.index(name)
+                return [_only(fold, place)]
+        return []
+
+    def _wire_called(self, name: str) -> Mapping[str, Any] | None:
+        """Return the text with this handle, or the message with this id."""
+        keys = [text_key(name)] if self._is_named or len(name) >= ANCHOR_CHARS else []
+        if name in self._known and not name.startswith(_OWN_KEYS):
+            keys.append(name)
+        kept = [w for w in self._lookup.links(keys).values() if isinstance(w, Mapping)]
         kept += (wire for wire in self._messages if wire.get("id") == name)
         if not kept and (derived := _DERIVED_ID.fullmatch(name)):
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
 
-    def _show(self, wire: Mapping[str, Any], ask: Ask) -> str:
-        found = restore([wire], self._lookup, recursive=True)
+    def _show_fold(self, fold: Provenance, ask: Ask) -> str:
+        return self._show(restore_fold(fold, self._lookup, self._trust), fold.ids, ask)
+
+    def _show(self, found: UncompressResult, ids: Sequence[str], ask: Ask) -> str:
         if found.missing_ids:
             return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
-        fold = read_provenance(wire)
-        ids = fold.ids if fold and len(fold.ids) == len(found.messages) else [""]
+        names = ids if len(ids) == len(found.messages) else [""]
         tools = {call.id: call.name for call in find_calls(self._messages)}
-        told = [_tell(m, id_, tools) for m, id_ in zip(found.messages, cycle(ids), strict=False)]
+        told = [_tell(m, id_, tools) for m, id_ in zip(found.messages, cycle(names), strict=False)]
         what, text = told[0]
         if len(told) > 1:
             what = f"{len(told)} messages"
@@ -198,10 +225,11 @@ class _Originals:
         return select(f"original {shorten_line(ask.handle)}: {what}, {say_size(text)}", text, ask)
 
     def _unknown(self, handle: str) -> str:
-        tags = [f"#{id_.removeprefix(ID_PREFIX)[:HANDLE_CHARS]}" for id_ in self._folds]
-        names = [*(str(key).replace(TOOL_PREFIX, "#") for key in self._known), *tags]  # as seen
+        tags = [f"#{handle[:HANDLE_CHARS]}" for handle in self._folds]
+        names = [*(str(key).replace(TEXT_PREFIX, "#") for key in self._known), *tags]  # as seen
         known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
-        near = get_close_matches(handle[:100], known, n=5, cutoff=0.5)
+        seen = handle[: HANDLE_CHARS + 1] if handle.startswith("#") else handle[:100]
+        near = get_close_matches(seen, known, n=5, cutoff=0.5)
         hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(known[-5:])}"
         return (
             f"[there is no original {shorten_line(handle)}; {hint if known else 'none is known'}]"
@@ -214,9 +242,19 @@ def _spellings(handle: str) -> list[str]:
     return list(dict.fromkeys((handle, *reversed(_HANDLE.findall(handle[-400:])), bare)))
 
 
-def _stand_in(fold: Provenance) -> dict[str, Any]:
-    """Make a message that stands for the originals of *fold* and says nothing."""
-    return {"role": "assistant", "content": "", METADATA_KEY: {PROVENANCE_KEY: fold.to_wire()}}
+def _anchor(fold: Provenance) -> str:
+    """Return the longest handle of a fold; what its stand-in shows is the beginning of it."""
+    return make_anchor(fold.ids, fold.digests)
+
+
+def _only(fold: Provenance, place: int) -> Provenance:
+    """Return what is known of one original of *fold*."""
+    return Provenance(
+        ids=fold.ids[place : place + 1],
+        summary_id="",
+        digests=fold.digests[place : place + 1],
+        links={0: fold.links[place]} if place in fold.links else {},
+    )
 
 
 def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from refold.errors import ConfigError, MessageError, StoreError
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
-from refold.model.provenance import LINK_PREFIX, Provenance
+from refold.model.provenance import LINK_PREFIX, Provenance, find_seals
 from refold.model.wire import digest
 from refold.options import Options
 from refold.stores.base import Store
@@ -64,12 +64,14 @@ class State:
             return given[first]
         wire = self.stand_ins[shared["name"]]
         loaded = Loader(shared["format"]).load(wire, first)
-        return loaded.changed(provenance=Provenance.from_wire(shared["provenance"]))
+        provenance = Provenance.from_wire(shared["provenance"])
+        return loaded.changed(provenance=provenance, link=shared["link"])
 
 
 def write_state(
     store: Store,
     *,
+    conversation: str | None,
     options: Options,
     given: Sequence[Given],
     items: Sequence[Item],
@@ -82,6 +84,7 @@ def write_state(
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
     entries |= {key: value for key, value in verbatim.items() if key.startswith(LINK_PREFIX)}
+    entries |= find_seals((*verbatim.values(), *(item.wire for item in items)), conversation)
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
@@ -192,6 +195,7 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
             "name": source.digest,
             "format": source.format,
             "provenance": source.provenance.to_wire(),
+            "link": source.link,
         }
     return wire
 

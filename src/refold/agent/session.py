@@ -19,11 +19,12 @@ from refold.agent.session_report import SessionReport
 from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
-from refold.engine import Engine, combine
+from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
+from refold.model.provenance import looks_folded
 from refold.model.wire import clone
 from refold.options import Options
 from refold.result import BudgetReport
@@ -36,7 +37,7 @@ _MIN_TAIL_TOKENS: Final = 1_000
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
 _MODELS: Final = ("summarizer", "classifier")
-_HELPERS: Final = (*_MODELS, "on_event", "pass_seconds")
+_HELPERS: Final = (*_MODELS, "on_event", "pass_seconds", "conversation")
 
 
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +68,13 @@ def _stable(options: Options) -> Options:
     if options.profile != "balanced":
         return options
     return replace(options, keep_duplicate="first")
+
+
+def _scoped(store: Store, conversation: str | None) -> Store:
+    """Return the place in *store* where a session of this conversation is kept."""
+    place = scoped(store, conversation)
+    assert place is not None, "there is a store"
+    return place
 
 
 class Session:
@@ -100,6 +108,8 @@ class Session:
         self._tally = Tally()
         self._given: list[Given] = []
         """The whole conversation; an append that was interrupted may have left one too many."""
+        self._chains = ((0, self._engine.new_chain()),) * 2
+        """Of what was appended, so many messages: before the last append, and after it."""
         self._standing = Standing(factor=factor_of(self.options.counter))
         self._sent: tuple[Standing, int] = (self._standing, 0)
         """What the last view showed: so many items."""
@@ -115,7 +125,10 @@ class Session:
         self._loader.rewind(index)
         loaded = self._loader.load(message, index)
         own = loaded.changed(wire=clone(dict(message)))
-        loaded = self._engine.recognize((own,))[0]
+        before = next(chain for length, chain in self._chains if length == index)
+        chain = before.copy() if looks_folded(own.wire) else before
+        loaded = self._engine.recognize((own,), chain)[0]
+        self._chains = ((index, before), (index + 1, chain))
         self._given[index:] = [(loaded.digest, loaded.wire)]
         self._standing.append(loaded, self._analyses.tokens.message(loaded))
 
@@ -221,6 +234,7 @@ class Session:
             self._analyses,
             self._tally,
         )
+        _, report = self._engine.sealed((plan, report), self._analyses.tokens)
         report = report and _with_indices(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
@@ -248,12 +262,12 @@ class Session:
     def _adopt(self, now: Standing, plan: Plan) -> Standing:
         """Write *plan* out, and return how the conversation stands then."""
         self._tally.settle(self._analyses.written_in(plan))
-        rendering = self._engine.render(plan)
-        self._engine.save(rendering)
+        tokens = self._analyses.tokens
+        sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
+        plan, rendering = self._engine.write(sealed)
         self.verbatim.update(rendering.verbatim)
-        items = number_through(
-            map(self._item, plan, rendering.messages, repeat(now.items)), self._analyses.tokens
-        )
+        made = map(self._item, plan, rendering.messages, rendering.links, repeat(now.items))
+        items = number_through(made, tokens)
         shown = self._standing.items  # *now* may have been unshared since
         is_same = len(items) == len(shown)
         for place, (old, new) in enumerate(zip(shown, items, strict=False)):
@@ -273,12 +287,12 @@ class Session:
             folds=now.folds + (not is_same),
         )
 
-    def _item(self, fold: Fold, wire: dict[str, Any], before: Sequence[Item]) -> Item:
+    def _item(self, fold: Fold, wire: dict[str, Any], link: str, before: Sequence[Item]) -> Item:
         """Make the item for what a *fold* of the items *before* has become."""
         behind = before[fold.sources[0].index : fold.sources[-1].index + 1]
         first = behind[0].first
         if len(behind) > 1:
-            fold = kept_fold(self._engine.read_back(fold, wire, first), "already_compressed")
+            fold = kept_fold(self._engine.read_back(fold, wire, first, link), "already_compressed")
         return Item(
             fold=fold,
             wire=wire,
@@ -300,7 +314,8 @@ class Session:
         """Write everything to *store* and return the key with which to `resume`."""
         now = self._standing
         return write_state(
-            store,
+            _scoped(store, self._engine.conversation),
+            conversation=self._engine.conversation,
             options=self.options,
             given=self._given[: now.length],
             items=now.items,
@@ -326,7 +341,7 @@ class Session:
         """
         helpers = _take_helpers(choices)
         with reading(key):
-            state = read_state(store, key, choices)
+            state = read_state(_scoped(store, helpers.get("conversation")), key, choices)
             check_given(state.facts["models"], helpers)
             marks = marks or Marks(**state.facts["marks"])
             session = cls(state.options, store=store, marks=marks, **helpers)
@@ -337,8 +352,7 @@ class Session:
     def _go_on(self, state: State) -> None:
         """Stand where a saved session stood, all of whose messages were appended."""
         folds = list(state.rebuild(_sources(self._standing)))
-        rendering = self._engine.render([fold for fold, _ in folds])
-        self._engine.save(rendering)
+        _, rendering = self._engine.write(tuple(fold for fold, _ in folds))
         self.verbatim = {**state.verbatim, **rendering.verbatim}
         items = [
             Item(

@@ -9,15 +9,14 @@ from typing import Final
 
 from refold.agent.candidates import Candidate, describe
 from refold.agent.deterministic import DeterministicShortener, is_structured, say_shorter
-from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped, count_attempts
 from refold.agent.manager_report import By, Status
+from refold.agent.shelf import Shelf
 from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
 from refold.model.ask import Questions
 from refold.stages.tags import summary_tag
-from refold.stores.base import Store
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
 from refold.tokens.counter import TokenCounter
@@ -55,7 +54,7 @@ class Shortener:
         self,
         *,
         summarizer: Summarizer | None,
-        store: Store | None,
+        shelf: Shelf | None,
         count: TokenCounter,
         min_saving: float,
         expected_uses: float,
@@ -63,7 +62,7 @@ class Shortener:
         hide: Callable[[str], str],
     ) -> None:
         self._summarizer = summarizer
-        self._store = store
+        self._shelf = shelf
         self._count = count
         self._min_saving = min_saving
         self._expected_uses = expected_uses
@@ -73,8 +72,10 @@ class Shortener:
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
-        text, store = candidate.found.text, self._store
+        text, shelf = candidate.found.text, self._shelf
         try:
+            if shelf is not None:
+                await asyncio.to_thread(shelf.handle_of, text)  # asks the store, if anything does
             packed = await asyncio.to_thread(self._pack, candidate)
             if packed is not None and self._is_enough(candidate, packed):
                 outcome = Outcome(status="compressed", short=packed, by="engine")
@@ -84,8 +85,8 @@ class Shortener:
                 outcome = await self._ask(candidate, deadline)
             if outcome.short is None and outcome.status not in ("failed", "rejected"):
                 outcome = await self._fall_back(candidate, packed, outcome)
-            if outcome.short is not None and store is not None:
-                await asyncio.to_thread(lambda: store.put(entry_of(text)))
+            if outcome.short is not None and shelf is not None:
+                await asyncio.to_thread(shelf.keep, text)
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
             return Outcome(status="failed", reason=describe_error(error))
         return outcome
@@ -100,7 +101,7 @@ class Shortener:
         """Say the same in fewer tokens, if that saves enough; nothing is lost."""
         text = candidate.found.text
         packed = say_shorter(text, self._count)
-        if packed is not None and not is_json(packed):
+        if packed is not None and (self._shelf is not None or not is_json(packed)):
             packed = self._annotate(text, packed)
         return packed if packed is not None and self._saves(candidate, packed) else None
 
@@ -178,8 +179,8 @@ class Shortener:
     def _annotate(self, text: str, short: str, note: str = "") -> str:
         """Add what a reader has to know: how much is left out, and how to get it."""
         notes = [note] if note else []
-        if self._store is not None:
-            notes.append(f"whole text: #{handle_of_text(text)}")
+        if self._shelf is not None:
+            notes.append(f"whole text: #{self._shelf.handle_of(text)}")
         if not notes:
             return short
         said = "; ".join(notes)

@@ -15,8 +15,8 @@ from functools import wraps
 from typing import Final, Literal, ParamSpec, TypeVar, get_args
 
 from refold.agent.clipping import size
-from refold.agent.handles import entry_of, handle_of_text
 from refold.agent.json_cut import annotate_summary, shorten
+from refold.agent.shelf import Shelf
 from refold.agent.spelling import spell_result
 from refold.asking import Asker, Tally, run_apart
 from refold.calling import is_async
@@ -60,7 +60,8 @@ class ToolCompressor:
 
     *max_bytes* counts UTF-8. With `strategy="summarize"` the function or summarizer given as
     *summarize* is asked first, and its answer must pass the gates; failing that, the text is cut.
-    Without a *store* nothing is kept of what is left out.
+    Without a *store* nothing is kept of what is left out. With the name of a *conversation* handles
+    are short, and only `retrieve_tool` with the same name finds what is behind them.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class ToolCompressor:
         strategy: Strategy = "truncate",
         summarize: object = None,
         store: Store | None = None,
+        conversation: str | None = None,
     ) -> None:
         check_whole("max_bytes", max_bytes, least=MIN_BYTES)
         check_choice("strategy", strategy, get_args(Strategy))
@@ -77,7 +79,7 @@ class ToolCompressor:
         if store is not None:
             check_store(store)
         self.max_bytes = max_bytes
-        self._store = store
+        self._shelf = None if store is None else Shelf(store, conversation)
         summarizer = None if summarize is None else guard(summarize)
         self._asker = Asker(summarizer=summarizer, count_tokens=estimate_tokens)
         self._lock = threading.Lock()
@@ -144,10 +146,10 @@ class ToolCompressor:
         """Return the text to shorten, once it is put away; where that fails, it stays whole."""
         text = self._long_text(value)
         self._count("", results=1)
-        if text is None or self._store is None:
+        if text is None or self._shelf is None:
             return text
         try:
-            self._store.put(entry_of(text))
+            self._shelf.keep(text)
         except Exception as error:  # noqa: BLE001 - stores may be foreign, and no tool may fail
             self._count(f"store: {describe(error)}", failures=1)
             return None
@@ -160,7 +162,7 @@ class ToolCompressor:
 
     def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
         """Use the summary if it fits, else cut."""
-        before, handle = size(text), "" if self._store is None else handle_of_text(text)
+        before, handle = size(text), "" if self._shelf is None else self._shelf.handle_of(text)
         summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
         short = summary or shorten(text, self.max_bytes, handle)
         if summary:

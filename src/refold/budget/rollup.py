@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from refold.formats import KNOWN_ROLES
+from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.stages import Analyses
-from refold.stages.originals import handle_of
 from refold.stages.tags import Said, read_summary, summary_tag
 from refold.strategies.prose import JOINT, Score, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
@@ -27,7 +27,7 @@ def smallest_roll(sources: Sequence[Message]) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
     turns = _turns(sources)
     noun = "message" if turns == 1 else "messages"
-    return _fold(sources, summary_tag(f"{turns} {noun}", handle=handle_of(sources)))
+    return _fold(sources, summary_tag(f"{turns} {noun}", handle=tag_handle_of(sources)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
@@ -37,7 +37,7 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     asked = transcript(sources) if is_news and room >= _MIN_ASKING else ""
     written = analyses.written(asked) if asked else None
     if written is not None:
-        tag = summary_tag(written, merged=_turns(sources), handle=handle_of(sources))
+        tag = summary_tag(written, merged=_turns(sources), handle=tag_handle_of(sources))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
             analyses.note_use(tag, asked)
             return _fold(sources, tag)
@@ -153,7 +153,7 @@ def _tag(sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str],
             named.append(entity)
             left -= len(entity) + 2
     return summary_tag(
-        body or "…", merged=_turns(sources), entities=named, handle=handle_of(sources)
+        body or "…", merged=_turns(sources), entities=named, handle=tag_handle_of(sources)
     )
 
 

@@ -33,6 +33,8 @@ class Item:
     """Where it begins in the file; 0 for records that were never there."""
     above: frozenset[str] = frozenset()
     """Digests of the stand-ins it was unfolded from: nothing is unfolded from itself."""
+    link: str = ""
+    """The key of its provenance, if it reads like a stand-in and cannot carry any."""
     is_final: bool = False
     """Whether unfolding it was tried in vain."""
 

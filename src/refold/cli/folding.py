@@ -13,14 +13,14 @@ from refold.asking import run
 from refold.cli.document import Document, Item
 from refold.cli.progress import Progress
 from refold.cli.style import Style, says
-from refold.compressor import uncompress
+from refold.compressor import find_lookup
 from refold.engine import Engine
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
-from refold.model.provenance import Provenance, link_key, read_provenance
-from refold.model.wire import digest
+from refold.model.provenance import Provenance, looks_folded, read_provenance
+from refold.model.wire import clone_message, digest
 from refold.options import Options
-from refold.restore import looks_folded
+from refold.restore import Linked, Trust, unfold_once
 from refold.result import Result
 from refold.stores import Store
 
@@ -111,13 +111,12 @@ def _fold(
 def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
     """Pair every new record with the records it stands for; a kept one with itself."""
     place = 0
-    for wire in result.messages:
-        name = digest(wire)
-        if name == digest(items[place].wire):
+    for wire, link in zip(result.messages, Trust().links_in(result.messages), strict=True):
+        if digest(wire) == digest(items[place].wire):
             yield (items[place],), items[place].wire
             place += 1
             continue
-        found = read_provenance(wire) or Provenance.from_wire(result.verbatim.get(link_key(name)))
+        found = read_provenance(wire) or Provenance.from_wire(result.verbatim.get(link))
         assert found is not None, "a record that differs from its source is a stand-in"
         yield tuple(items[place : place + len(found.ids)]), wire
         place += len(found.ids)
@@ -192,7 +191,9 @@ def unfold_file(document: Document, originals: Originals, *, one_layer: bool) ->
     """
     with naming_lines(document):
         check_list(document.messages)
-    state = UnfoldedFile(document=document)
+    links = Trust().links_in(document.messages)
+    items = [replace(item, link=link) for item, link in zip(document.items, links, strict=True)]
+    state = UnfoldedFile(document=document.with_items(items))
     while keys := _candidates(state.document):
         state.document = state.document.with_items(list(_unfold_round(state, keys, originals)))
         if one_layer:
@@ -217,19 +218,20 @@ def _unfold_round(
     """Unfold what the latest round folded; when no round is known, all that can be unfolded."""
     entries = _look_up(originals, list(keys.values()))
     latest = max(map(_round, entries.values()), default=0)
+    lookup = find_lookup(originals, None)
     for place, item in enumerate(state.document.items):
         key = keys.get(place)
         if key is None or _round(entries.get(key)) != latest:
             yield item
             continue
         name = digest(item.wire)
-        found = uncompress([item.wire], originals, recursive=False)
-        state.missing.update(dict.fromkeys(found.missing_ids))
-        if not found.messages_expanded or name in item.above:
+        found, missing = unfold_once((item.wire, item.link), lookup, Trust())
+        state.missing.update(dict.fromkeys(missing))
+        if found is None or name in item.above:
             yield replace(item, is_final=True)
             continue
         state.expanded += 1
-        yield from _respell(item, found.messages, entries.get(key), state.document, name)
+        yield from _respell(item, found, entries.get(key), state.document, name)
 
 
 def _round(entry: object) -> int:
@@ -238,15 +240,20 @@ def _round(entry: object) -> int:
 
 
 def _respell(
-    item: Item, wires: Sequence[Any], entry: object, document: Document, name: str
+    item: Item,
+    found: Sequence[Linked],
+    entry: object,
+    document: Document,
+    name: str,
 ) -> Iterator[Item]:
     """Yield the records behind *item* as they were written, or in the style of their file."""
+    wires = [clone_message(wire) for wire, _ in found]
     spelled = _spell(wires, entry, item.gap)
     if spelled is None:
         gaps = [*[document.gap] * (len(wires) - 1), item.gap]
         spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]
-    for wire, (raw, gap) in zip(wires, spelled, strict=True):
-        yield Item(raw=raw, wire=wire, gap=gap, above=item.above | {name})
+    for wire, (_, link), (raw, gap) in zip(wires, found, spelled, strict=True):
+        yield Item(raw=raw, wire=wire, gap=gap, link=link, above=item.above | {name})
 
 
 def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file
 from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import FormatError, StoreError
-from refold.model.provenance import LINK_PREFIX, Provenance, read_provenance
+from refold.model.provenance import LINK_PREFIX, Provenance, find_seals, read_provenance
 from refold.model.wire import digest
 from refold.stores import MemoryStore, SqliteStore, Store
 from refold.stores.codec import MAX_DEPTH, NestingError, encode_value
@@ -72,7 +72,7 @@ def inherit(document: Document, source: str, target: Path) -> None:
     known = sidecar_of(source)
     if document.verbatim is not None:
         with SqliteStore(target) as store:
-            store.put(_entries(document.verbatim))
+            store.put(_entries(document))
     elif source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
         copy_entries(known.absolute(), target.absolute())
 
@@ -127,16 +127,21 @@ def is_store(path: Path) -> bool:
 def open_embedded(document: Document) -> MemoryStore:
     """Return a store in memory that knows the originals that came with *document*."""
     store = MemoryStore()
-    store.put(_entries(document.verbatim or {}))
+    store.put(_entries(document))
     return store
 
 
-def _entries(verbatim: Mapping[str, Any]) -> dict[str, Any]:
-    """Name originals as a store does, by content, and also by id as stand-ins of others do."""
-    originals = [
-        value for key, value in verbatim.items() if not key.startswith((LINK_PREFIX, LINES_PREFIX))
-    ]
-    return {**verbatim, **{digest(value): value for value in originals}}
+def _entries(document: Document) -> dict[str, Any]:
+    """Name the originals that came with a file as a store does, by content; with what seals it."""
+    notes: dict[str, Any] = {}
+    originals = []
+    for key, value in (document.verbatim or {}).items():
+        if key.startswith((LINK_PREFIX, LINES_PREFIX)):
+            notes[key] = value
+        else:
+            originals.append(value)
+    seals = find_seals((*document.messages, *originals))
+    return {**notes, **seals, **{digest(value): value for value in originals}}
 
 
 def open_for_looking(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.model.provenance import METADATA_KEY, TAG, Provenance
+from refold.model.provenance import METADATA_KEY, Provenance, has_tag, read_provenance
 from refold.model.wire import Path, Wire
 from refold.model.wire import digest as digest_of
 from refold.native import mypyc_attr
@@ -26,7 +26,7 @@ class Part:
 _ITEM_FORMAT: Final = "codex"
 
 
-def _has_envelope(wire: Wire, format: str) -> bool:
+def has_envelope(wire: Wire, format: str) -> bool:
     """Tell whether a message may get a key more.
 
     It may if its `id` or `metadata` say that it is the caller's own. An item of the Responses API
@@ -54,6 +54,7 @@ class Message:
         "images",
         "index",
         "is_turn",
+        "link",
         "lone_id",
         "opaque",
         "parts",
@@ -78,6 +79,7 @@ class Message:
         images: int = 0,
         calls: tuple[str, ...] = (),
         provenance: Provenance | None = None,
+        link: str = "",
         binds_next: bool = False,
         is_turn: bool = True,
     ) -> None:
@@ -98,9 +100,11 @@ class Message:
         """How many pictures it carries; they cost tokens by rule."""
         self.calls: Final = calls
         """Ids of the tool calls that this message makes."""
-        self.provenance: Final = provenance
-        """What it says of the originals that it stands for, if it stands for any."""
-        self.has_envelope: Final = _has_envelope(wire, format)
+        self.provenance = provenance
+        """The originals that it stands for, if it stands for any."""
+        self.link: Final = link
+        """The key of its provenance, if it reads like a stand-in and does not carry any."""
+        self.has_envelope: Final = has_envelope(wire, format)
         """Whether provenance can travel in the caller's data."""
         self.binds_next: Final = binds_next
         """Whether providers refuse it without the message after it: reasoning before a call."""
@@ -116,6 +120,7 @@ class Message:
         id: str | None = None,
         wire: Wire | None = None,
         provenance: Provenance | None = None,
+        link: str | None = None,
     ) -> Message:
         """Return the same message with something else in its place; what is `None` stays."""
         return Message(
@@ -131,9 +136,16 @@ class Message:
             images=self.images,
             calls=self.calls,
             provenance=self.provenance if provenance is None else provenance,
+            link=self.link if link is None else link,
             binds_next=self.binds_next,
             is_turn=self.is_turn,
         )
+
+    def unproven(self) -> Message:
+        """Return the same message as one that stands for nothing, whatever it says."""
+        bare = self.changed()
+        bare.provenance = None
+        return bare
 
     @property
     def digest(self) -> str:
@@ -166,9 +178,12 @@ class Message:
     @property
     def is_stand_in(self) -> bool:
         """Whether it stands for originals and reads like that: neither alone makes a stand-in."""
-        return self.provenance is not None and any(
-            TAG.search(part.text) is not None for part in self.parts
-        )
+        return self.provenance is not None and any(has_tag(part.text) for part in self.parts)
+
+    @property
+    def claims_provenance(self) -> bool:
+        """Whether it says that it stands for originals, be that true or not."""
+        return self.provenance is not None or read_provenance(self.wire) is not None
 
     @property
     def sole_part(self) -> Part | None:

@@ -51,6 +51,12 @@ class Outcome:
             pieces=pieces,
         )
 
+    def with_output(self, chars: int) -> Outcome:
+        """Return the same outcome of a text that became so long."""
+        return Outcome(
+            self.action, self.reason, self.input_chars, chars, self.shown, pieces=self.pieces
+        )
+
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 """What replaces nothing: one for all the messages that are kept."""

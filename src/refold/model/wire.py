@@ -9,6 +9,7 @@ from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import Any, Final
 
+from refold.model.exact import spell_exactly
 from refold.native import scanner
 
 Wire = Mapping[str, Any]
@@ -18,7 +19,7 @@ Path = tuple[str | int, ...]
 """Where a text stands inside a message: `("content", 1, "text")`."""
 
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
-_HASH: Final = blake2b(digest_size=12)
+_HASH: Final = blake2b(digest_size=16)
 """Of nothing; to copy it is faster than to make another one."""
 _LONG_CHARS: Final = 200
 _PLAIN_DEPTH: Final = 5
@@ -128,12 +129,58 @@ def _ends_within(value: object, depth: int) -> bool:
 
 
 def digest(value: Any) -> str:
-    """Name JSON-like data by its content: equal data, equal name, on every machine.
+    """Name data by its content: equal data, equal name; for plain JSON, on every machine.
 
-    Key order counts, because restoring byte for byte includes the order of keys.
+    Key order counts, because restoring byte for byte includes the order of keys. What JSON has no
+    form for (bytes, dates, tuples, numbers as keys) counts with its type and its value.
     """
     data = _spell_simple(value) if scanner is None else scanner.spell(value)
-    return _hash(spell(value).encode("utf-8", "surrogatepass") if data is None else data)
+    return _hash(_spell_any(value).encode("utf-8", "surrogatepass") if data is None else data)
+
+
+def digest_unordered(value: Wire) -> str:
+    """Name data by its content, whatever the order of its keys: some databases sort them."""
+    fresh: dict[str, Any] = {"": value}
+    todo: list[Any] = [fresh]
+    while todo:
+        holder = todo.pop()
+        pairs = holder.items() if type(holder) is dict else enumerate(holder)
+        for name, item in pairs:
+            if type(item) is dict and all(type(key) is str for key in item):
+                holder[name] = dict(sorted(item.items()))
+                todo.append(holder[name])
+            elif type(item) is list:
+                holder[name] = item.copy()
+                todo.append(holder[name])
+    return digest(fresh[""])
+
+
+def _spell_any(value: object) -> str:
+    """Spell plain data as `spell` does, and anything else so that no two values look the same."""
+    try:
+        spelled = _ENCODER.encode(value)  # a `ValueError` if it contains itself
+    except (RecursionError, TypeError):
+        spelled = None
+    if spelled is not None and _is_plain(value):
+        return spelled
+    return "".join(spell_exactly(value))
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether *value*, which must not contain itself, has only the types that JSON has."""
+    todo: list[Any] = [value]
+    while todo:
+        item = todo.pop()
+        kind = type(item)
+        if kind is list:
+            todo += item
+        elif kind is dict:
+            if not all(type(name) is str for name in item):
+                return False
+            todo += item.values()
+        elif kind not in _ATOMS:
+            return False
+    return True
 
 
 def _spell_simple(value: object) -> bytes | None:
@@ -249,7 +296,7 @@ def text_digest(text: str) -> str:
 
 
 def _hash(data: bytes) -> str:
-    """Return 96 bits of BLAKE2b in hexadecimal."""
+    """Return 128 bits of BLAKE2b in hexadecimal."""
     fresh = _HASH.copy()
     fresh.update(data)
     return fresh.hexdigest()

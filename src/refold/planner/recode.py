@@ -16,11 +16,11 @@ from typing import Final
 from refold.lossless import CODECS, Codec, reencode
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
+from refold.model.handles import handle_of
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
 from refold.planner.field import calls_of
 from refold.planner.layout import Key
-from refold.stages.originals import handle_of
 from refold.stages.tags import recoded_tag
 from refold.tokens.base import CountedTexts
 

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 from refold.kinds import test_run
 from refold.lossless.line_index import spell_count
+from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.planner.field import CALLS, Text, shown_in
 from refold.planner.gaps import GAP, IDEOGRAPHS, Span, join_spans
 from refold.planner.layout import STUB_TOKENS
-from refold.stages.originals import handle_of
 from refold.stages.tags import part_tag
 
 

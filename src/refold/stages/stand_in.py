@@ -8,12 +8,12 @@ from typing import Final
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
 from refold.model.draft import Draft
+from refold.model.handles import summary_id_of, tag_handle_of
 from refold.model.message import Message
 from refold.model.provenance import TAG
 from refold.model.segment import Segment
 from refold.native import mypyc_attr
 from refold.stages.base import Setting
-from refold.stages.originals import handle_of, summary_id_of
 from refold.stages.tags import (
     duplicate_tag,
     near_duplicate_tag,
@@ -99,7 +99,7 @@ class StandIns:
 
     def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
-        summary_id, handle = self._id(sources), handle_of(sources)
+        summary_id, handle = self._id(sources), tag_handle_of(sources)
         for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
             tag = summary_tag(
                 body, merged=len(texts), entities=entities, summary_id=summary_id, handle=handle
@@ -149,7 +149,7 @@ class StandIns:
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""
-        tag = truncated_tag(cut(text, chars), len(text), handle_of([message]))
+        tag = truncated_tag(cut(text, chars), len(text), tag_handle_of([message]))
         return tag if self.is_shorter(tag, [text]) else None
 
     def is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
@@ -172,7 +172,7 @@ class StandIns:
 
     def _refer(self, segment: Segment, refer: Refer) -> str:
         target = self._draft.segments[refer.to]
-        handle = handle_of([segment.message])
+        handle = tag_handle_of([segment.message])
         if refer.similarity is None:
             # An id derived from a message with one text already says which text it was.
             is_told = "id" not in target.message.wire and len(target.message.parts) == 1
@@ -184,7 +184,7 @@ class StandIns:
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
         by = self._draft.segments[action.by].id
         text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
-        handle = handle_of([segment.message])
+        handle = tag_handle_of([segment.message])
         tags = [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
         if depth == self._helped_at:
             self._note(tags[0], segment.text, text)
@@ -192,7 +192,7 @@ class StandIns:
 
     def _around_code(self, segment: Segment, depth: Depth) -> str:
         sources = [segment.message]
-        summary_id, handle = self._id(sources), handle_of(sources)
+        summary_id, handle = self._id(sources), tag_handle_of(sources)
 
         given: dict[str, str] = {}
 

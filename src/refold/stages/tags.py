@@ -1,7 +1,7 @@
 """The exact words of every stand-in.
 
 A *handle* is a short id at the end of a tag. It is there when the message has no other place for
-its provenance: ` | #kdbfqa]`.
+its provenance: ` | #kdbfqamt]`.
 """
 
 from __future__ import annotations

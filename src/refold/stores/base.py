@@ -12,8 +12,9 @@ from refold.errors import ConfigError
 class Store(Protocol):
     """Keeps JSON-like values under content-derived keys.
 
-    A key is derived from what it addresses, so the same key always means the same value: writing
-    it twice is harmless and nothing is ever overwritten.
+    A key is derived from what it addresses, so writing it twice is harmless and nothing is ever
+    overwritten. Only a link to originals is named by the stand-in that has it: refold reads links
+    back after it has put them, and takes another name if somebody else was there first.
 
     What goes in and what comes out are copies: changing either leaves the store as it was.
     A store may be used from any thread. Whatever it cannot do, it raises as `StoreError`.

@@ -11,11 +11,10 @@ from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
 from refold.model.message import Message
-from refold.model.plan import Fold
+from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
-from refold.render import Rendering
-from refold.restore import Lookup, MappingLookup, StoreLookup
-from refold.stores.base import Store
+from refold.render import Rendering, render
+from refold.restore import Lookup, MappingLookup
 from refold.tokens.choose import factor_of
 from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
 from refold.window.outcome import (
@@ -30,7 +29,7 @@ from refold.window.outcome import (
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
 from refold.window.pressure import Pressure
-from refold.window.reading import Wires, as_sent, unroll
+from refold.window.reading import Wires, unroll
 from refold.window.result import FitResult
 from refold.window.rewriting import keep_original
 from refold.window.strategies import STRATEGIES, Strategy
@@ -71,7 +70,6 @@ class Fitter:
     """Makes passes over conversations and remembers the last ones."""
 
     engine: Engine
-    store: Store | None
     strategy: Strategy
     pressure: Pressure
     pins: tuple[Pin, ...]
@@ -84,9 +82,7 @@ class Fitter:
     @property
     def _lookup(self) -> Lookup:
         """Finds originals in the store, or in the last passes without one."""
-        if self.store is None:
-            return MappingLookup(self.passes.original)
-        return StoreLookup(self.store.get)
+        return self.engine.lookup or MappingLookup(self.passes.original)
 
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
@@ -99,15 +95,18 @@ class Fitter:
         current, is_due = self._look_back(history, available, soft=soft)
         job, firsts, total = history.job, history.firsts, history.total
         if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
-            unrolled = unroll(job.messages, self._lookup, MOST_ANEW)
+            unrolled = unroll(job.messages, self._lookup, self.engine.trust, MOST_ANEW)
             if unrolled is not None:
-                job = self.engine.begin([wire for wire, _ in unrolled])
+                links = [link for (_, link), _ in unrolled]
+                job = self.engine.begin([wire for (wire, _), _ in unrolled], links=links)
                 firsts = [place for _, place in unrolled]
         task = Task(
             messages=job.messages,
             options=self.engine.options,
+            conversation=self.engine.conversation,
             analyses=job.analyses,
             available=available,
+            anchor_room=self.engine.anchor_room(job.messages),
             target=self.pressure.target(current.tokens_after if current else total, available),
             pinned=self._pinned(job.messages),
             max_messages=self.max_messages,
@@ -143,6 +142,9 @@ class Fitter:
             tail_tokens = sum(map(history.job.analyses.tokens.message, tail))
             after = self._tokens_now(earlier) + tail_tokens
             view = extended(earlier.result, tail, total=total, after=after, available=available)
+            carried = {**history.short, **self._carry(earlier.result, tail)}
+            if carried:
+                view = replace(view, verbatim={**view.verbatim, **carried})
             if view.fits:
                 enough = max(self.pressure.clear_at_least, _RETRY_SHARE * available)
                 is_calm = (
@@ -152,6 +154,19 @@ class Fitter:
                 )
                 return view, view.tokens_after > limit and not is_calm
         return (_unchanged(history, available) if total <= available else None), True
+
+    def _carry(self, head: FitResult, tail: Sequence[Message]) -> dict[str, Any]:
+        """Let stand-ins in *tail* be found behind those of *head*; return how."""
+        kept = [kept_fold(message, "carried") for message in tail if message.link]
+        if not kept:
+            return {}
+        chain = self.engine.new_chain()
+        for message in head.messages:
+            chain.key_of(message)
+        conversation = self.engine.conversation
+        rendering = render(kept, version=0, chain=chain, conversation=conversation)
+        self.engine.save(rendering)
+        return rendering.verbatim
 
     def _tokens_now(self, earlier: Pass) -> int:
         """Return what the outcome of a pass costs, counted anew if the counter has learned."""
@@ -177,7 +192,8 @@ class Fitter:
     def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
-        after = task.cost(fitting.plan)
+        plan = self.engine.seal(fitting.plan)
+        after = sum(map(task.analyses.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after
             if gain < max(1, self.pressure.clear_at_least):
@@ -192,8 +208,8 @@ class Fitter:
             if self.strict:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
-        rendering = self._render(fitting)
         attempt.job.tally.settle(task.analyses.written_in(fitting.plan))
+        plan, rendering = self._write(plan, fitting)
         result = FitResult(
             messages=rendering.messages,
             fits=after <= task.available,
@@ -201,47 +217,49 @@ class Fitter:
             tokens_after=after,
             tokens_available=task.available,
             dropped_ids=tuple(message.id for message in fitting.dropped),
-            summarized_ids=ids_of(f for f in fitting.plan if len(f.sources) > 1),
-            compressed_ids=ids_of(f for f in fitting.plan if _is_shorter(f, fitting)),
+            summarized_ids=ids_of(f for f in plan if len(f.sources) > 1),
+            compressed_ids=ids_of(f for f in plan if _is_shorter(f, fitting)),
             steps=fitting.steps,
-            first_changed=first_difference(
-                as_sent(history.wires[: len(rendering.messages)]), rendering.messages
-            ),
+            first_changed=first_difference(history.sent(), rendering.messages),
             warnings=warnings,
             obstacles=obstacles,
-            verbatim=rendering.verbatim,
+            verbatim={**history.short, **rendering.verbatim},
             model=attempt.job.tally.report() if self.engine.asker.is_there else None,
         )
         if not history.is_anew and history.earlier is not None:
-            result = gone_on(history.earlier.result, result, fitting.plan)
+            result = gone_on(history.earlier.result, result, plan)
         shown = [
-            self._read_back(fold, wire, attempt)
-            for fold, wire in zip(fitting.plan, rendering.messages, strict=True)
+            self._read_back(fold, wire, link, attempt, fitting)
+            for fold, wire, link in zip(plan, rendering.messages, rendering.links, strict=True)
         ]
-        firsts = [attempt.firsts[fold.sources[0].index] for fold in fitting.plan]
+        firsts = [attempt.firsts[fold.sources[0].index] for fold in plan]
         self._remember(history, result, shown, firsts, made_at=history.turn)
         return result
 
-    def _read_back(self, fold: Fold, wire: dict[str, Any], attempt: Attempt) -> Message:
+    def _read_back(
+        self, fold: Fold, wire: dict[str, Any], link: str, attempt: Attempt, fitting: Fitting
+    ) -> Message:
         """Read what *fold* has become, for a later pass."""
         first = fold.sources[0]
         if fold.is_kept:
-            return first
-        made = self.engine.read_back(fold, wire, attempt.firsts[first.index])
+            is_new = first.index in fitting.rewritten
+            return first.changed(link=link) if is_new else first
+        made = self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
         return made if len(fold.sources) > 1 else made.changed(id=first.id)
 
-    def _render(self, fitting: Fitting) -> Rendering:
+    def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
         """Write everything out that *fitting* needs to be sent, and to be undone."""
-        rendering = self.engine.render(fitting.plan)
-        for message in fitting.dropped:
-            rendering.keep(message)
-        for fold in fitting.plan:
-            for shown in fold.sources:
-                original = fitting.rewritten.get(shown.index)
-                if original is not None:
-                    keep_original(original, shown, rendering, self.engine.options.source_version)
-        self.engine.save(rendering)
-        return rendering
+
+        def add(rendering: Rendering, sealed: Plan) -> None:
+            for message in fitting.dropped:
+                rendering.keep(message)
+            for fold, link in zip(sealed, rendering.links, strict=True):
+                for shown in fold.sources:
+                    original = fitting.rewritten.get(shown.index)
+                    if original is not None:
+                        keep_original(original, shown, rendering, link if fold.is_kept else "")
+
+        return self.engine.write(plan, add=add)
 
     def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
         """Remember that no pass was worth it, so that what can be sent is *current*."""
@@ -273,6 +291,7 @@ class Fitter:
                 firsts=tuple(firsts),
                 total=history.total,
                 turn=history.turn,
+                chains=history.chains,
                 result=own,
                 is_stuck=made_at is None,
                 factor=self._factor,
@@ -293,6 +312,7 @@ def _unchanged(history: History, available: int, own: Pass | None = None) -> Fit
         first_changed=len(messages),
         warnings=pair_warnings(messages) if total <= available or not own else own.result.warnings,
         obstacles=() if total <= available or not own else own.result.obstacles,
+        verbatim=dict(history.short),
     )
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.stages import Analyses
-from refold.stages.originals import handle_of
 from refold.stages.tags import read_summary, summary_tag
 from refold.text.facts import extract_facts, find_values
 from refold.text.redaction import hide_secrets
@@ -86,11 +86,11 @@ def as_handover(fold: Fold, analyses: Analyses) -> Fold:
     for message in fold.sources:
         notes.add(message, analyses)
     sources = fold.sources
-    frame = summary_tag("", merged=len(sources), handle=handle_of(sources))
+    frame = summary_tag("", merged=len(sources), handle=tag_handle_of(sources))
     room = analyses.tokens(fold.texts[0]) - analyses.tokens(frame)
     while room > 0:
         text = notes.write(room, analyses.tokens)
-        tag = summary_tag(text, merged=len(sources), handle=handle_of(sources))
+        tag = summary_tag(text, merged=len(sources), handle=tag_handle_of(sources))
         if analyses.tokens(tag) <= analyses.tokens(fold.texts[0]):
             return Fold(sources=sources, texts={0: tag}, outcomes=fold.outcomes, is_rolled=True)
         room = room * 3 // 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from refold.formats import Loader, check_list
 from refold.model.message import Message
 from refold.model.wire import clone
 from refold.window.passes import Pass
-from refold.window.reading import Wires, as_sent
+from refold.window.reading import Chains, Wires, as_sent
 
 MOST_ANEW: Final = 64
 """Up to so many messages a conversation is folded from its originals again at every pass; a longer
@@ -36,6 +36,10 @@ class History:
     """What came after the earlier pass; everything without one."""
     is_anew: bool
     """Whether all of the list is in the job, as it was given."""
+    chains: Chains
+    """Where the stand-ins of the list end."""
+    short: Mapping[str, Any]
+    """What undoes the short forms of what was read now."""
     earlier: Pass | None = None
     """The last pass over the beginning of the list."""
 
@@ -45,6 +49,14 @@ class History:
         before = frozenset[str]() if self.earlier is None or self.is_anew else self.earlier.ids
         read = self.job.messages if self.is_anew else self.tail
         return before.union(message.id for message in read if message.has_envelope)
+
+    def sent(self) -> list[Any]:
+        """Return the list as it would be sent if nothing had to be done."""
+        if self.is_anew:
+            return [message.wire for message in self.job.messages]
+        from refold.agent.beside import shown  # a sibling: late, so that neither is needed first
+
+        return [shown(message) for message in self.wires]
 
     def copied(self) -> list[Any]:
         """Return the list for later comparison: what is known of it is not copied again."""
@@ -57,7 +69,9 @@ class History:
 def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
     """Read *messages*, which begin with those of the *earlier* pass, if there is one."""
     if earlier is None or len(messages) <= MOST_ANEW:
-        job = engine.begin(as_sent(messages))
+        chains = Chains(engine.new_chain(), engine.new_chain())
+        wires, short = _sent(messages, chains, engine)
+        job = engine.begin(wires, chain=chains.sent)
         start = 0 if earlier is None else len(earlier.given)
         return History(
             wires=messages,
@@ -67,10 +81,13 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
             turn=_turns_in(job.messages),
             tail=job.messages[start:],
             is_anew=True,
+            chains=chains,
+            short=short,
             earlier=earlier,
         )
     start = len(earlier.given)
-    tail = _read_tail(messages[start:], earlier, engine)
+    chains = earlier.chains.copy()
+    tail, short = _read_tail(messages[start:], earlier, chains, engine)
     job = engine.job_of((*earlier.shown, *numbered(tail, len(earlier.shown))))
     return History(
         wires=messages,
@@ -80,16 +97,30 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         turn=earlier.turn + _turns_in(tail),
         tail=tail,
         is_anew=False,
+        chains=chains,
+        short=short,
         earlier=earlier,
     )
 
 
-def _read_tail(messages: Wires, earlier: Pass, engine: Engine) -> tuple[Message, ...]:
+def _sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
+    """Return *messages* as they are to be sent, and what undoes that; the store knows it, too."""
+    wires, rendering = as_sent(messages, chains, engine.conversation)
+    if rendering is None:
+        return wires, {}
+    engine.save(rendering)
+    return wires, rendering.verbatim
+
+
+def _read_tail(
+    messages: Wires, earlier: Pass, chains: Chains, engine: Engine
+) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """Read what came after an *earlier* pass."""
     start = len(earlier.given)
     loader = Loader(earlier.shown[0].format, strict_roles=engine.options.strict_roles)
     tail = []
-    for index, wire in enumerate(as_sent(check_list(messages)), start):
+    wires, short = _sent(check_list(messages), chains, engine)
+    for index, wire in enumerate(wires, start):
         message = loader.load(wire, index)
         if message.id in earlier.ids:
             raise MessageError(
@@ -97,7 +128,7 @@ def _read_tail(messages: Wires, earlier: Pass, engine: Engine) -> tuple[Message,
                 f"messages[{index}].id",
             )
         tail.append(message)
-    return engine.recognize(tuple(tail))
+    return engine.recognize(tuple(tail), chains.sent), short
 
 
 def numbered(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:

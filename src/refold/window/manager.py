@@ -19,11 +19,11 @@ from refold.tokens.counter import TokenCounter
 from refold.window.counting import remembering
 from refold.window.fitter import Attempt, Fitter, Pin
 from refold.window.handover import HANDOVER_PROMPT
-from refold.window.history import total_of
+from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
 from refold.window.pressure import Pressure
-from refold.window.reading import Wires, as_sent
+from refold.window.reading import Wires
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
 from refold.window.strategies import Strategy
@@ -84,6 +84,7 @@ class ContextWindowManager:
         counter: TokenCounter | None = None,
         registry: WindowRegistry = DEFAULT_REGISTRY,
         store: Store | None = None,
+        conversation: str | None = None,
         options: Options | None = None,
     ) -> None:
         _check(strategy, max_messages, keep_results, pins)
@@ -99,12 +100,12 @@ class ContextWindowManager:
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
+            conversation=conversation,
             summarizer=_choose_summarizer(llm, summarizer, summary_format),
             pass_seconds=pass_seconds,
         )
         self._fitter = Fitter(
             engine=self._engine,
-            store=store,
             strategy=strategy,
             pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least, max_passes),
             pins=tuple(pins),
@@ -146,7 +147,7 @@ class ContextWindowManager:
 
     def get_remaining_token_budget(self, messages: Wires) -> int:
         """Return how many tokens are left for more messages; never below 0."""
-        job = self._engine.begin(as_sent(messages))
+        job = read_history(messages, None, self._engine).job
         return max(0, self.available().available - total_of(job))
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
@@ -217,7 +218,7 @@ class ContextWindowManager:
         counter of the caller's, there is nothing to learn.
         """
         if isinstance(self._counter, CalibratedCounter):
-            total = total_of(self._engine.begin(as_sent(messages))) + self.available(tools).tools
+            total = read_history(messages, None, self._engine).total + self.available(tools).tools
             plain = round(total / self._counter.factor)
             self._counter.observe(estimated=plain, reported=prompt_tokens)
 

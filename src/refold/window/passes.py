@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.model.message import Message
+from refold.window.reading import Chains
 from refold.window.result import FitResult
 
 _MAX_PASSES: Final = 8
@@ -34,6 +35,8 @@ class Pass:
     """Tokens of the messages that were read."""
     turn: int
     """How often the model had spoken."""
+    chains: Chains
+    """Where the stand-ins of the list that was read end."""
     result: FitResult
     """Ours alone: who hands it out copies the messages."""
     is_stuck: bool = False

@@ -3,54 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from refold.errors import MessageError, TooManyMessagesError
 from refold.formats import check_list, load
 from refold.model.message import Message
-from refold.restore import Lookup, looks_folded, restore
+from refold.model.provenance import Chain
+from refold.render import Rendering, render_short_forms
+from refold.restore import Linked, Lookup, Trust, unfold_wholly
 
 Wires = Sequence[Mapping[str, Any]]
 
 
-def as_sent(messages: Wires) -> Wires:
-    """Return *messages* with the short forms of `CompressionManager` in the place of the long."""
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Where the stand-ins of a list end: as they were given, and as they are sent.
+
+    They differ where a `CompressionManager` has put short forms beside contents.
+    """
+
+    given: Chain
+    sent: Chain
+
+    def copy(self) -> Chains:
+        """Return chains that go on from here on their own."""
+        return Chains(self.given.copy(), self.sent.copy())
+
+
+def as_sent(
+    messages: Wires, chains: Chains, conversation: str | None
+) -> tuple[Wires, Rendering | None]:
+    """Show the short forms of `CompressionManager` in the place of the long ones.
+
+    Returns what is sent then, and what it takes to undo that. The chain of what was given goes on
+    to the end of *messages*; that of what is sent is left to whoever reads them.
+    """
     # A sibling: late, so that neither needs the other first.
-    from refold.agent.beside import has_short_form, shown
+    from refold.agent.beside import has_short_form, shown, whole
 
     if not any(map(has_short_form, check_list(messages))):
-        return messages
-    return [shown(message) if isinstance(message, dict) else message for message in messages]
+        for message in messages:
+            chains.given.key_of(message)
+        return messages, None
+    sent = [shown(message) if isinstance(message, dict) else message for message in messages]
+    originals = [whole(message) for message in messages]
+    rendering = render_short_forms(
+        originals, sent, conversation, before=chains.given, after=chains.sent.copy()
+    )
+    return rendering.messages, rendering
 
 
 def unroll(
-    messages: Sequence[Message], lookup: Lookup, most: int
-) -> list[tuple[Mapping[str, Any], int]] | None:
+    messages: Sequence[Message], lookup: Lookup, trust: Trust, most: int
+) -> list[tuple[Linked, int]] | None:
     """Return the conversation with earlier roll-ups of ours replaced by what they stand for.
 
     A summary is made from the originals as long as they can be found and are not more than *most*;
     what else there is stays as it is. Each message comes with the index of the one that it, or
     what it stood behind, was given as. `None` if there is nothing to replace.
     """
-    unrolled: list[tuple[Mapping[str, Any], int]] = []
+    unrolled: list[tuple[Linked, int]] = []
     for message in messages:
-        originals: Sequence[Mapping[str, Any]] = [message.wire]
-        if message.provenance is not None or looks_folded(message.wire):
-            originals = _originals(message, lookup, most)
+        originals: Sequence[Linked] = [(message.wire, message.link)]
+        if message.claims_provenance or message.link:
+            originals = _originals(message, lookup, trust, most)
         unrolled.extend((original, message.index) for original in originals)
     if len(unrolled) == len(messages):
         return None
     try:
-        load([wire for wire, _ in unrolled])
+        load([wire for (wire, _), _ in unrolled])
     except MessageError:  # originals that stand beside their own summary: ids would clash
         return None
     return unrolled
 
 
-def _originals(message: Message, lookup: Lookup, most: int) -> Sequence[Mapping[str, Any]]:
+def _originals(message: Message, lookup: Lookup, trust: Trust, most: int) -> Sequence[Linked]:
     """Return the messages behind one, or that one if they are too many, or not several."""
+    linked = (message.wire, message.link)
     try:
-        found = restore([message.wire], lookup, recursive=True, max_messages=most).messages
+        found = unfold_wholly(linked, lookup, trust, most)
     except TooManyMessagesError:
-        return [message.wire]
-    return found if len(found) > 1 else [message.wire]
+        return [linked]
+    return found if len(found) > 1 else [linked]

@@ -84,9 +84,9 @@ def _user_words(task: Task) -> dict[int, str]:
 def _climb(task: Task, *, only_rolls: bool) -> Fitting:
     plan, report = fit_budget(
         task.messages,
-        replace(task.options, token_budget=task.available),
+        replace(task.options, token_budget=max(0, task.available - task.anchor_room)),
         task.analyses,
-        task.target,
+        max(0, task.target - task.anchor_room),
         pinned=task.pinned,
         only_rolls=only_rolls,
     )

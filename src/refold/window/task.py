@@ -18,11 +18,15 @@ class Task:
 
     messages: Sequence[Message]
     options: Options
+    conversation: str | None
+    """The name of the conversation, if it has one."""
     analyses: Analyses
     available: int
     """Tokens that it may have."""
     target: int
     """Tokens to aim at, so that the next turns fit too."""
+    anchor_room: int
+    """What the first stand-in may cost more than it does in a plan."""
     pinned: Mapping[int, str]
     """Index of every message that must stay → reason."""
     max_messages: int
@@ -37,8 +41,10 @@ class Task:
         return {**find_untouchable(self.messages, self.options), **self.pinned}
 
     def cost(self, plan: Plan) -> int:
-        """Return the tokens of what *plan* becomes."""
-        return sum(map(self.analyses.tokens.fold, plan))
+        """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""
+        has_stand_in = any(not fold.is_kept or fold.sources[0].link for fold in plan)
+        room = self.anchor_room if has_stand_in else 0
+        return room + sum(map(self.analyses.tokens.fold, plan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from refold.budget.blocks import find_blocks
+from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import kept_fold
 from refold.stages import Setting
-from refold.stages.originals import handle_of
 from refold.window.rewriting import stand_in
 from refold.window.rungs import arguments, lossless, media, results
 from refold.window.rungs.base import Rung
@@ -54,12 +54,12 @@ def _climb(rung: Rung, task: Task, state: _State, old: Sequence[int]) -> None:
     """Rewrite one message after the other, as long as there is too much."""
     tokens = task.analyses.tokens
     for index in old:
-        if state.total <= task.target:
+        if state.total <= task.target - task.anchor_room:
             return
         shown = state.messages[index]
         original = state.originals.get(index, shown)
         wire = rung.rewrite(shown, handle_of((original,)))
-        short = None if wire is None else stand_in(original, wire, task.options.source_version)
+        short = None if wire is None else _stand_in(original, wire, task)
         saved = 0 if short is None else tokens.message(shown) - tokens.message(short)
         if short is None or saved <= 0:
             continue
@@ -68,6 +68,10 @@ def _climb(rung: Rung, task: Task, state: _State, old: Sequence[int]) -> None:
         state.total -= saved
         if rung.name not in state.steps:
             state.steps.append(rung.name)
+
+
+def _stand_in(original: Message, wire: dict[str, Any], task: Task) -> Message | None:
+    return stand_in(original, wire, task.options.source_version, task.conversation)
 
 
 def _border(task: Task) -> int:

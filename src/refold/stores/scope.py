@@ -1,7 +1,8 @@
-"""A store with walls: each session, thread or agent sees its own originals, for as long as is said.
+"""A store with walls: each conversation, thread or agent sees its own originals only.
 
 Handles follow from content, so the same text has the same handle everywhere. A scope sees to it
-that a handle finds something only where it was given out.
+that a handle finds something only where it was given out. `conversation="…"` puts one around the
+store of a conversation; a `ScopedStore` of your own draws a wider one, around a tenant or an agent.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from refold.checks import check_positive
-from refold.errors import ConfigError
+from refold.checks import check_name, check_positive
 from refold.stores.base import Store, check_store
 from refold.stores.key import check_entries, check_keys
 
@@ -37,8 +37,7 @@ class ScopedStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         check_store(store)
-        if not isinstance(scope, str) or not scope:
-            raise ConfigError(f"scope must be a text that is not empty, got {scope!r}")
+        check_name("scope", scope)
         if ttl_seconds is not None:
             check_positive("ttl_seconds", ttl_seconds)
         self.scope = scope

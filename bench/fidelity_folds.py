@@ -16,6 +16,7 @@ from typing import Any, Final
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
 from refold.formats import load
+from refold.model.provenance import Chain
 from refold.options import Options
 from refold.planner.items import Shape
 from refold.planner.plan import plan_profile
@@ -74,6 +75,10 @@ class Once:
         return folded.messages
 
 
+NAME = "bench"
+"""Of every conversation: measured is what is shown, not the anchor of one without a name."""
+
+
 def kit_way(fold: FoldFunction) -> Way:
     """Measure a method of the kit."""
 
@@ -93,7 +98,9 @@ def public_way(profile: str, counter: TokenCounter) -> Way:
     def way(messages: Conversation, budget: int | None) -> Folded:
         before = deepcopy(messages)
         start = process_time()
-        result = compress(messages, profile=profile, token_budget=budget, counter=counter)
+        result = compress(
+            messages, profile=profile, token_budget=budget, counter=counter, conversation=NAME
+        )
         seconds = process_time() - start
         faults = tuple(find_faults(before, messages, result))
         after = list(result.messages)
@@ -111,7 +118,7 @@ def weighted_way(points: Points, counter: TokenCounter) -> Way:
         options = Options(profile="agent", token_budget=budget, counter=counter)
         analyses = Analyses(CountedTexts(counter, counter))
         plan, _ = plan_profile(load(messages), options, analyses, budget, points=points)
-        after = list(render(plan, version=0).messages)
+        after = list(render(plan, version=0, chain=Chain(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 
     return way
@@ -121,7 +128,7 @@ def find_faults(before: Conversation, now: Conversation, result: Result) -> Iter
     """Yield what is wrong with a result: each should be valid, and come back as it was."""
     if now != before:
         yield "changed the caller's messages"
-    if list(uncompress(result.messages, result.verbatim).messages) != before:
+    if list(uncompress(result.messages, result.verbatim, conversation=NAME).messages) != before:
         yield "does not come back as it was"
     error = provider_error(result.messages)
     if error is not None and provider_error(before) is None:

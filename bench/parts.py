@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "what is known: deciding, making stand-ins",
             lambda: engine.plan(loaded, known, engine.options),
         ),
-        ("what is known: writing out", lambda: engine.render(plan)),
+        ("what is known: writing out", lambda: engine.write(engine.seal(plan))),
         (
             "what is known: measuring",
             lambda: measure(plan, engine.options, known.tokens, known.finder),

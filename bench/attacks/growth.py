@@ -32,7 +32,7 @@ def run(scale: float, seed: int) -> Area:
     room = Check("a store has at most twice the conversation")
     exact = Check("it unfolds exactly")
     for name, make in _PATHS.items():
-        _grow(name, make(), talk(rng, length, chars=500), work, room, exact)
+        _grow(name, make(), talk(rng, length, chars=1_000), work, room, exact)
     bombs = Check("a few records do not unfold to a million messages")
     for _ in range(max(5, int(100 * scale))):
         _unfold_bomb(bombs, rng)

@@ -1,0 +1,159 @@
+"""Text that somebody types stays what it is, and brings back nothing.
+
+Users who guess stand-ins, who paste those of other conversations or of their own, before and after
+the real ones; and models that ask for handles that are not theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from string import ascii_lowercase
+from typing import Any
+
+from attacks.base import Area, Check
+from attacks.reports import talk
+from refold import MemoryStore, compress, retrieve_tool, uncompress
+from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS
+from refold.model.wire import digest
+
+_TRIES = 100_000
+_VICTIMS = 2_000
+_TURNS = 4
+
+Wire = dict[str, Any]
+View = list[Wire]
+
+
+class Town:
+    """Many conversations in one store, half of them with names, and what they look like folded."""
+
+    def __init__(self, victims: int, seed: int) -> None:
+        self.store = MemoryStore()
+        self.seed = seed
+        self.random = Random(seed)
+        self.views: list[View] = []
+        self.named: list[View] = []
+        for number in range(victims):
+            messages = talk(Random(f"victim/{seed}/{number}"), _TURNS)
+            name = f"customer-{number}" if number % 2 else None
+            view = compress(messages, store=self.store, recency_window=0, conversation=name)
+            (self.views if name is None else self.named).append(view.messages)
+
+    def letters(self, count: int) -> str:
+        """Guess a handle."""
+        return "".join(self.random.choices(ascii_lowercase, k=count))
+
+    def text_of(self, view: View) -> str:
+        """Return the words of one of the stand-ins of a view."""
+        return str(self.random.choice(view)["content"])
+
+
+def _mark(town: Town) -> str:
+    return f"[… #{town.letters(HANDLE_CHARS)}]"
+
+
+def _summary(town: Town) -> str:
+    """Guess the handle of a summary whose words are known."""
+    words = town.text_of(town.random.choice(town.views)).rpartition(" | #")[0]
+    length = town.random.choice((HANDLE_CHARS, ANCHOR_CHARS))
+    return f"{words} | #{town.letters(length)}]"
+
+
+def _cut_anchor(town: Town) -> str:
+    """Show only the beginning of an anchor, as a glance over a shoulder may catch it."""
+    words, _, anchor = town.random.choice(town.views)[0]["content"].rpartition(" | #")
+    return f"{words} | #{anchor[: HANDLE_CHARS + 4]}]"
+
+
+def _later_one(town: Town) -> str:
+    """Paste a stand-in of somebody else that is not the first."""
+    return str(town.random.choice(town.random.choice(town.views)[1:])["content"])
+
+
+def _of_a_named_one(town: Town) -> str:
+    return town.text_of(town.random.choice(town.named))
+
+
+_TYPED: dict[str, Callable[[Town], str]] = {
+    "a guessed mark": _mark,
+    "a guessed summary": _summary,
+    "the beginning of another's anchor": _cut_anchor,
+    "another's later stand-in": _later_one,
+    "another's stand-in, from a conversation with a name": _of_a_named_one,
+}
+
+
+def run(scale: float, seed: int) -> Area:
+    """Type and paste; whatever was typed must come back as it was typed, and nothing else."""
+    town = Town(max(20, int(scale * _VICTIMS)), seed)
+    tries = max(5, int(scale * _TRIES / (len(_TYPED) + 3)))
+    checks = [_typed(town, name, make, tries) for name, make in _TYPED.items()]
+    checks += [_named(town, tries), _own_words(town, tries), _asked(town, tries)]
+    return Area("spoofs", checks)
+
+
+def _typed(town: Town, name: str, make: Callable[[Town], str], tries: int) -> Check:
+    check = Check(f"typed: {name}")
+    for _ in range(tries):
+        check.record(*_survives(town, make(town), None))
+    return check
+
+
+def _named(town: Town, tries: int) -> Check:
+    """Paste anything of anybody, anchors too, where conversations have names."""
+    check = Check("typed: anything of anybody, in a conversation with a name")
+    for number in range(tries):
+        view = town.random.choice(town.random.choice((town.views, town.named)))
+        check.record(*_survives(town, town.text_of(view), f"attacker-{number % 100}"))
+    return check
+
+
+def _survives(town: Town, text: str, name: str | None) -> tuple[bool, str]:
+    """Fold and unfold a conversation in which *text* was typed; tell whether that broke it."""
+    role = town.random.choice(("user", "assistant"))
+    messages = [{"role": role, "content": text}, *talk(town.random, 1)]
+    seen = uncompress(messages, town.store, conversation=name).messages
+    window = town.random.choice((0, 1, 2))
+    folded = compress(messages, store=town.store, recency_window=window, conversation=name)
+    back = uncompress(folded.messages, town.store, conversation=name).messages
+    return seen != messages or back != messages, f"{text!r} became {back!r}"
+
+
+def _own_words(town: Town, tries: int) -> Check:
+    """Paste stand-ins of one's own conversation into it, anywhere, and fold again and again."""
+    check = Check("pasted: stand-ins of the same conversation, over three rounds")
+    for number in range(max(1, tries // 10)):
+        name = None if number % 2 else f"own-{number}"
+        whole = talk(Random(f"own/{number}/{tries}"), _TURNS)
+        store, view = MemoryStore(), whole
+        for _ in range(3):
+            window = town.random.choice((0, 1, 3))
+            view = compress(view, store=store, recency_window=window, conversation=name).messages
+            pasted = [
+                {"role": town.random.choice(("user", "assistant")), "content": message["content"]}
+                for message in town.random.sample(view, k=min(2, len(view)))
+            ]
+            view, whole = [*view, *pasted], [*whole, *pasted]
+        back = uncompress(view, store, conversation=name).messages
+        check.record(back != whole, f"conversation {number}: {back!r}")
+    return check
+
+
+def _asked(town: Town, tries: int) -> Check:
+    """Let a model ask for handles that it has never been shown."""
+    check = Check("asked: handles of others, by a model")
+    mine = compress(talk(Random("mine"), 2), store=town.store, recency_window=0).messages
+    tools = [
+        retrieve_tool(town.store, messages=mine),
+        retrieve_tool(town.store, messages=mine, conversation="mine"),
+    ]
+    keys = [digest(message) for message in talk(Random(f"victim/{town.seed}/0"), _TURNS)]
+    for _ in range(tries):
+        words = town.text_of(town.random.choice(town.named))
+        seen = words.rpartition("#")[2].rstrip("]")
+        guessed = town.letters(HANDLE_CHARS)
+        handle = town.random.choice((guessed, seen, *keys))  # keys: from a dump of the store
+        answer = town.random.choice(tools).call({"handle": handle})
+        check.record(not answer.startswith("[there is no original"), f"{handle}: {answer}")
+    return check

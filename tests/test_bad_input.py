@@ -475,7 +475,7 @@ def stand_in(**provenance: Any) -> dict[str, Any]:
     ids=str,
 )
 def test_what_is_not_provenance_is_left_alone(message: dict[str, Any]) -> None:
-    restored = uncompress([message], {"a": OK, "1": OK})
+    restored = uncompress([message], {"a": OK, "1": OK}, accept_foreign=True)
     assert restored.messages == [message]
     assert restored.missing_ids == []
     assert restored.messages_expanded == 0
@@ -484,7 +484,7 @@ def test_what_is_not_provenance_is_left_alone(message: dict[str, Any]) -> None:
 @pytest.mark.parametrize("original", [None, "text", 3, ["x"], [OK]], ids=repr)
 def test_an_original_that_is_no_message_is_missing(original: object) -> None:
     message = stand_in(ids=["a"], summary_id="x", version=0)
-    restored = uncompress([message], {"a": original})
+    restored = uncompress([message], {"a": original}, accept_foreign=True)
     assert restored.messages == [message]
     assert restored.missing_ids == ["a"]
 
@@ -494,12 +494,12 @@ def test_a_look_up_function_that_raises_is_not_silenced() -> None:
         raise KeyError(key)
 
     with pytest.raises(KeyError):
-        uncompress([stand_in(ids=["a"])], look_up)
+        uncompress([stand_in(ids=["a"])], look_up, accept_foreign=True)
 
 
 def test_an_original_that_stands_for_itself_ends() -> None:
     message = stand_in(ids=["s"], summary_id="x", version=0)
-    restored = uncompress([message], {"s": message})
+    restored = uncompress([message], {"s": message}, accept_foreign=True)
     assert restored.missing_ids == ["s"]
 
 

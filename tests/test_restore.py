@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold import ConfigError, StoreError, compress, uncompress
-from refold.restore import looks_folded
+from refold.model.provenance import looks_folded
 from refold.stages import tags
 
 TAGS = (
@@ -65,15 +65,16 @@ def test_a_few_records_do_not_unfold_to_a_million_messages() -> None:
     verbatim = bomb(6, 10)
     assert len(json.dumps(verbatim)) < 2_000
     with pytest.raises(StoreError, match=r"more than \d{4} messages.*max_messages="):
-        uncompress([verbatim["m6"]], verbatim)
-    assert len(uncompress([verbatim["m3"]], verbatim).messages) == 1_000
+        uncompress([verbatim["m6"]], verbatim, accept_foreign=True)
+    assert len(uncompress([verbatim["m3"]], verbatim, accept_foreign=True).messages) == 1_000
 
 
 def test_how_much_may_unfold_can_be_said() -> None:
     verbatim = bomb(3, 10)
     with pytest.raises(StoreError, match="more than 999 messages"):
-        uncompress([verbatim["m3"]], verbatim, max_messages=999)
-    assert len(uncompress([verbatim["m3"]], verbatim, max_messages=1_000).messages) == 1_000
+        uncompress([verbatim["m3"]], verbatim, max_messages=999, accept_foreign=True)
+    back = uncompress([verbatim["m3"]], verbatim, max_messages=1_000, accept_foreign=True)
+    assert len(back.messages) == 1_000
     with pytest.raises(ConfigError, match="max_messages"):
         uncompress([], {}, max_messages=-1)
 
@@ -88,6 +89,6 @@ def test_equal_messages_that_share_a_record_are_no_bomb() -> None:
 def test_a_record_that_names_itself_ends() -> None:
     fold = {"ids": ["a"], "summary_id": "s", "version": 0}
     loop = {"role": "user", "content": "[summary: x]", "metadata": {"_cce_original": fold}}
-    result = uncompress([loop], {"a": loop})
+    result = uncompress([loop], {"a": loop}, accept_foreign=True)
     assert result.messages == [loop]
     assert result.missing_ids == ["a"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+from datetime import date
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, compress, uncompress
-from refold.model.provenance import ID_PREFIX, make_summary_id
+from refold.model.letters import ID_PREFIX, make_summary_id
 from refold.model.wire import clone, clone_message, clone_with, digest, spell
 from tests.native import needs_scanner, the_scanner
 
@@ -32,7 +36,7 @@ PROSE = "The gardener counted the pots behind the long wall again. " * 10
 
 def _standard_name(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @given(_DATA)
@@ -143,10 +147,44 @@ def test_messages_that_are_other_mappings_come_back() -> None:
 @given(st.lists(st.text(), min_size=1, max_size=3))
 def test_ids_of_stand_ins_are_twelve_letters(ids: list[str]) -> None:
     seed = "\0".join((*ids, "d")).encode("utf-8", "surrogatepass")
-    number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())
+    number = int.from_bytes(hashlib.blake2b(seed, digest_size=24).digest()[:8])
     spelled = make_summary_id(ids, ["d"]).removeprefix(ID_PREFIX)
     assert len(spelled) == 12
     assert spelled.isascii()
     assert spelled.isalpha()
     value = sum((ord(letter) - ord("a")) * 26**place for place, letter in enumerate(spelled))
     assert value == number % 26**12
+
+
+FOREIGN: tuple[tuple[Any, Any], ...] = (
+    (b"1", b"2"),
+    (b"1", bytearray(b"1")),
+    ((1, 2), [1, 2]),
+    ({1: "a"}, {"1": "a"}),
+    ({(1, 2): "a"}, {(1, 3): "a"}),
+    (date(2025, 1, 1), date(2025, 1, 2)),
+    (Decimal("1"), Decimal("1.0")),
+    ({1, 2}, {1, 3}),
+    ({1, 2}, frozenset({1, 2})),
+    (UUID(int=1), UUID(int=2)),
+    (range(3), range(4)),
+)
+
+
+@pytest.mark.parametrize("pair", FOREIGN, ids=repr)
+def test_a_name_covers_values_that_json_does_not_have(pair: tuple[Any, Any]) -> None:
+    one, two = ({"role": "user", "content": "hi", "extra": [value]} for value in pair)
+    assert digest(one) != digest(two)
+    for message in (one, two):
+        assert digest(copy.deepcopy(message)) == digest(message)
+        assert digest(clone_message(message)) == digest(message)
+
+
+@pytest.mark.parametrize("pair", FOREIGN, ids=repr)
+def test_messages_that_differ_in_such_values_come_back_as_themselves(pair: tuple[Any, Any]) -> None:
+    store = MemoryStore()
+    text = "The gardener counted the pots behind the long wall again and found them all. " * 6
+    talks = [[{"role": "user", "content": text, "extra": value}] for value in pair]
+    views = [compress(messages, store=store, recency_window=0).messages for messages in talks]
+    for messages, view in zip(talks, views, strict=True):
+        assert repr(uncompress(view, store).messages) == repr(messages)

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
 from refold.agent.clipping import head_and_tail, size
-from refold.agent.handles import handle_of_text, tool_key
 from refold.agent.json_cut import shorten
+from refold.agent.shelf import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
+from refold.model.handles import anchor_of_text
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -248,9 +249,9 @@ def test_the_whole_is_in_the_store(value: Any) -> None:
     store = MemoryStore()
     whole = value if isinstance(value, str) else json.dumps(value)
     short = ToolCompressor(store=store).compress(value)
-    handle = handle_of_text(whole)
+    handle = anchor_of_text(whole)
     assert f"#{handle}" in short
-    (entry,) = store.get([tool_key(handle)]).values()
+    (entry,) = store.get([text_key(handle)]).values()
     assert entry == {"role": "tool", "content": whole}
 
 

@@ -18,6 +18,7 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 from tests.patience import FOR_EVER
 
 from fidelity_folds import (
+    NAME,
     Folded,
     Once,
     find_faults,
@@ -141,7 +142,7 @@ def test_a_good_result_has_no_faults() -> None:
 
 
 def test_faults_are_found() -> None:
-    result = compress(TALK, profile="agent", token_budget=300)
+    result = compress(TALK, profile="agent", token_budget=300, conversation=NAME)
     assert list(find_faults(TALK, TALK, result)) == []
     assert list(find_faults(TALK, TALK[1:], result)) == ["changed the caller's messages"]
     assert list(find_faults(TALK[1:], TALK[1:], result)) == ["does not come back as it was"]

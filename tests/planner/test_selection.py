@@ -312,7 +312,9 @@ def test_what_was_said_last_leaves_room_for_the_mark_of_the_rest(budget: int) ->
         {"role": ("user", "assistant")[n % 2], "content": said[n % 4] * (1 + n % 3)}
         for n in range(12)
     ]
-    result = compress(messages, profile="agent", token_budget=budget, model="gpt-4o")
+    result = compress(
+        messages, profile="agent", token_budget=budget, model="gpt-4o", conversation="hotel"
+    )
     assert result.tokens_after <= budget
 
 

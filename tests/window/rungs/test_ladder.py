@@ -330,7 +330,7 @@ def test_messages_with_ids_carry_where_they_come_from() -> None:
     result = fit(messages, cost(messages) - 1_100 - 3 * 350 - 300)
     assert result.fits
     assert {"evict_media", "clear_results", "clip_arguments"} <= set(result.steps)
-    assert "#" not in result.messages[2]["content"][0]["text"]
+    assert " | #" in result.messages[2]["content"][0]["text"]  # a model can fetch it
     assert restored(result) == messages
 
 

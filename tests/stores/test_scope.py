@@ -12,9 +12,9 @@ import pytest
 from refold import uncompress
 from refold.agent.manager import CompressionManager
 from refold.agent.retrieval import retrieve_tool
-from refold.agent.scope import ScopedStore
 from refold.errors import ConfigError
 from refold.stores import MemoryStore, SqliteStore
+from refold.stores.scope import ScopedStore
 from refold.window import ContextWindowManager
 from tests.agent.managing import Clock, Model, result_text, talk
 from tests.stores.contract import StoreContract

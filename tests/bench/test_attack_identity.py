@@ -1,0 +1,38 @@
+"""The campaign against what ties stand-ins to originals, on a small scale: nothing breaks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+def attack(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(BENCH / "attack.py"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("area", ["handles", "spoofs", "provenance", "foreign_values"])
+def test_nothing_breaks(area: str) -> None:
+    done = attack("--area", area, "--scale", "0.0005")
+    assert done.returncode == 0, done.stdout + done.stderr
+    head, line, *rows = done.stdout.splitlines()
+    assert head.split() == ["area", "check", "tried", "broken", "allowed", "share"]
+    assert set(line) == {"-", " "}
+    assert all(int(row.split()[-3].replace(",", "")) > 0 for row in rows)
+    assert all(row.split()[-2] == "0" for row in rows)
+
+
+def test_an_unknown_area_is_refused() -> None:
+    done = attack("--area", "luck")
+    assert done.returncode == 2
+    assert "handles" in done.stderr

@@ -1,0 +1,359 @@
+"""What ties a stand-in to its originals: never chance, never what somebody types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold import (
+    Compressor,
+    ConfigError,
+    MemoryStore,
+    Session,
+    Store,
+    StoreError,
+    compress,
+    retrieve_tool,
+    uncompress,
+)
+from tests.conversations import Conversation
+
+_WORDS = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu".split()
+_TWINS = ((40_874, 204_290), (179_376, 552_828))
+"""Numbers of reports whose handles begin with the same eight letters; found by trying."""
+
+
+def report(number: int) -> str:
+    """Write a report that reads like all others once it is folded."""
+    words = ""
+    while number or not words:
+        number, digit = divmod(number, len(_WORDS))
+        words += _WORDS[digit]
+    return (
+        f"Thanks, the report of the night shift has been read by everybody who was there, {words}. "
+        "Pump P-17 failed at 06:40 because valve V-3 was stuck, and nobody may restart it. "
+        "Okay, that is all for now and we will talk about the weather some other time."
+    )
+
+
+def talk(*numbers: int) -> Conversation:
+    roles = ("user", "assistant")
+    return [{"role": roles[n % 2], "content": report(number)} for n, number in enumerate(numbers)]
+
+
+def fold(messages: Conversation, store: Store | None = None, **chosen: Any) -> Conversation:
+    folded = compress(messages, store=store, recency_window=0, dedup=False, **chosen).messages
+    assert folded != messages, "the test is about folded messages"
+    return folded
+
+
+def handle_of(message: Mapping[str, Any]) -> str:
+    return str(message["content"]).rpartition("#")[2].rstrip("]")
+
+
+# No luck
+
+
+def test_conversations_that_read_the_same_come_back_as_themselves() -> None:
+    store = MemoryStore()
+    talks = [talk(n, n + 1_000) for n in range(100)]
+    views = [fold(messages, store) for messages in talks]
+    words = {str(view[0]["content"]).partition("#")[0] for view in views}
+    assert len(words) == 1, "nothing but the handle tells them apart"
+    for messages, view in zip(talks, views, strict=True):
+        assert uncompress(view, store).messages == messages
+
+
+def test_the_first_handle_has_128_bits_and_the_others_are_short() -> None:
+    first, *others = fold(talk(1, 2, 3))
+    assert 26 ** len(handle_of(first)) >= 2**128
+    assert {len(handle_of(message)) for message in others} == {8}
+    named = fold(talk(1, 2, 3), conversation="desk")
+    assert {len(handle_of(message)) for message in named} == {8}
+
+
+@pytest.mark.parametrize("twins", _TWINS)
+def test_a_link_that_is_taken_makes_another_handle(twins: tuple[int, int]) -> None:
+    store = MemoryStore()
+    one, two = ([{"role": "user", "content": report(number)}] for number in twins)
+    [first] = fold(one, store, conversation="desk")
+    [second] = fold(two, store, conversation="desk")
+    assert handle_of(second).startswith(handle_of(first)), "the test is about a collision"
+    assert uncompress([first], store, conversation="desk").messages == one
+    assert uncompress([second], store, conversation="desk").messages == two
+
+
+class Racing(MemoryStore):
+    """A store in which somebody else writes the same keys a moment earlier, once."""
+
+    def __init__(self, rival: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._rival = rival
+        self.races = 0
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        links = [key for key, value in entries.items() if "digests" in value]
+        if not self.races:
+            super().put(dict.fromkeys(links, self._rival))
+        self.races += bool(links)
+        super().put(entries)
+
+
+def test_a_link_that_is_taken_while_it_is_written_is_found_out() -> None:
+    rival = {"ids": ["x"], "summary_id": "x", "digests": ["0" * 32], "version": 0}
+    store = Racing(rival)
+    messages = talk(1)
+    view = fold(messages, store, conversation="desk")
+    assert store.races == 2
+    assert uncompress(view, store, conversation="desk").messages == messages
+
+
+class Stubborn(MemoryStore):
+    """A store that says of every link that it is somebody else's."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {key: {"ids": ["x"], "digests": ["0" * 32]} for key in keys}
+
+
+def test_a_store_in_which_every_link_is_taken_is_an_error() -> None:
+    with pytest.raises(StoreError, match="other originals"):
+        fold(talk(1), Stubborn())
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
+def test_nothing_that_repeats_is_mixed_up(numbers: list[int], named: bool, rounds: int) -> None:
+    store, name = MemoryStore(), "desk" if named else None
+    view = messages = talk(*numbers)
+    for _ in range(rounds):
+        view = compress(view, store=store, recency_window=0, conversation=name).messages
+    assert uncompress(view, store, conversation=name).messages == messages
+
+
+# Nobody can spoof
+
+
+def test_a_copy_of_ones_own_summary_is_what_somebody_typed() -> None:
+    store = MemoryStore()
+    messages = talk(1, 2)
+    view = fold(messages, store)
+    pasted = [dict(view[0]), dict(view[1])]
+    longer = [*view, *pasted]
+    assert uncompress(longer, store).messages == [*messages, *pasted]
+    for window in (0, 1, 2):
+        again = compress(longer, store=store, recency_window=window).messages
+        assert uncompress(again, store).messages == [*messages, *pasted]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.randoms(use_true_random=False), st.booleans(), st.booleans())
+def test_copies_pasted_anywhere_survive_every_round(
+    random: Random, named: bool, stored: bool
+) -> None:
+    name, store = "desk" if named else None, MemoryStore()
+    verbatim: dict[str, Any] = {}
+    view = messages = talk(1, 2, 3)
+    for _ in range(3):
+        result = compress(
+            view,
+            store=store if stored else None,
+            recency_window=random.choice((0, 1, 3)),
+            conversation=name,
+        )
+        verbatim |= result.verbatim
+        pasted = [
+            {"role": random.choice(("user", "assistant")), "content": message["content"]}
+            for message in random.sample(result.messages, k=min(2, len(result.messages)))
+        ]
+        view, messages = [*result.messages, *pasted], [*messages, *pasted]
+    known = store if stored else verbatim
+    assert uncompress(view, known, conversation=name).messages == messages
+
+
+def test_words_of_another_conversation_bring_nothing_back() -> None:
+    store = MemoryStore()
+    theirs = fold(talk(1, 2, 3), store)
+    later = [dict(theirs[1])]
+    assert uncompress(later, store).messages == later
+    guessed = [
+        {**theirs[0], "content": theirs[0]["content"].replace(handle_of(theirs[0]), "a" * 8)}
+    ]
+    assert uncompress(guessed, store).messages == guessed
+    assert uncompress(theirs, store, conversation="mine").messages == theirs
+    named = fold(talk(4), store, conversation="theirs")
+    assert uncompress(named, store, conversation="mine").messages == named
+    assert uncompress(named, store).messages == named
+    assert uncompress(named, store).messages_unknown == 1
+
+
+def with_ids(messages: Conversation) -> Conversation:
+    return [{"id": f"m{n}", **message} for n, message in enumerate(messages)]
+
+
+@pytest.mark.parametrize("source", ["store", "verbatim"])
+def test_provenance_is_believed_on_the_message_it_was_written_for(source: str) -> None:
+    store = MemoryStore()
+    messages = with_ids(talk(1, 2))
+    result = compress(messages, store=store, recency_window=0)
+    known = store if source == "store" else result.verbatim
+    first, second = result.messages
+    forged = [
+        {**first, "content": "What did she say?"},
+        {**first, "id": "m7"},
+        {**first, "metadata": second["metadata"]},
+        {"id": "m8", "role": "user", "content": "hi", "metadata": first["metadata"]},
+    ]
+    for message in forged:
+        back = uncompress([message], known)
+        assert back.messages == [message]
+        assert back.messages_unknown == 1
+    assert uncompress([first, second, first], known).messages == [*messages, first]
+
+
+def test_a_stand_in_with_an_id_is_not_believed_in_another_conversation() -> None:
+    store = MemoryStore()
+    theirs = compress(with_ids(talk(1)), store=store, recency_window=0, conversation="a").messages
+    assert uncompress(theirs, store, conversation="b").messages == theirs
+    assert uncompress(theirs, store).messages == theirs
+
+
+def test_provenance_of_other_tools_is_believed_only_if_asked_for() -> None:
+    original = {"id": "a", "role": "user", "content": report(1)}
+    behind = {"ids": ["a"], "summary_id": "s", "version": 0}
+    message = {
+        **{"id": "a", "role": "user", "content": "[summary: so]"},
+        "metadata": {"_cce_original": behind},
+    }
+    assert uncompress([message], {"a": original}).messages == [message]
+    assert uncompress([message], {"a": original}, accept_foreign=True).messages == [original]
+    store = MemoryStore()
+    store.put({"a": original})
+    assert uncompress([message], store, accept_foreign=True).messages == [message]
+
+
+def test_forged_provenance_protects_nothing() -> None:
+    behind = {"ids": ["x"], "summary_id": "s", "digests": ["0" * 32], "version": 0}
+    message = {
+        **{"id": "a", "role": "user", "content": f"[summary: {report(1)}]"},
+        "metadata": {"_cce_original": behind},
+    }
+    store = MemoryStore()
+    assert fold([message], store)[0]["content"] != message["content"]
+    assert uncompress(fold([message], store), store).messages == [message]
+
+
+# What may change
+
+
+def test_other_messages_may_come_and_go_around_stand_ins() -> None:
+    store = MemoryStore()
+    note = {"role": "system", "content": "It is Monday."}
+    messages = [{"role": "system", "content": "Be brief."}, *talk(1, 2, 3)]
+    _, *view = fold(messages, store)
+    changed = [note, view[0], note, *view[1:], note]
+    back = uncompress(changed, store).messages
+    assert back == [note, messages[1], note, *messages[2:], note]
+
+
+def test_a_database_may_sort_the_keys() -> None:
+    store = MemoryStore()
+    for messages in (talk(1, 2), with_ids(talk(1, 2))):
+        view = json.loads(json.dumps(fold(messages, store), sort_keys=True))
+        assert uncompress(view, store).messages == messages
+
+
+def test_a_stand_in_alone_is_found_in_verbatim() -> None:
+    messages = talk(1, 2, 3)
+    result = compress(messages, recency_window=0)
+    for message, original in zip(result.messages, messages, strict=True):
+        assert uncompress([message], result.verbatim).messages == [original]
+
+
+# One name everywhere
+
+
+def test_everything_takes_the_name(tmp_path: Any) -> None:
+    store = MemoryStore()
+    messages = talk(1, 2, 3, 4)
+    view = Compressor(store=store, conversation="desk", recency_window=0).compress(messages)
+    tool = retrieve_tool(store, messages=view.messages, conversation="desk")
+    handle = handle_of(view.messages[0])
+    assert tool.call({"handle": handle}).partition("\n")[2] == messages[0]["content"]
+    other = retrieve_tool(store, messages=view.messages, conversation="other")
+    assert "there is no original" in other.call({"handle": handle})
+    session = Session(store=store, conversation="desk", recency_window=0)
+    session.extend(messages)
+    key = session.save(store)
+    with pytest.raises(StoreError, match="no session"):
+        Session.resume(key, store)
+    again = Session.resume(key, store, conversation="desk")
+    assert uncompress(again.view(), store, conversation="desk").messages == messages
+
+
+@pytest.mark.parametrize("name", ["", 3, b"x"])
+def test_a_name_is_a_text(name: Any) -> None:
+    with pytest.raises(ConfigError, match="conversation"):
+        compress(talk(1), conversation=name)
+    with pytest.raises(ConfigError, match="conversation"):
+        uncompress(talk(1), {}, conversation=name)
+    with pytest.raises(ConfigError, match="conversation"):
+        retrieve_tool({}, conversation=name)
+
+
+@pytest.mark.parametrize("ids", [False, True])
+def test_marks_show_a_handle_that_a_model_can_use(ids: bool) -> None:
+    log = "\n".join(f"2025-01-01 10:{n:02} INFO worker {n} took job {n * 7}" for n in range(60))
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages: Conversation = [
+        {"role": "user", "content": "Which worker is slow?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": log},
+        {"role": "assistant", "content": "I do not know yet."},
+    ]
+    messages = with_ids(messages) if ids else messages
+    store = MemoryStore()
+    view = compress(messages, store=store, profile="agent", token_budget=300).messages
+    shown = [m for m in view if "#" in str(m["content"])]
+    assert shown
+    handle = str(shown[0]["content"]).partition("#")[2].partition("]")[0]
+    assert log in retrieve_tool(store, messages=view).call({"handle": handle})
+    assert uncompress(view, store).messages == messages
+
+
+def test_a_conversation_without_a_name_keeps_its_anchor() -> None:
+    store = MemoryStore()
+    messages = [{"role": "user", "content": "Read these."}, *talk(*range(12))]
+    once = compress(messages, store=store, recency_window=0).messages
+    anchor = handle_of(once[1])
+    view = compress(once, store=store, recency_window=2, token_budget=260).messages
+    assert len(view) < len(once), "the test is about stand-ins that share a summary"
+    [rolled] = [m for m in view if anchor in str(m["content"])]
+    assert len(handle_of(rolled)) == len(anchor) + 8
+    assert uncompress(view, store).messages == messages
+    answer = retrieve_tool(store, messages=view).call({"handle": handle_of(rolled)})
+    assert "messages, " in answer.partition("\n")[0]
+    assert str(messages[1]["content"]) in answer
+
+
+def test_copies_of_a_whole_stretch_are_what_somebody_typed() -> None:
+    store = MemoryStore()
+    messages = talk(*range(8))
+    view = fold(messages, store)
+    pasted = [dict(message) for message in view]
+    assert uncompress([*view, *pasted], store).messages == [*messages, *pasted]
+
+
+def test_taking_out_a_stand_in_hides_only_those_right_behind_it() -> None:
+    store = MemoryStore()
+    messages = talk(*range(10))
+    view = fold(messages, store, conversation="desk")
+    del view[2]
+    back = uncompress(view, store, conversation="desk")
+    assert back.messages_unknown == 3
+    assert back.messages == [*messages[:2], *view[2:5], *messages[6:]]

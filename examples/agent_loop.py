@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,6 @@ from refold import (
     CompressionManager,
     ContextWindowManager,
     MemoryStore,
-    retrieve_tool,
     uncompress,
 )
 from refold.tokens.estimate import estimate_tokens
@@ -34,7 +32,7 @@ from refold.tokens.estimate import estimate_tokens
 TURNS = 60
 WINDOW = 8_000
 RESERVED = 1_000
-_HANDLE = re.compile(r"whole text: #(\w+)")
+CONVERSATION = "pumps"
 
 
 def read_log(day: int) -> str:
@@ -68,13 +66,19 @@ class Story:
 async def run_agent(model: ScriptedModel, turns: int = TURNS) -> Story:
     """Let the model call its tool *turns* times."""
     store = MemoryStore()
-    cm = CompressionManager(generate=model.generate, compress_tool_results_limit=3, store=store)
+    cm = CompressionManager(
+        generate=model.generate,
+        compress_tool_results_limit=3,
+        store=store,
+        conversation=CONVERSATION,
+    )
     cwm = ContextWindowManager(
         context_limit=WINDOW,
         reserve_output_tokens=RESERVED,
         strategy="summarize",
         llm=model.generate,
         store=store,
+        conversation=CONVERSATION,
     )
     story = Story(
         history=[
@@ -93,7 +97,8 @@ async def run_agent(model: ScriptedModel, turns: int = TURNS) -> Story:
         answer = await asyncio.to_thread(model.chat, fitted.messages)
         story.history += [answer, *map(answer_call, answer["tool_calls"])]
     fitted = await cwm.afit(cm.view(story.history))
-    story.all_restored = restore(fitted.messages, store) == without_short_forms(story.history)
+    restored = uncompress(fitted.messages, store, conversation=CONVERSATION)
+    story.all_restored = restored.messages == without_short_forms(story.history)
     return story
 
 
@@ -101,20 +106,6 @@ def answer_call(call: dict[str, Any]) -> dict[str, Any]:
     """Run the tool that the model wants."""
     arguments = json.loads(call["function"]["arguments"])
     return {"role": "tool", "tool_call_id": call["id"], "content": read_log(**arguments)}
-
-
-def restore(sent: Sequence[dict[str, Any]], store: MemoryStore) -> list[dict[str, Any]]:
-    """Make the full history out of what was sent last: unfold it, and fetch what was shortened."""
-    tool = retrieve_tool(store, max_chars=1_000_000)
-    messages = []
-    for message in uncompress(sent, store).messages:
-        handle = _HANDLE.search(str(message.get("content")))
-        whole = {}
-        if handle is not None:
-            title_and_text = tool.call({"handle": handle[1]})
-            whole = {"content": title_and_text.partition("\n")[2]}
-        messages.append({**message, **whole})
-    return messages
 
 
 def without_short_forms(history: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

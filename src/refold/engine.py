@@ -101,7 +101,6 @@ class Engine:
         if options.profile != "balanced":
             import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
-        self._anchor_tokens: int | None = None
         self.asker = Asker(
             summarizer=None if summarizer is None else guard(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
@@ -225,11 +224,10 @@ class Engine:
 
     def anchor_room(self, messages: Sequence[Message]) -> int:
         """Return what the first stand-in may cost more than it does in a plan."""
-        if self.conversation is not None or all(m.has_envelope for m in messages):
+        if self.conversation is not None or all(message.has_envelope for message in messages):
             return 0
-        if self._anchor_tokens is None:
-            self._anchor_tokens = anchor_tokens(CountedTexts(self._counter, estimate_tokens))
-        return self._anchor_tokens
+        tokens = CountedTexts(self._counter, estimate_tokens)
+        return anchor_tokens(tokens, is_kept=any(message.link for message in messages))
 
     @property
     def trust(self) -> Trust:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from refold.formats import Loader
 from refold.model.handles import anchor_of, show_handle, summary_id_of
-from refold.model.letters import HANDLE_CHARS, ID_PREFIX, make_anchor
+from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS, ID_PREFIX, make_anchor
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import find_anchors
@@ -20,16 +20,23 @@ from refold.model.wire import clone
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
-_ANCHOR_TOKENS: Final = 19
-"""What an anchor and a handle cost more than the handle: no more for 99.99 % of 20,000 random ones,
-by the estimate and by the tokenizers of gpt-4 and gpt-4o."""
+_FIRST_TOKENS: Final = 14
+"""What an anchor costs more than a short handle: no more for 99.99 % of 20,000 random ones, by the
+estimate and by the tokenizers of gpt-4 and gpt-4o."""
+_KEPT_TOKENS: Final = 19
+"""The same for an anchor that a stand-in takes over, with its own handle behind it."""
 _SAMPLES: Final = ("vmzdzbrninvqjhihdnfirfrdalgaoaibkylh", "ukqlxkpvqhxohhqvyuxyniqgijxeivwodqmq")
 
 
-def anchor_tokens(count: TokenCounter) -> int:
-    """Return what an anchor may cost more than a short handle; nothing where words are counted."""
-    extra = max(count(f"[… #{s}]") - count(f"[… #{s[:HANDLE_CHARS]}]") for s in _SAMPLES)
-    return max(_ANCHOR_TOKENS, extra) if extra > 0 else 0
+def anchor_tokens(count: TokenCounter, *, is_kept: bool) -> int:
+    """Return what an anchor may cost more than a short handle; nothing where words are counted.
+
+    One that the conversation has already, and keeps, is followed by a handle.
+    """
+    least = _KEPT_TOKENS if is_kept else _FIRST_TOKENS
+    shown = [letters if is_kept else letters[:ANCHOR_CHARS] for letters in _SAMPLES]
+    extra = max(count(f"[… #{long}]") - count(f"[… #{long[:HANDLE_CHARS]}]") for long in shown)
+    return max(least, extra) if extra > 0 else 0
 
 
 def seal_plan(

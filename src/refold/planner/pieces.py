@@ -21,7 +21,7 @@ _MIN_DENSE_CLAUSE: Final = 12
 _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 _MUST_GLUE: Final = 140
-"""What must be shown is cut small: where there is little room, the gravest line of it still fits."""
+"""What must be shown is cut small: where there is little room, its gravest line still fits."""
 
 
 def cut_text(

@@ -9,6 +9,8 @@ from typing import Any, Final, TypeVar
 
 from refold.asking import Asker, Tally, run
 from refold.budget import fit_budget
+from refold.budget.guard import find_untouchable
+from refold.budget.report import find_obstacles
 from refold.checks import check_name
 from refold.classifiers import as_classifier
 from refold.errors import BudgetError, ConfigError, StoreError
@@ -289,7 +291,14 @@ class Engine:
         plan = self.seal(unsealed, tokens=tokens if budget is None else None)
         if budget is None:
             return plan, None
-        return plan, replace(budget, token_count=sum(map(tokens.fold, plan)))
+        report = replace(budget, token_count=sum(map(tokens.fold, plan)))
+        if report.fits or report.obstacles or report.stopped_by:
+            return plan, report
+        # An anchor was too much: whatever is left is in the way.
+        sources = [source for fold in plan for source in fold.sources]
+        must_stay = find_untouchable(sources, self.options)
+        obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
+        return plan, replace(report, obstacles=obstacles)
 
     def seal(
         self,

@@ -29,12 +29,12 @@ def report_budget(
         token_count=count,
         rungs=tuple(rungs),
         recency_window=_untouched_tail(plan),
-        obstacles=_find_obstacles(plan, tokens, untouchable, limit) if is_over else (),
+        obstacles=find_obstacles(plan, tokens, untouchable, limit) if is_over else (),
         stopped_by=stopped_by,
     )
 
 
-def _find_obstacles(
+def find_obstacles(
     plan: Plan, tokens: CountedTexts, untouchable: Mapping[int, str], limit: int | None
 ) -> tuple[Obstacle, ...]:
     """Name what is in the way, largest first: what cannot give way.

@@ -130,14 +130,17 @@ def lay_out(
 def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
     """Return the messages in their places that may as well go into a digest.
 
-    Not those with calls or results, nor the last one: a view ends as its conversation does.
+    Not those with calls or results or tied to others, nor the last one: a view ends as its
+    conversation does.
     """
     turns = [message.index for message in messages if message.is_turn]
+    free = {block[0] for block in find_blocks(messages) if len(block) == 1}
     return frozenset(
         message.index
         for message in messages
         if layout.places[message.index] is Place.EXCERPT
         and message.index not in turns[-1:]
+        and message.index in free
         and not (message.calls or message.is_tool_result or message.images or message.binds_next)
     )
 

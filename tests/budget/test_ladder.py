@@ -518,3 +518,16 @@ def test_an_empty_conversation_fits_any_budget() -> None:
     assert result.messages == []
     assert result.budget is not None
     assert result.budget.explain() == "0 of 0 tokens (nothing to do)"
+
+
+def test_a_budget_that_an_anchor_breaks_names_what_is_in_the_way() -> None:
+    said = "The harbour office opens at nine and the clerk sorts the letters before the ferry. "
+    read = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages: Conversation = [
+        {"role": "assistant", "content": said * 3, "tool_calls": [read]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Great, thanks. I will look later."},
+    ]
+    for budget in range(8, 16):
+        report = compress(messages, token_budget=budget).budget
+        assert report is not None
+        assert report.fits or report.obstacles

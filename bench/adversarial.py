@@ -4,7 +4,7 @@ examples:
   python bench/adversarial.py
   python bench/adversarial.py --size-kb 50 --only "tiny" --only "quotes"
   python bench/adversarial.py --unprotected --json > speed.json
-  python bench/adversarial.py --profile agent --budget-share 0.5
+  python bench/adversarial.py --profile standard --budget-share 0.5
   python bench/adversarial.py --max-growth 2.2 --seconds-per-mb 0.3
   python bench/adversarial.py --derived patterns
   python bench/adversarial.py --derived paths --share 0.1 --seed 3

@@ -6,7 +6,7 @@ name, together with what it belongs to. Where nobody asks, the same entries are 
 if a target is missed.
 
 examples:
-  python bench/asked.py --profile agent
+  python bench/asked.py --profile standard
   python bench/asked.py --shares 30 --cases 40 --examples 5
 """
 
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--shares", type=_numbers, default=(50, 30, 15), metavar="A,B", help="per cent (50,30,15)")
     add("--cases", type=int, default=20, help="of each source and asker (20)")
-    add("--profile", default="agent", help="how to fold (agent)")
+    add("--profile", default="standard", help="how to fold (standard)")
     add("--seed", type=int, default=17, help="other conversations (17)")
     add("--workers", type=int, default=2, help="processes at work (2)")
     add("--examples", type=int, default=0, help="losses to show (0)")

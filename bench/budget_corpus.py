@@ -9,7 +9,7 @@ byte, and no run may ever cost more tokens than before.
 examples:
   python bench/budget_corpus.py data
   python bench/budget_corpus.py data --shares 50,10 --cap 5 --model gpt-4o
-  python bench/budget_corpus.py data --profile agent
+  python bench/budget_corpus.py data --profile standard
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from refold import Result, compress, uncompress
 from table import draw
 
 _WORDS: Final = ("first_task", "last_user_message")
-"""Why the user's own words stay; profile `agent` shows parts of them if they are too long."""
+"""Why the user's own words stay; profile `standard` shows parts of them if they are too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +125,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", default=None, help="count as this model does (estimate)")
     parser.add_argument(
         "--profile",
-        choices=("balanced", "agent"),
-        default="balanced",
-        help="how to fold; agent may excerpt a task that takes most of the room (balanced)",
+        choices=("classic", "standard"),
+        default="classic",
+        help="how to fold; standard may excerpt a task that takes most of the room (classic)",
     )
     return parser
 
@@ -174,7 +174,7 @@ def _violations(job: Job, result: Result, budget: int) -> Iterator[str]:
         yield "the budget report counts other tokens than the figures"
     if result.budget.fits != (result.token_count <= budget):
         yield "fits is not what the figures say"
-    yield from lost_promises(messages, result.messages, has_words=job.profile == "balanced")
+    yield from lost_promises(messages, result.messages, has_words=job.profile == "classic")
     yield from broken_pairs(messages, result.messages)
     if not result.budget.fits and (excess := budget - _floor(job, result)) >= 0:
         yield f"does not fit {budget}, though the protected part leaves {excess} tokens"
@@ -184,7 +184,7 @@ def _floor(job: Job, result: Result) -> int:
     """Return the tokens of what must stay, and of a line for every stretch between."""
     assert result.budget is not None
     messages = job.recorded.messages
-    may_yield = _WORDS if job.profile == "agent" else ()
+    may_yield = _WORDS if job.profile == "standard" else ()
     firm = [o for o in result.budget.obstacles if o.reason not in may_yield]
     kept = {obstacle.message_index for obstacle in firm}
     pinned: set[int] = set()

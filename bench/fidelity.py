@@ -1,9 +1,9 @@
 """Measure how much of what later turns need survives folding, beside the fidelity kit's methods.
 
-Real agent runs, meetings, dialogues and test output are folded to shares of their tokens by
-profile `agent` and by methods of the kit; every result of ours is checked: valid for the provider,
-calls paired with results, within the budget, and restored to what it was. Profile `lossless` runs
-without a budget. Needs the kit and its data in ../shared, numpy, scipy, scikit-learn and openai.
+Real agent runs, meetings, dialogues and test output are folded to shares of their tokens by profile
+`standard` and by methods of the kit; every result of ours is checked: valid for the provider, calls
+paired with results, within the budget, and restored to what it was. Profile `lossless` runs without
+a budget. Needs the kit and its data in ../shared, numpy, scipy, scikit-learn and openai.
 
 examples:
   python bench/fidelity.py
@@ -31,11 +31,11 @@ from time import monotonic
 from typing import Any, Final
 
 from fidelity_folds import (
-    AGENT,
     HAND_BOTH,
     HAND_VALUES,
     LOSSLESS,
     OURS,
+    STANDARD,
     UNSEEN,
     Once,
     Way,
@@ -91,7 +91,7 @@ class Bench:
     def ways(self, settings: Settings, group: str, source: str) -> Iterator[tuple[str, Way]]:
         """Yield every way to fold a record, by name."""
         count = self.kit.count
-        yield AGENT, public_way("agent", count)
+        yield STANDARD, public_way("standard", count)
         if group == "reuse":
             yield LOSSLESS, public_way("lossless", count)
         if group == "reuse" and settings.left_out is not None:

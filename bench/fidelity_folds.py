@@ -26,13 +26,13 @@ from refold.stages import Analyses
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
-AGENT: Final = "refold"
+STANDARD: Final = "refold"
 LOSSLESS: Final = "refold lossless"
 UNSEEN: Final = "refold unseen"
 """With weights that never saw the source at hand."""
 HAND_VALUES: Final = "hand-set values"
 HAND_BOTH: Final = "hand-set both"
-OURS: Final = (AGENT, LOSSLESS, UNSEEN, HAND_VALUES, HAND_BOTH)
+OURS: Final = (STANDARD, LOSSLESS, UNSEEN, HAND_VALUES, HAND_BOTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,12 @@ def public_way(profile: str, counter: TokenCounter) -> Way:
 
 
 def weighted_way(points: Points, counter: TokenCounter) -> Way:
-    """Measure profile `agent` with other weights than those that ship."""
+    """Measure profile `standard` with other weights than those that ship."""
 
     def way(messages: Conversation, budget: int | None) -> Folded:
         assert budget is not None
         start = process_time()
-        options = Options(profile="agent", token_budget=budget, counter=counter)
+        options = Options(profile="standard", token_budget=budget, counter=counter)
         analyses = Analyses(CountedTexts(counter, counter))
         plan, _ = plan_profile(load(messages), options, analyses, budget, points=points)
         after = list(render(plan, version=0, chain=Chain(NAME)).messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fidelity_folds import AGENT, HAND_BOTH, HAND_VALUES, LOSSLESS, OURS, UNSEEN
+from fidelity_folds import HAND_BOTH, HAND_VALUES, LOSSLESS, OURS, STANDARD, UNSEEN
 from fidelity_stats import (
     PANELS,
     RUN_FAMILIES,
@@ -138,12 +138,12 @@ def interval_table(results: Results, panel: Panel) -> str:
         best = results.best_of_kit(panel, share)
         names = dict.fromkeys(["hybrid20", "keep_last", *([best[0]] if best else [])])
         for name in names:
-            interval = results.compare(panel, AGENT, name, share)
+            interval = results.compare(panel, STANDARD, name, share)
             if interval is not None:
                 note = "best of the kit" if best and name == best[0] else ""
                 row = [percent(share), name, spell_interval(interval), interval.verdict, note]
                 body.append([*row])
-    title = f"{panel.title}: {AGENT} minus …, {panel.score}, paired bootstrap by trajectory"
+    title = f"{panel.title}: {STANDARD} minus …, {panel.score}, paired bootstrap by trajectory"
     return f"{title}\n{draw(['share', 'minus', 'difference, 95 % interval', 'we are', ''], body)}"
 
 
@@ -175,7 +175,7 @@ def _tokens_after(row: Row) -> float:
 
 def weights_table(results: Results, panel: Panel) -> str:
     """Draw learned weights on sources they never saw beside the shipped and hand-set ones."""
-    methods = (AGENT, UNSEEN, HAND_BOTH, HAND_VALUES)
+    methods = (STANDARD, UNSEEN, HAND_BOTH, HAND_VALUES)
     names = ("shipped", "unseen", "hand both", "hand values")
     header = ["source", "rows"]
     for name in names:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fidelity_folds import AGENT, HAND_BOTH, HAND_VALUES, LOSSLESS, UNSEEN
+from fidelity_folds import HAND_BOTH, HAND_VALUES, LOSSLESS, STANDARD, UNSEEN
 from fidelity_report import Results, percent
 from fidelity_stats import PANELS, Panel
 
@@ -20,7 +20,7 @@ LEAST: Final[Mapping[Panel, Mapping[float, float]]] = {
 """The least score at each share."""
 ABOVE_THE_KIT: Final = (_WORDS, _CHINESE, _JAPANESE)
 """Where we should beat every method of the kit that was run."""
-_SHIPPED: Final = (AGENT, LOSSLESS)
+_SHIPPED: Final = (STANDARD, LOSSLESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def check_targets(results: Results) -> list[Target]:
 
 def _scores(results: Results) -> Iterator[Target]:
     for panel, least in LEAST.items():
-        for method in (AGENT, UNSEEN):
+        for method in (STANDARD, UNSEEN):
             for share, target in least.items():
                 score = results.score(panel, method, share)
                 if score is not None:
@@ -63,7 +63,7 @@ def _scores(results: Results) -> Iterator[Target]:
 def _above_the_kit(results: Results) -> Iterator[Target]:
     for panel in ABOVE_THE_KIT:
         for share in results.shares:
-            score = results.score(panel, AGENT, share)
+            score = results.score(panel, STANDARD, share)
             best = results.best_of_kit(panel, share)
             if score is not None and best is not None:
                 name = f"{panel.title} at {percent(share)}"

@@ -132,7 +132,7 @@ class Growing:
 
 def growing(folder: Path) -> Iterator[Growing]:
     """Yield a session of each profile, and a window manager that is given the whole history."""
-    for profile in ("balanced", "agent"):
+    for profile in ("classic", "standard"):
         path = folder / f"{profile}.db"
         yield Growing(f"session, {profile}", _session_turn(profile, path), path)
     path = folder / "window.db"

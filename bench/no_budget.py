@@ -7,7 +7,7 @@ undone, or be a copy of one that is shown; what people typed in up to 150 words 
 Returns 1 if one of these does not hold.
 
 examples:
-  python bench/no_budget.py ../shared/data --profile lossless --against balanced
+  python bench/no_budget.py ../shared/data --profile lossless --against classic
   python bench/no_budget.py ../shared/data --cap 5 --examples 10
 """
 
@@ -173,8 +173,8 @@ def _table(sums: dict[str, Sum], profile: str, against: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_for(__doc__)
-    parser.add_argument("--profile", default="agent", help="the profile to measure (agent)")
-    parser.add_argument("--against", default="balanced", help="the one to compare with (balanced)")
+    parser.add_argument("--profile", default="standard", help="the profile to measure (standard)")
+    parser.add_argument("--against", default="classic", help="the one to compare with (classic)")
     parser.add_argument("--examples", type=int, default=0, help="faults of each kind to show (0)")
     return parser
 

@@ -68,12 +68,12 @@ def _views() -> list[str]:
     shown: dict[str, None] = {}
     made = [generate(0.05, seed) for seed in range(2)] + [one.make(4) for one in HOSTILE]
     for messages in made:
-        for profile in ("balanced", "agent", "lossless"):
+        for profile in ("classic", "standard", "lossless"):
             for budget in (None, 200):
                 options: dict[str, Any] = {"profile": profile, "token_budget": budget}
                 view = compress(messages, recency_window=0, **options).messages
                 shown.update(dict.fromkeys(str(message.get("content")) for message in view))
-        session = Session(profile="agent")
+        session = Session(profile="standard")
         session.extend(messages)
         shown.update(dict.fromkeys(str(m.get("content")) for m in session.view(300)))
     return [text for text in shown if text]

@@ -222,22 +222,22 @@ PARTS: Final[dict[str, Path]] = {
 """What reads one text."""
 
 WHOLES: Final[dict[str, Path]] = {
-    "balanced": _round_trip(_as_talk),
-    "balanced, everything on": _round_trip(
+    "classic": _round_trip(_as_talk),
+    "classic, everything on": _round_trip(
         _as_talk,
         observation_threshold=0,
         fuzzy_dedup=True,
         importance_scoring=True,
         contradiction_detection=True,
     ),
-    "balanced in a budget": _in_budget(_as_talk),
-    "agent": _round_trip(_as_result, profile="agent"),
-    "agent in a budget": _in_budget(_as_result, profile="agent"),
-    "agent in a budget, talk": _in_budget(_as_talk, profile="agent"),
-    "agent in a budget, arguments": _in_budget(_as_arguments, profile="agent"),
+    "classic in a budget": _in_budget(_as_talk),
+    "standard": _round_trip(_as_result, profile="standard"),
+    "standard in a budget": _in_budget(_as_result, profile="standard"),
+    "standard in a budget, talk": _in_budget(_as_talk, profile="standard"),
+    "standard in a budget, arguments": _in_budget(_as_arguments, profile="standard"),
     "lossless": _round_trip(_as_result, profile="lossless"),
-    "session balanced": _in_session("balanced"),
-    "session agent": _in_session("agent"),
+    "session classic": _in_session("classic"),
+    "session standard": _in_session("standard"),
     "session lossless": _in_session("lossless"),
     "window": _in_window,
     "manager": lambda text: CompressionManager().view(_as_result(text)),

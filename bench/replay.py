@@ -27,6 +27,8 @@ from refold.trace import TraceEntry
 
 Vector = Mapping[str, Any]
 
+_PROFILE: Final = "classic"
+"""The profile with the rules of the engine that was recorded."""
 KEPT: Final = "kept"
 FITS: Final = "fits"
 OVER_BUDGET: Final = "over budget"
@@ -249,7 +251,7 @@ def _run_stage(
     loaded = load(messages)
     draft = Draft(loaded)
     setting = Setting(
-        options=Options(**choices),
+        options=Options(profile=_PROFILE, **choices),
         analyses=Analyses(CountedTexts(estimate_tokens, estimate_tokens)),
         recent_from=recent_from or len(messages),
     )
@@ -400,7 +402,7 @@ def _options(recorded: Mapping[str, Any]) -> dict[str, Any]:
     missing = sorted(set(options) - known)
     if missing:
         raise UnsupportedError(", ".join(missing))
-    return options
+    return {"profile": _PROFILE, **options}
 
 
 def _traced(decisions: Sequence[Mapping[str, Any]], count: int) -> list[Verdict]:

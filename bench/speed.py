@@ -33,12 +33,12 @@ from speed_runners import Form, Peer, time_imports
 from table import draw
 
 _DATA: Final = Path(__file__).parents[2] / "shared" / "data"
-_SPEEDS: Final = ("plain", "fuzzy", "budget", "agent", "agent + quality", "uncompress")
+_SPEEDS: Final = ("plain", "fuzzy", "budget", "standard", "standard + quality", "uncompress")
 """The jobs of a worker that are told in MB/s."""
 _MIN_SPEED: Final = {
     ("plain", "compiled"): 40.0,
     ("plain", "interpreted"): 5.0,
-    ("agent", "interpreted"): 5.0,
+    ("standard", "interpreted"): 5.0,
 }
 """Promised of the generated conversation."""
 _MAX_TIMES_PLAIN: Final = {"fuzzy": 1.6, "budget": 3.0}

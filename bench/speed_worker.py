@@ -23,8 +23,8 @@ from refold import render
 
 _TURNS_A_RUN: Final = 40
 _MAX_RUNS: Final = 20
-_AGENT_SHARE: Final = 0.3
-"""The budget of the profile `agent`, as a share of the tokens."""
+_STANDARD_SHARE: Final = 0.3
+"""The budget of the profile `standard`, as a share of the tokens."""
 
 
 class Worker:
@@ -42,8 +42,8 @@ class Worker:
             "plain": self._plain,
             "fuzzy": self._fuzzy,
             "budget": self._budget,
-            "agent": self._agent,
-            "agent + quality": self._agent_and_quality,
+            "standard": self._standard,
+            "standard + quality": self._standard_and_quality,
             "uncompress": self._uncompress,
             "turn": self._turn,
             "memory": self._memory,
@@ -71,16 +71,16 @@ class Worker:
             )
         )
 
-    def _agent(self) -> float:
-        return self._time(self._fold_for_an_agent)
+    def _standard(self) -> float:
+        return self._time(self._fold_to_share)
 
-    def _agent_and_quality(self) -> float:
+    def _standard_and_quality(self) -> float:
         """Look at a figure that nothing but a look at every name in the texts can tell."""
-        return self._time(lambda place: self._fold_for_an_agent(place).compression.quality_score)
+        return self._time(lambda place: self._fold_to_share(place).compression.quality_score)
 
-    def _fold_for_an_agent(self, place: int) -> refold.Result:
-        budget = max(1, int(_AGENT_SHARE * self._tokens[place]))
-        return refold.compress(self._conversations[place], profile="agent", token_budget=budget)
+    def _fold_to_share(self, place: int) -> refold.Result:
+        budget = max(1, int(_STANDARD_SHARE * self._tokens[place]))
+        return refold.compress(self._conversations[place], profile="standard", token_budget=budget)
 
     def _uncompress(self) -> float:
         folded = self._folded

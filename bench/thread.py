@@ -8,7 +8,7 @@ of shortened texts that begin or end inside a word, a cell or a string. `typed.p
 and `whole_pieces.py` say what is what. Returns 1 if a target is missed.
 
 examples:
-  python bench/thread.py ../shared/data --profile agent
+  python bench/thread.py ../shared/data --profile standard
   python bench/thread.py ../shared/data --shares 30 --cap 5 --examples 10
   python bench/thread.py ../shared/data --cuts 50,75,100 --model gpt-4o
 """
@@ -223,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--shares", type=_numbers, default=(50, 30, 15), metavar="A,B", help="per cent (50,30,15)")
     add("--cuts", type=_numbers, default=(50, 75), metavar="A,B", help="per cent (50,75)")
-    add("--profile", default="agent", help="how to fold (agent)")
+    add("--profile", default="standard", help="how to fold (standard)")
     add("--model", default=None, help="count as this model does (estimate)")
     add("--examples", type=int, default=0, help="faults of each figure to show (0)")
     return parser

@@ -366,7 +366,7 @@ BIG = 10**5000
 """Python spells no number of so many digits, and reads none."""
 
 
-@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize(
     "more",
     [

@@ -79,7 +79,7 @@ def test_a_compressor(copied: Copied, choices: dict[str, Any]) -> None:
 
 
 @COPIES
-@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 500])
 def test_a_session_goes_on_like_its_copy(copied: Copied, profile: Any, budget: Any) -> None:
     session = Session(profile=profile, token_budget=budget, counter=words, store=MemoryStore())

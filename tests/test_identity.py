@@ -318,7 +318,7 @@ def test_marks_show_a_handle_that_a_model_can_use(ids: bool) -> None:
     ]
     messages = with_ids(messages) if ids else messages
     store = MemoryStore()
-    view = compress(messages, store=store, profile="agent", token_budget=300).messages
+    view = compress(messages, store=store, profile="standard", token_budget=300).messages
     shown = [m for m in view if "#" in str(m["content"])]
     assert shown
     handle = str(shown[0]["content"]).partition("#")[2].partition("]")[0]

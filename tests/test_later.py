@@ -45,7 +45,7 @@ def test_a_result_whose_quality_nobody_has_asked_for_can_be_sent_away() -> None:
         {"role": role, "content": " ".join(SENTENCES) + f" See item_{number}."}
         for number, role in enumerate(["user", "assistant"] * 8)
     ]
-    result = compress(messages, profile="agent", token_budget=300)
+    result = compress(messages, profile="standard", token_budget=300)
     sent = pickle.loads(pickle.dumps(result))
     assert sent == result
     assert 0 < sent.compression.entity_retention < 1

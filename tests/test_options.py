@@ -89,7 +89,7 @@ def test_every_choice_is_told_apart() -> None:
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
 
 
-@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("name", CHOSEN)
 @pytest.mark.parametrize("make", [Compressor, Session])
 def test_a_choice_that_a_profile_does_not_use_is_refused(
@@ -98,12 +98,12 @@ def test_a_choice_that_a_profile_does_not_use_is_refused(
     if profile in USED_BY[name]:
         make(profile=profile, **{name: CHOSEN[name]})
         return
-    problem = f"{name} is not used by profile='{profile}': .* choose profile='balanced'"
+    problem = f"{name} is not used by profile='{profile}': .* choose profile='classic'"
     with pytest.raises(ConfigError, match=problem):
         make(profile=profile, **{name: CHOSEN[name]})
 
 
-@pytest.mark.parametrize("profile", ["agent", "lossless"])
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
 @pytest.mark.parametrize("make", [Compressor, Session])
 def test_what_every_profile_uses_and_defaults_are_taken(make: Any, profile: Any) -> None:
     for name, value in USED_BY_ALL.items():
@@ -112,15 +112,15 @@ def test_what_every_profile_uses_and_defaults_are_taken(make: Any, profile: Any)
 
 
 def test_a_profile_refuses_what_was_chosen_for_another() -> None:
-    with pytest.raises(ConfigError, match="fuzzy_dedup is not used by profile='agent'"):
-        Compressor(Options(fuzzy_dedup=True), profile="agent")
+    with pytest.raises(ConfigError, match="fuzzy_dedup is not used by profile='standard'"):
+        Compressor(Options(fuzzy_dedup=True), profile="standard")
 
 
 @pytest.mark.parametrize(
     ("chosen", "advice"),
     [
-        ({"profile": "agent"}, "profile 'balanced'"),
-        ({"profile": "lossless"}, "profile 'balanced'"),
+        ({"profile": "standard"}, "profile 'classic'"),
+        ({"profile": "lossless"}, "profile 'classic'"),
         ({"token_budget": 100}, "give context_limit or reserve_output_tokens"),
         ({"compression_threshold": 100}, "up to trigger"),
         ({"strict": True}, "give strict to the manager itself"),

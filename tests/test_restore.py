@@ -38,7 +38,7 @@ def test_what_people_write_in_brackets_is_no_tag(text: str) -> None:
     assert not looks_folded({"role": "user", "content": text})
 
 
-@pytest.mark.parametrize("profile", ["balanced", "agent"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_a_stand_in_without_its_originals_is_counted(profile: str) -> None:
     said = " ".join(f"The night crew looked at lamp {n} until dawn." for n in range(60))
     messages = [{"role": "assistant", "content": said}, {"role": "user", "content": "And […]?"}]

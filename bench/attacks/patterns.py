@@ -18,7 +18,7 @@ from refold import Session, compress, uncompress
 from refold.window import ContextWindowManager
 
 _CONVERSATIONS: Final = 2_000
-_PROFILES: Final = ("balanced", "agent", "lossless")
+_PROFILES: Final = ("classic", "standard", "lossless")
 _BUDGETS: Final = (None, 20, 120, 600)
 _ROUNDS: Final = 3
 

@@ -100,7 +100,7 @@ class Engine:
         self.options = options
         self.conversation = conversation
         self._store = scoped(store, conversation)
-        if options.profile != "balanced":
+        if options.profile != "classic":
             import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
         self.asker = Asker(
@@ -146,7 +146,7 @@ class Engine:
         job.analyses.forget_sentences()
         job.tally.settle(job.analyses.written_in(planned[0]))
         plan, rendering = self.write(plan)
-        finder = job.analyses.finder if self.options.profile == "balanced" else None
+        finder = job.analyses.finder if self.options.profile == "classic" else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
@@ -192,7 +192,7 @@ class Engine:
                 aim = self.aim(options.token_budget, analyses.tokens)
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
-        if options.profile != "balanced":
+        if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it
 
             return plan_profile(messages, options, analyses, aim)
@@ -210,7 +210,7 @@ class Engine:
         pinned: Mapping[int, str],
     ) -> Plan:
         """Decide what happens to the messages from *start* on; see `flow.plan_rest`."""
-        if self.options.profile == "balanced":
+        if self.options.profile == "classic":
             return plan_rest(
                 messages, self.options, analyses, start=start, hidden=hidden, pinned=pinned
             )

@@ -16,7 +16,7 @@ KeepDuplicate = Literal["latest", "first"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
-Profile = Literal["balanced", "agent", "lossless"]
+Profile = Literal["classic", "standard", "lossless"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 
 
@@ -57,13 +57,13 @@ class PreservePattern:
 class Options:
     """All choices for one compression; immutable, so safe to share between threads and calls."""
 
-    profile: Profile = "balanced"
-    """`balanced` follows the rules for chats; `agent` is for work with tools: it says everything
+    profile: Profile = "classic"
+    """`classic` follows the rules for chats; `standard` is for work with tools: it says everything
     shorter and spends a budget on what later turns will need; `lossless` only says it shorter."""
     preserve: tuple[str, ...] = ("system",)
     """Roles that are never touched; `system` also covers its newer name `developer`."""
     recency_window: int = 4
-    """How many of the last messages are never touched; with the profiles `agent` and `lossless`
+    """How many of the last messages are never touched; with the profiles `standard` and `lossless`
     only where there is no budget: under one, `min_recency_window` is what counts."""
     preserve_patterns: tuple[PreservePattern, ...] = ()
     """Expressions that keep any message they match."""
@@ -147,7 +147,7 @@ class Options:
             _check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
-        if self.profile != "balanced":  # which uses all of them
+        if self.profile != "classic":  # which uses all of them
             for option in fields(self):
                 if getattr(self, option.name) != option.default:
                     check_used(option.name, self.profile)
@@ -159,27 +159,27 @@ class Options:
 
 
 USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
-    "dedup": ("balanced",),
-    "keep_duplicate": ("balanced",),
-    "fuzzy_dedup": ("balanced",),
-    "fuzzy_threshold": ("balanced",),
-    "importance_scoring": ("balanced",),
-    "importance_threshold": ("balanced",),
-    "contradiction_detection": ("balanced",),
-    "contradiction_topic_threshold": ("balanced",),
-    "embed_summary_id": ("balanced",),
-    "compression_depth": ("balanced",),
-    "budget_strategy": ("balanced",),
-    "force_converge": ("balanced", "agent"),
-    "observation_threshold": ("balanced",),
-    "classifier_mode": ("balanced",),
-    "entropy_scorer": ("balanced",),
-    "entropy_scorer_mode": ("balanced",),
-    "ml_token_classifier": ("balanced",),
-    "summarizer": ("balanced",),
-    "classifier": ("balanced",),
-    "on_event": ("balanced",),
-    "pass_seconds": ("balanced",),
+    "dedup": ("classic",),
+    "keep_duplicate": ("classic",),
+    "fuzzy_dedup": ("classic",),
+    "fuzzy_threshold": ("classic",),
+    "importance_scoring": ("classic",),
+    "importance_threshold": ("classic",),
+    "contradiction_detection": ("classic",),
+    "contradiction_topic_threshold": ("classic",),
+    "embed_summary_id": ("classic",),
+    "compression_depth": ("classic",),
+    "budget_strategy": ("classic",),
+    "force_converge": ("classic", "standard"),
+    "observation_threshold": ("classic",),
+    "classifier_mode": ("classic",),
+    "entropy_scorer": ("classic",),
+    "entropy_scorer_mode": ("classic",),
+    "ml_token_classifier": ("classic",),
+    "summarizer": ("classic",),
+    "classifier": ("classic",),
+    "on_event": ("classic",),
+    "pass_seconds": ("classic",),
 }
 """Which profiles use a choice; one that is not named here is used by all of them.
 

@@ -20,7 +20,7 @@ class TraceEntry:
     """Which text of the message: 0 for a string content, else the number of the text part."""
     action: str
     """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
-    the profiles `agent` and `lossless` also recoded, excerpted or digested."""
+    the profiles `standard` and `lossless` also recoded, excerpted or digested."""
     reason: str
     input_chars: int
     output_chars: int
@@ -33,8 +33,8 @@ class TraceEntry:
     def pieces(self) -> tuple[Piece, ...]:
         """What was kept and what was dropped, piece by piece, and why; none if it was not cut.
 
-        They tile the text that competed: with the profile `agent` a tool result may have been said
-        shorter before. Those of a digest are those of all texts and calls of the message.
+        They tile the text that competed: with the profile `standard` a tool result may have been
+        said shorter before. Those of a digest are those of all texts and calls of the message.
         """
         return self.account.get()
 

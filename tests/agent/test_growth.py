@@ -43,7 +43,7 @@ def count_calls(call: Callable[[], object]) -> int:
     return calls
 
 
-@pytest.mark.parametrize("profile", ["balanced", "agent"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     session = Session(profile=profile, token_budget=600, counter=words)
     spent = []
@@ -61,7 +61,7 @@ def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
 
 
 @pytest.mark.parametrize("ids", [False, True])
-@pytest.mark.parametrize("profile", ["balanced", "agent"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_every_view_of_a_long_session_unfolds_to_all_that_was_said(profile: str, ids: bool) -> None:
     store = MemoryStore()
     session = Session(profile=profile, token_budget=500, counter=words, store=store)
@@ -98,7 +98,7 @@ def test_a_summary_of_summaries_counts_every_message_once_and_names_the_speakers
 
 
 def test_a_digest_of_digests_has_one_head() -> None:
-    session = Session(profile="agent", token_budget=400, counter=words)
+    session = Session(profile="standard", token_budget=400, counter=words)
     for message in said(200):
         session.append(message)
         view = session.view()

@@ -135,14 +135,14 @@ def test_means_and_quantiles() -> None:
 
 
 def test_a_good_result_has_no_faults() -> None:
-    folded = public_way("agent", estimate_tokens)(json.loads(json.dumps(TALK)), 300)
+    folded = public_way("standard", estimate_tokens)(json.loads(json.dumps(TALK)), 300)
     assert folded.faults == ()
     assert folded.is_changed
     assert folded.budget == 300
 
 
 def test_faults_are_found() -> None:
-    result = compress(TALK, profile="agent", token_budget=300, conversation=NAME)
+    result = compress(TALK, profile="standard", token_budget=300, conversation=NAME)
     assert list(find_faults(TALK, TALK, result)) == []
     assert list(find_faults(TALK, TALK[1:], result)) == ["changed the caller's messages"]
     assert list(find_faults(TALK[1:], TALK[1:], result)) == ["does not come back as it was"]
@@ -223,7 +223,7 @@ def test_the_shipped_weights_give_what_the_public_interface_gives() -> None:
     ]
     for budget in (200, 500):
         shipped = weighted_way(learned_points(), len)(with_tools, 4 * budget)
-        public = public_way("agent", len)(with_tools, 4 * budget)
+        public = public_way("standard", len)(with_tools, 4 * budget)
         assert shipped.messages == public.messages
 
 

@@ -87,6 +87,6 @@ def test_what_people_typed_must_be_as_it_was(tmp_path: Path) -> None:
     ]
     line = json.dumps({"messages": talk}) + "\n"
     (tmp_path / "qa.own.jsonl.gz").write_bytes(gzip.compress(line.encode()))
-    done = bench(tmp_path, "--profile", "balanced", "--workers", "1", "--examples", "1")
+    done = bench(tmp_path, "--profile", "classic", "--workers", "1", "--examples", "1")
     assert done.returncode == 1
     assert "short typed messages changed" in done.stdout

@@ -349,9 +349,9 @@ def test_obstacles_name_what_is_in_the_way(
         assert f"messages[{report.obstacles[0].message_index}]" in report.explain()
 
 
-def test_a_task_that_the_agent_profile_shortened_is_not_in_the_way() -> None:
+def test_a_task_that_the_standard_profile_shortened_is_not_in_the_way() -> None:
     messages: Conversation = [{"role": "system", "content": "Be brief."}, *talk(5)]
-    report = compress(messages, token_budget=2, profile="agent", counter=words).budget
+    report = compress(messages, token_budget=2, profile="standard", counter=words).budget
     assert report is not None
     assert [(o.message_index, o.reason) for o in report.obstacles] == [
         (5, "last_user_message"),

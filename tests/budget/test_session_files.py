@@ -18,7 +18,7 @@ from tests.formats.test_openai_chat import text
 from tests.formats.test_session_files import item
 
 Records = list[dict[str, Any]]
-PROFILES = pytest.mark.parametrize("profile", ["balanced", "agent"])
+PROFILES = pytest.mark.parametrize("profile", ["classic", "standard"])
 
 
 class Writer:
@@ -201,7 +201,7 @@ def session_files(draw: st.DrawFn) -> Records:
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
-@given(session_files(), st.integers(20, 900), st.sampled_from(["balanced", "agent"]))
+@given(session_files(), st.integers(20, 900), st.sampled_from(["classic", "standard"]))
 def test_no_record_ever_loses_the_one_it_names(records: Records, budget: int, profile: Any) -> None:
     result = compress(records, token_budget=budget, profile=profile)
     assert _dangling(result.messages) == set()

@@ -12,7 +12,7 @@ from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl
 from tests.planner.runs import call, source_code
 
-BUDGET = ("--profile", "agent", "--budget", "900")
+BUDGET = ("--profile", "standard", "--budget", "900")
 
 
 @pytest.fixture

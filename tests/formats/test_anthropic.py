@@ -160,7 +160,7 @@ def test_plain_anthropic_messages_are_as_good_as_blocks() -> None:
 
 
 @pytest.mark.parametrize("content", [[IMAGE], [], None, ""])
-@pytest.mark.parametrize("profile", ["balanced", "agent"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_a_result_without_text_answers_its_call(content: Any, profile: str) -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Click through the form."}]
     for n in range(8):

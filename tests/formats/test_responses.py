@@ -55,14 +55,14 @@ def check_keys(items: list[dict[str, Any]], folded: list[dict[str, Any]]) -> Non
 
 
 @CONVERSATIONS
-@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 900])
 def test_no_item_gets_a_key_that_the_provider_does_not_know(
     items: list[dict[str, Any]], profile: Any, budget: int | None
 ) -> None:
     store = MemoryStore()
     result = compress(items, profile=profile, token_budget=budget, store=store)
-    loses_nothing = profile == "lossless" or (profile == "agent" and budget is None)
+    loses_nothing = profile == "lossless" or (profile == "standard" and budget is None)
     if not (loses_nothing and items is TALK):  # which cannot be said shorter
         check_keys(items, result.messages)
     for originals in (store, result.verbatim):

@@ -90,7 +90,7 @@ def check_unsaid(messages: list[Any]) -> None:
 
 
 @EACH
-@pytest.mark.parametrize("profile", ["balanced", "agent", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 3_000, 1_200, 500, 200])
 def test_no_stand_in_repeats_it(
     messages: list[dict[str, Any]], profile: Any, budget: int | None
@@ -102,7 +102,7 @@ def test_no_stand_in_repeats_it(
 
 @EACH
 def test_neither_does_a_session_a_window_or_a_manager(messages: list[dict[str, Any]]) -> None:
-    for profile in ("balanced", "agent"):
+    for profile in ("classic", "standard"):
         session = Session(profile=profile, token_budget=900)
         session.extend(messages)
         check_unsaid(session.view())

@@ -417,7 +417,7 @@ def test_kf_33_summary_ids_can_be_read_in_the_text() -> None:
 
 
 @pytest.mark.parametrize("tag", ["[summary: ", ""])
-@pytest.mark.parametrize("profile", ["balanced", "agent"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_kf_33_summary_ids_of_others_that_collide_bury_nothing(tag: str, profile: str) -> None:
     behind = {"ids": ["gone"], "summary_id": "cce_sum_45h", "version": 0}
     messages: Conversation = [

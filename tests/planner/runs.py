@@ -129,7 +129,7 @@ def squeeze(messages: Conversation, share: float, **chosen: Any) -> Result:
     """Fold *messages* for an agent to a share of their tokens."""
     counting = {key: chosen[key] for key in ("model", "counter") if key in chosen}
     budget = int(share * tokens_of(messages, **counting))
-    return compress(messages, **{"profile": "agent", "token_budget": budget, **chosen})
+    return compress(messages, **{"profile": "standard", "token_budget": budget, **chosen})
 
 
 def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:

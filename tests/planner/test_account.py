@@ -164,7 +164,7 @@ def test_heads_that_are_shown_for_what_is_below_them_say_so() -> None:
     assert "heading" in set[str]().union(*(reasons(e.pieces, is_kept=True) for e in found))
 
 
-@pytest.mark.parametrize("profile", ["balanced", "lossless"])
+@pytest.mark.parametrize("profile", ["classic", "lossless"])
 def test_other_profiles_cut_nothing(profile: str) -> None:
     result = compress([TASK, *call(1, "run", {}, "x " * 900), TASK], profile=profile, trace=True)
     assert all(entry.pieces == () for entry in result.decisions)

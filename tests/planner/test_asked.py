@@ -41,7 +41,7 @@ ASKED: dict[str, Conversation] = {
 def test_the_line_that_is_asked_about_is_shown(asker: str, share: float) -> None:
     messages = run(ASKED[asker])
     whole = compress(messages, profile="lossless").compression.tokens_before
-    result = compress(messages, profile="agent", token_budget=int(share * whole))
+    result = compress(messages, profile="standard", token_budget=int(share * whole))
     took = LINE.rsplit(" took ", 1)[1]
     shown = [line for m in result.messages for line in str(m.get("content")).split("\n")]
     assert any(JOB in line and took.split()[0] in line for line in shown if "How long" not in line)

@@ -46,7 +46,7 @@ def test_a_small_budget_is_kept_and_all_comes_back(language: str, budget: int) -
     messages = talk(language)
     name = "lunch"  # without a name, an anchor alone takes more than 16 tokens
     result = compress(
-        messages, profile="agent", token_budget=budget, model="gpt-4o", conversation=name
+        messages, profile="standard", token_budget=budget, model="gpt-4o", conversation=name
     )
     assert result.fits
     assert result.tokens_after <= budget
@@ -57,7 +57,7 @@ def test_a_small_budget_is_kept_and_all_comes_back(language: str, budget: int) -
 @pytest.mark.parametrize("budget", [24, 30])
 def test_a_small_room_is_filled_with_words_as_they_were_said(language: str, budget: int) -> None:
     messages = talk(language)
-    result = compress(messages, profile="agent", token_budget=budget, model="gpt-4o")
+    result = compress(messages, profile="standard", token_budget=budget, model="gpt-4o")
     assert 2 * budget <= 3 * result.tokens_after
     (digest,) = result.messages
     shown = digest["content"].partition("\n")[2].removeprefix("user:").strip()
@@ -67,7 +67,7 @@ def test_a_small_room_is_filled_with_words_as_they_were_said(language: str, budg
 @pytest.mark.parametrize("language", TALKS)
 def test_the_newest_words_come_before_others_like_them(language: str) -> None:
     messages = talk(language)
-    result = compress(messages, profile="agent", token_budget=26, model="gpt-4o")
+    result = compress(messages, profile="standard", token_budget=26, model="gpt-4o")
     shown = result.messages[-1]["content"].partition("\n")[2]
     assert shown.rstrip("…").rstrip() in messages[-1]["content"]
 

@@ -30,7 +30,7 @@ def asked(count: int) -> dict[str, Any]:
 
 def fold(messages: list[Any], budget: int, **chosen: Any) -> Result:
     chosen = {"counter": words, **chosen}
-    result = compress(messages, profile="agent", token_budget=budget, **chosen)
+    result = compress(messages, profile="standard", token_budget=budget, **chosen)
     assert uncompress(result.messages, result.verbatim).messages == messages
     return result
 
@@ -80,7 +80,7 @@ def test_however_long_it_is(count: int, steps: int, budget: int, has_rules: bool
         {"role": "user", "content": [{"type": "text", "text": ""}]},
     ],
 )
-@pytest.mark.parametrize("profile", ["agent", "balanced"])
+@pytest.mark.parametrize("profile", ["standard", "classic"])
 def test_an_empty_message_does_not_take_its_place(later: Any, profile: Any) -> None:
     question = asked(200)
     result = compress(
@@ -89,7 +89,7 @@ def test_an_empty_message_does_not_take_its_place(later: Any, profile: Any) -> N
     assert question in result.messages
 
 
-@pytest.mark.parametrize("profile", ["agent", "balanced"])
+@pytest.mark.parametrize("profile", ["standard", "classic"])
 def test_neither_does_a_picture_which_stays_beside_it(profile: Any) -> None:
     question, picture = asked(200), {"role": "user", "content": [PICTURE]}
     messages = [TASK, *STEPS, question, *STEPS, picture]
@@ -103,7 +103,7 @@ def test_neither_does_a_picture_which_stays_beside_it(profile: Any) -> None:
 
 
 def test_a_session_keeps_it_whole_though_it_lands_lower() -> None:
-    session = Session(profile="agent", token_budget=400, counter=words)
+    session = Session(profile="standard", token_budget=400, counter=words)
     session.extend([TASK, *STEPS])
     session.view()
     session.extend([*STEPS, asked(350)])
@@ -130,7 +130,7 @@ def test_words_beside_results_are_whole_if_they_fit() -> None:
 @given(
     st.lists(st.sampled_from(("step", "say", "picture", "empty", "ask", "rule")), max_size=8),
     st.integers(0, 900),
-    st.sampled_from(("agent", "balanced")),
+    st.sampled_from(("standard", "classic")),
 )
 def test_what_is_in_the_way_is_named(kinds: list[str], budget: int, profile: Any) -> None:
     made: dict[str, list[Any]] = {

@@ -53,7 +53,7 @@ counters = st.sampled_from(COUNTERS)
 
 
 @quick
-@given(runs(), shares, counters, st.sampled_from(("agent", "lossless")))
+@given(runs(), shares, counters, st.sampled_from(("standard", "lossless")))
 def test_everything_comes_back(
     messages: Conversation, share: float, counting: dict[str, Any], profile: str
 ) -> None:
@@ -61,7 +61,7 @@ def test_everything_comes_back(
 
 
 @settings(quick, max_examples=25)
-@given(runs(), shares, st.sampled_from(("agent", "lossless")))
+@given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_everything_comes_back_from_a_file(
     messages: Conversation, share: float, profile: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_everything_comes_back_from_a_file(
 @quick
 @given(
     runs(),
-    st.lists(st.tuples(st.sampled_from(("agent", "balanced", "lossless")), shares), min_size=2),
+    st.lists(st.tuples(st.sampled_from(("standard", "classic", "lossless")), shares), min_size=2),
 )
 def test_everything_comes_back_after_several_folds(
     messages: Conversation, rounds: list[tuple[str, float]]
@@ -194,10 +194,10 @@ def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
 
 @quick
 @given(runs())
-def test_without_a_budget_agent_is_lossless(messages: Conversation) -> None:
-    agent, lossless = (compress(messages, profile=name) for name in ("agent", "lossless"))
-    assert spelled(agent.messages) == spelled(lossless.messages)
-    assert agent.verbatim == lossless.verbatim
+def test_without_a_budget_standard_is_lossless(messages: Conversation) -> None:
+    standard, lossless = (compress(messages, profile=name) for name in ("standard", "lossless"))
+    assert spelled(standard.messages) == spelled(lossless.messages)
+    assert standard.verbatim == lossless.verbatim
 
 
 def test_lossless_saves_tokens_on_data() -> None:

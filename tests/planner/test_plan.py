@@ -30,7 +30,7 @@ def make(
     messages: Conversation, target: int | None, **chosen: Any
 ) -> tuple[Plan, BudgetReport | None]:
     points = chosen.pop("points", None)
-    options = Options(**{"profile": "agent", "token_budget": target, **chosen})
+    options = Options(**{"profile": "standard", "token_budget": target, **chosen})
     return plan_profile(read(messages), options, Analyses(counted()), target, points=points)
 
 
@@ -86,7 +86,7 @@ def test_without_leave_nothing_is_selected(chosen: dict[str, Any]) -> None:
     }
 
 
-@pytest.mark.parametrize("profile", ["agent", "lossless"])
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
 def test_without_a_budget_everything_is_said_shorter(profile: Profile) -> None:
     messages = [*work(0), *call(1, "list", {}, RECORDS), *work(3)[1:]]
     plan, report = make(messages, None, profile=profile)
@@ -122,7 +122,7 @@ def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
         return len(text.split()) + 1_000 * text.startswith("[")
 
     messages = work(5)
-    options = Options(profile="agent", token_budget=100, counter=hates_marks)
+    options = Options(profile="standard", token_budget=100, counter=hates_marks)
     tokens = Analyses(counted()).tokens
     tokens = type(tokens)(hates_marks, hates_marks)
     plan, _ = plan_profile(read(messages), options, Analyses(tokens), 100)
@@ -137,7 +137,7 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
         *call(2, "read", {}, source_code(1)),
     ]
     charge = type(counted())(lambda text: 20 + len(text), len)
-    options = Options(profile="agent", token_budget=400)
+    options = Options(profile="standard", token_budget=400)
     plan, _ = plan_profile(read(messages), options, Analyses(charge), 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
 

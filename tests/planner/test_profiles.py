@@ -1,4 +1,4 @@
-"""What `profile="agent"` and `profile="lossless"` promise to whoever calls `compress`."""
+"""What `profile="standard"` and `profile="lossless"` promise to whoever calls `compress`."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_refusal_names_what_is_in_the_way() -> None:
     messages = [rules, {"role": "user", "content": "Go on."}]
     messages += call(1, "read", {}, source_code(1))
     with pytest.raises(BudgetError, match=r"messages\[0\]"):
-        compress(messages, profile="agent", token_budget=50, strict=True)
+        compress(messages, profile="standard", token_budget=50, strict=True)
 
 
 @quick
@@ -125,7 +125,7 @@ def test_room_enough_changes_nothing(
     messages: Conversation, counting: dict[str, Any], spare: int
 ) -> None:
     total = int(1.1 * tokens_of(messages, **counting)) + 1 + spare
-    result = compress(messages, profile="agent", token_budget=total, **counting)
+    result = compress(messages, profile="standard", token_budget=total, **counting)
     assert spelled(result.messages) == spelled(messages)
     assert result.verbatim == {}
 
@@ -178,7 +178,7 @@ def test_the_users_last_words_beside_results_are_kept(budget: int) -> None:
     said = "And please rename the queue to zanzibar as well, thank you."
     messages[-1]["content"].append({"type": "text", "text": said})
     messages.append({"role": "assistant", "content": source_code(9)})
-    result = compress(messages, profile="agent", counter=words, token_budget=budget)
+    result = compress(messages, profile="standard", counter=words, token_budget=budget)
     assert result.fits
     assert said in [text for message in result.messages for text in texts_of(message)]
 
@@ -205,7 +205,7 @@ def assert_valid(adapter: TypeAdapter[Any], messages: Conversation) -> None:
 
 
 @quick
-@given(openai_chat(), shares, st.sampled_from(("agent", "lossless")))
+@given(openai_chat(), shares, st.sampled_from(("standard", "lossless")))
 def test_messages_stay_valid_for_openai(messages: Conversation, share: float, profile: str) -> None:
     result = squeeze(messages, share, profile=profile)
     assert_valid(_OPENAI, result.messages)
@@ -214,7 +214,7 @@ def test_messages_stay_valid_for_openai(messages: Conversation, share: float, pr
 
 
 @quick
-@given(anthropic(), shares, st.sampled_from(("agent", "lossless")))
+@given(anthropic(), shares, st.sampled_from(("standard", "lossless")))
 def test_messages_stay_valid_for_anthropic(
     messages: Conversation, share: float, profile: str
 ) -> None:
@@ -239,7 +239,7 @@ def test_records_that_no_model_sees_only_travel_along(budget: int) -> None:
             record(10 * n + k, step["role"], step["content"]) for k, step in enumerate(steps)
         ]
         records.append({"type": "file-history-snapshot", "messageId": f"h{n}"})
-    result = compress(records, profile="agent", counter=words, token_budget=budget)
+    result = compress(records, profile="standard", counter=words, token_budget=budget)
     assert result.fits
     assert result.tokens_after < result.tokens_before
     assert result.messages[0] == records[0]
@@ -252,7 +252,7 @@ def test_a_question_that_is_a_picture_is_never_cut() -> None:
     question: Wire = {"role": "user", "content": [picture]}
     asked: Wire = {"role": "user", "content": "Fix the queue."}
     steps = [step for n in range(5) for step in call(n, "read", {}, source_code(n))]
-    result = compress([asked, *steps, question], profile="agent", token_budget=900)
+    result = compress([asked, *steps, question], profile="standard", token_budget=900)
     assert not result.fits
     assert result.messages[-1] == question
     assert result.budget is not None
@@ -264,7 +264,7 @@ def test_a_question_that_is_a_picture_is_never_cut() -> None:
 
 
 @quick
-@given(runs(), shares, st.sampled_from(("agent", "lossless")))
+@given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_the_callers_messages_are_neither_changed_nor_shared(
     messages: Conversation, share: float, profile: str
 ) -> None:
@@ -278,7 +278,7 @@ def test_the_callers_messages_are_neither_changed_nor_shared(
 
 
 @quick
-@given(runs(), shares, st.sampled_from(("agent", "lossless")))
+@given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_same_input_same_bytes(messages: Conversation, share: float, profile: str) -> None:
     once, again = (
         squeeze(some, share, profile=profile, trace=True)
@@ -294,14 +294,14 @@ def test_same_input_same_bytes(messages: Conversation, share: float, profile: st
 @given(agent_runs(), shares)
 def test_async_gives_the_same(messages: Conversation, share: float) -> None:
     budget = int(share * tokens_of(messages))
-    result = compress(messages, profile="agent", token_budget=budget)
-    twin: Result = asyncio.run(acompress(messages, profile="agent", token_budget=budget))
+    result = compress(messages, profile="standard", token_budget=budget)
+    twin: Result = asyncio.run(acompress(messages, profile="standard", token_budget=budget))
     assert spelled(twin.messages) == spelled(result.messages)
     assert twin.verbatim == result.verbatim
 
 
 @quick
-@given(runs(), shares, st.sampled_from(("agent", "lossless")))
+@given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_every_text_has_one_decision(messages: Conversation, share: float, profile: str) -> None:
     result = squeeze(messages, share, profile=profile, trace=True)
     told = {entry.message_index for entry in result.decisions}
@@ -310,11 +310,11 @@ def test_every_text_has_one_decision(messages: Conversation, share: float, profi
 
 
 def test_a_profile_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ConfigError, match="profile must be one of balanced, agent, lossless"):
+    with pytest.raises(ConfigError, match="profile must be one of classic, standard, lossless"):
         compress([], profile="fast")
 
 
-@pytest.mark.parametrize("profile", ["agent", "lossless"])
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 0, 100])
 def test_nothing_and_next_to_nothing(profile: str, budget: int | None) -> None:
     for messages in ([], [{"role": "user", "content": ""}], [{"role": "user", "content": None}]):

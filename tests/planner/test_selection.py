@@ -313,7 +313,7 @@ def test_what_was_said_last_leaves_room_for_the_mark_of_the_rest(budget: int) ->
         for n in range(12)
     ]
     result = compress(
-        messages, profile="agent", token_budget=budget, model="gpt-4o", conversation="hotel"
+        messages, profile="standard", token_budget=budget, model="gpt-4o", conversation="hotel"
     )
     assert result.tokens_after <= budget
 

@@ -18,7 +18,7 @@ from tests.conversations import Conversation, spelled, texts_of
 from tests.planner.runs import agent_runs, assert_pairs, call, source_code
 
 quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-profiles = st.sampled_from(("agent", "agent", "lossless"))
+profiles = st.sampled_from(("standard", "standard", "lossless"))
 windows = st.sampled_from((0, 1, 4))
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_lost_and_the_beginning_stays_between_folds(
 @quick
 @given(cut_runs(), windows)
 def test_a_view_fits_whenever_it_can(cut: list[Step], window: int) -> None:
-    session = Session(profile="agent", recency_window=window, counter=words)
+    session = Session(profile="standard", recency_window=window, counter=words)
     told: Conversation = []
     for step in cut:
         session.extend(step.messages)
@@ -128,7 +128,7 @@ def _applies(diff: str, earlier: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("budget", [None, 400, 1_500])
-@pytest.mark.parametrize("profile", ["agent", "lossless"])
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
 def test_files_that_are_read_again_and_again_stay_readable(
     profile: str, budget: int | None
 ) -> None:
@@ -168,7 +168,7 @@ def test_a_saved_session_goes_on_as_if_it_had_never_stopped(
 
 
 def test_a_long_run_stays_within_its_budget_and_mostly_cached() -> None:
-    session = Session(profile="agent", counter=words, token_budget=2_000)
+    session = Session(profile="standard", counter=words, token_budget=2_000)
     session.append({"role": "user", "content": "Fix the queue."})
     shares = []
     for n in range(120):

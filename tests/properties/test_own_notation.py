@@ -61,7 +61,7 @@ HEADS = (
     "[A| ×12 from 10:00:00 to 10:00:09: the lamp at <> was checked]",
 )
 ENCODED = tuple(new for codec in CODECS for _, _, new in cases(codec.name) if new is not None)
-PROFILES = ("balanced", "agent", "lossless")
+PROFILES = ("classic", "standard", "lossless")
 BUDGETS = (None, 20, 120, 600)
 thorough = settings(
     max_examples=25,

@@ -62,7 +62,7 @@ class DeterministicShortener:
 
     def __init__(self, count: TokenCounter) -> None:
         self._count = count
-        self._agent_engine = Engine(Options(profile="agent", counter=count))
+        self._standard = Engine(Options(profile="standard", counter=count))
         self._engine = Engine(Options(recency_window=0, counter=count))
         self._tight_engine = Engine(
             Options(recency_window=0, counter=count, compression_depth="aggressive")
@@ -88,9 +88,7 @@ class DeterministicShortener:
     def _excerpt(self, text: str, share: float) -> str | None:
         """Show the pieces of *text* that say most for this share of its tokens."""
         budget = int(share * self._count(text))
-        return _plan_one(
-            self._agent_engine, text, replace(self._agent_engine.options, token_budget=budget)
-        )
+        return _plan_one(self._standard, text, replace(self._standard.options, token_budget=budget))
 
 
 def is_structured(text: str) -> bool:

@@ -24,7 +24,7 @@ from refold.model.wire import digest
 from refold.options import Options
 from refold.stores.base import Store
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"

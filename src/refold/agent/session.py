@@ -65,7 +65,7 @@ def _stable(options: Options) -> Options:
 
     The other profiles never refer to what comes later.
     """
-    if options.profile != "balanced":
+    if options.profile != "classic":
         return options
     return replace(options, keep_duplicate="first")
 

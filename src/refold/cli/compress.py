@@ -44,7 +44,7 @@ Examples:
   refold compress chat.json --json > folded.json
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
   refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
-  refold compress session.jsonl -o small.jsonl --profile agent --budget 50%
+  refold compress session.jsonl -o small.jsonl --profile standard --budget 50%
   cat chat.json | refold compress - --json | refold uncompress -
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 

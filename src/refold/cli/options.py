@@ -51,7 +51,7 @@ _profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
     default=None,
-    help="balanced: rules for chats (default); agent: for work with tools, best with --budget; "
+    help="classic: rules for chats (default); standard: for work with tools, best with --budget; "
     "lossless: says the same in fewer tokens.",
 )
 model_option = click.option(

@@ -34,7 +34,7 @@ def plan_profile(
     *,
     points: Points | None = None,
 ) -> tuple[Plan, BudgetReport | None]:
-    """Plan for the profiles `lossless` and `agent`; with a budget, aim at *target* tokens.
+    """Plan for the profiles `lossless` and `standard`; with a budget, aim at *target* tokens.
 
     *points* are those that ship with the package unless others are given.
     """
@@ -46,8 +46,8 @@ def plan_profile(
     if sum(map(tokens.message, messages)) <= target:
         whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
         plan = plan_lossless(messages, whole, {}, tokens)
-    elif options.profile == "agent" and options.force_converge:
-        plan, rungs = _plan_agent(
+    elif options.profile == "standard" and options.force_converge:
+        plan, rungs = _plan_standard(
             messages, options, tokens, target, untouchable=untouchable, points=points
         )
     else:
@@ -57,7 +57,7 @@ def plan_profile(
     return plan, report_budget(plan, options, tokens, rungs, untouchable)
 
 
-def _plan_agent(
+def _plan_standard(
     messages: Sequence[Message],
     options: Options,
     tokens: CountedTexts,

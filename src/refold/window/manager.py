@@ -31,7 +31,7 @@ from refold.window.strategies import Strategy
 SummaryFormat = Literal["plain", "handover"]
 
 _NOT_USED: Final[Mapping[str, str]] = {
-    "profile": "the strategies of a window have the rules of the profile 'balanced'",
+    "profile": "the strategies of a window have the rules of the profile 'classic'",
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to trigger, which is a share of the window",
     "strict": "give strict to the manager itself",

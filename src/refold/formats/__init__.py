@@ -8,6 +8,7 @@ from typing import Any, Final
 from refold.errors import ConfigError, MessageError, describe
 from refold.formats import anthropic, claude_code, codex, openai_chat, plain
 from refold.formats.base import Format, is_mapping, kind_of
+from refold.model.harness import is_note
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
 from refold.model.wire import Path, digest, is_shallow
@@ -80,9 +81,12 @@ def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
 def find_task(said: Sequence[Message]) -> Message:
     """Return the first of these turns of the user's that the user wrote; if none, the first."""
     is_injected = find_format(said[0].format).is_injected
-    if is_injected is None:
-        return said[0]
-    return next((message for message in said if not is_injected(message)), said[0])
+    for message in said:
+        if is_injected is not None and is_injected(message):
+            continue
+        if not all(is_note(part.text) for part in message.parts if part.text.strip()):
+            return message
+    return said[0]
 
 
 def load(

@@ -21,6 +21,9 @@ _SHORT: Final = 120
 _FIRST_LINE: Final = 300
 """What the first line may hold; what does not fit there stands below."""
 
+_FILES: Final = 2
+"""So many files that a call writes are named right behind the tool."""
+
 _READS: Final = re.compile(
     r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
     r"|query|look_?up|check|calculate|think|retrieve|describe|inspect|status|browse|web_?search"
@@ -31,17 +34,36 @@ _READS: Final = re.compile(
 )
 """Names of tools that only look; every other one may have changed something."""
 _SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
-_CHANGING_COMMAND: Final = re.compile(
-    r"(?:\A|[;&|\n(]|\bsudo\s|&&)\s*+(?:git\s+(?:-\S+\s+\S+\s+)*(?:commit|push|merge|rebase|reset"
-    r"|checkout|restore|stash|apply|add|rm|mv|tag|revert|cherry-pick|clean|init|clone)"
-    r"|(?:pip|pip3|npm|pnpm|yarn|apt|apt-get|brew|cargo|poetry|uv|conda)\s+(?:install|add|remove"
-    r"|uninstall|update|upgrade|sync|publish)|docker\s+(?:run|build|rm|stop|start|compose)"
-    r"|kubectl\s+(?:apply|delete|create|scale|rollout|patch)|terraform\s+(?:apply|destroy)"
-    r"|mkdir|rmdir|rm|mv|cp|ln|touch|chmod|chown|kill|pkill|systemctl|make|alembic|patch|dd|tee"
-    r"|sed\s+(?:-\S+\s+)*-\S*i|perl\s+-\S*i|curl\s[^\n]*-X\s*(?:POST|PUT|PATCH|DELETE)"
-    r"|echo\s+COMPLETE_TASK\w*|submit)\b"
+_PROGRAM: Final = re.compile(
+    r"(?:\A|[;|&\n(`]|\$\()\s*+(?:(?:sudo|env|time|timeout\s+\S++|nohup|xargs|then|do|else|if|while"
+    r"|\w++=\S*+)\s++)*+([\w./+-]++)(?:\s++(-[\w-]++\s++)*+([\w:.-]++))?+"
 )
-"""Commands that change files, packages, machines or what others see."""
+"""A program of a shell command, and the word behind it: its subcommand, if it has any."""
+_LOOKING: Final = frozenset(
+    "cat ls ll grep egrep fgrep rg ag fd find head tail less more wc echo printf cd pwd which "
+    "whereis type tree stat file du df ps env printenv true false test sort uniq cut tr diff cmp "
+    "jq yq nl awk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
+    "strings md5sum sha256sum sleep seq column export set source wait exit pytest tox mypy ruff "
+    "flake8 pylint eslint tsc jest vitest man help for done fi esac case lsof history top free "
+    "ping dig nslookup".split()
+)
+"""Programs that only look, unless they are told where to write; tests count as looking."""
+_LOOKING_SUBCOMMANDS: Final = {
+    "git": "status log diff show branch blame grep ls-files ls-tree rev-parse remote reflog "
+    "cat-file describe shortlog merge-base rev-list config",
+    "go": "test vet build list doc env version",
+    "cargo": "test check build clippy tree metadata",
+    "npm": "test ls list view outdated",
+    "pnpm": "test ls list why",
+    "yarn": "test list why",
+    "make": "test lint check",
+    "pip": "show list freeze",
+    "docker": "ps images logs inspect",
+    "kubectl": "get describe logs",
+    "python": "pytest unittest mypy --version -V",
+    "python3": "pytest unittest mypy --version -V",
+}
+"""Programs of which some subcommands only look."""
 
 _COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
 
@@ -86,6 +108,8 @@ def spell_call(call: str, *, has_failed: bool = False) -> str:
     if below and len(head) == 1:  # nothing shorter says what it was about
         key, _, value = below[0].partition(":\n")
         head.append(_begin(f"{key}={value}" if value else key))
+    files = [path for path in _written(call) if not any(path in said for said in head)]
+    head[1:1] = dict.fromkeys(files[:_FILES])
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
@@ -141,11 +165,28 @@ def may_change(call: str) -> bool:
         # One tool may both look and edit: then its first argument says which.
         told = _COMMAND.search(arguments[:_FIRST_LINE])
         return not _READS.search(told[1] if told else tool)
-    script = next((value for key, value in _arguments(arguments) if key != "cwd"), arguments)
-    if _CHANGING_COMMAND.search(script):
-        return True
+    script = _script_of(arguments)
+    return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call))
+
+
+def _script_of(arguments: str) -> str:
+    """Return the script among the *arguments* of a shell: the longest of them."""
+    return max((value for _, value in _arguments(arguments)), key=len, default="").removeprefix(
+        "bash, -lc, "
+    )
+
+
+def _only_looks(found: tuple[str, ...]) -> bool:
+    program, _, subcommand = found
+    program = program.rpartition("/")[2]
+    return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
+
+
+def _written(call: str) -> list[str]:
+    """Return the files that a call writes, as far as that can be told."""
+    tool, _, arguments = call.partition(" ")
     effects, _ = effects_of(tool, arguments)
-    return effects is not None and any(touch.is_write for touch in effects.touched)
+    return [] if effects is None else [touch.path for touch in effects.touched if touch.is_write]
 
 
 def find_failed(messages: Sequence[Message]) -> frozenset[str]:

@@ -33,15 +33,15 @@ _ALONE, _PER_ITEM = 0.3, 0.1
 
 # Tuned side by side on 293 cuts of recorded runs: how well a model foresees the next messages
 # (docs/benchmarks.md). What is newest is gone on from; talk and calls tell what was asked and done.
-_RECENCY: Final = 5.0
+_RECENCY: Final = 4.0
 """How much more the newest message is worth; 0 loses .03 of the next words at 30 % of the tokens,
 8 gains nothing more and costs older values."""
 _RECENCY_TURNS: Final = 3.0
 """After so many turns about a third of that is left."""
 _VOICE_WORTH: Final[Mapping[Voice, float]] = {
-    Voice.USER: 2.0,
-    Voice.ASSISTANT: 1.5,
-    Voice.CALL: 1.5,
+    Voice.USER: 1.2,
+    Voice.ASSISTANT: 1.2,
+    Voice.CALL: 1.2,
     Voice.TOOL: 1.0,
 }
 """What the words of each are worth beside what tools returned; more costs values."""
@@ -212,7 +212,7 @@ def _open(text: Text, superseded: Container[Key]) -> Text:
 
 
 def _competes(text: Text, layout: Layout) -> bool:
-    if text.key in layout.last_words:
+    if layout.shows_all(text.key, text.tokens):
         return False
     match layout.places[text.message.index]:
         case Place.WHOLE:

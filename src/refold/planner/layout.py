@@ -7,7 +7,7 @@ older goes into digests. A tool call and its results are always treated alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
@@ -26,23 +26,26 @@ _BARE_DIGEST: Final = part_tag("", 0, "qxzjvk")
 """A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
-_STRUCTURE_SHARE: Final = 0.4
-_STRUCTURE_TOKENS: Final = 450
+_STRUCTURE_SHARE: Final = 0.5
+_STRUCTURE_TOKENS: Final = 1200
 _LEAST_STRUCTURE_SHARE: Final = 0.03
 """What the newest turns may take to stay in their places and roles: a share of the budget, but no
 more tokens than this while that is more than the least share. A model goes on from the shape of the
 newest turns (.03 to .05 of its foresight on recorded runs); that of older ones only costs values.
 """
+_SAID_TOKENS: Final = 120
+"""Of what was said in the newest turns, so many tokens a text are counted: up to that it is whole,
+and of more at least a piece is shown."""
 _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
-_WHOLE_SHARE: Final = 0.75
+_WHOLE_SHARE: Final = 0.85
 """What the newest calls and their results may take to stay whole: nobody has read them yet."""
 _TALK_WHOLE_SHARE: Final = 0.85
 """What the newest message may take to stay whole: plain talk goes on from what was said last."""
 _TASK_SHARE: Final = 0.5
 """The task stays whole while it leaves half of the room to what was done about it."""
-_PASTED_TASK_SHARE: Final = 0.2
+_PASTED_TASK_SHARE: Final = 0.1
 """The same for a first message that is data, such as what a program printed when it started."""
 _OPENING_SHARE: Final = 0.1
 """The same for how plain talk began, which is seldom a task."""
@@ -75,6 +78,12 @@ class Layout:
     reasons: dict[int, str]
     last_words: frozenset[Key] = frozenset()
     """What the user said last, beside tool results: shown whole where it stands."""
+    said: frozenset[Key] = frozenset()
+    """The talk of the newest turns: whole as well, unless it is long."""
+
+    def shows_all(self, key: Key, tokens: int) -> bool:
+        """Tell whether a text of so many *tokens* that keeps its place is whole there."""
+        return key in self.last_words or (key in self.said and tokens <= _SAID_TOKENS)
 
 
 def lay_out(
@@ -106,25 +115,30 @@ def lay_out(
     if blocks and _newest_stays(messages, blocks[-1], reasons, tokens, left, talk=talk):
         for index in blocks[-1]:
             places[index] = Place.WHOLE
-            reasons.setdefault(index, "newest")
+            if index not in reasons:
+                reasons[index] = "newest"
+                left -= tokens.message(messages[index])
     anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else _room_for_structure(max(0, left))
+    said: set[Key] = set()
     for number, block in enumerate(reversed(blocks)):
-        if all(index in reasons for index in block):
+        open_ = [messages[index] for index in block if index not in reasons]
+        if not open_:
             continue
-        frame = sum(_frame(messages[i], tokens) for i in block if i not in reasons)
-        room -= frame
-        fits = not talk and (
-            room >= 0 or (number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE)
-        )
+        room -= sum(_frame(m, tokens, _SAID_TOKENS) for m in open_)
+        if room >= 0:
+            said.update((m.index, number) for m in open_ for number in find_said(m))
+            continue
+        frame = sum(_frame(m, tokens) for m in open_)
+        fits = not talk and number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE
         is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
         if not fits and not is_last and not anchored.intersection(block):
             for index in block:
                 places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
-    return Layout(places, reasons, last_words)
+    return Layout(places, reasons, last_words, frozenset(said))
 
 
 def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
@@ -291,7 +305,21 @@ def _keep_short(
                 reasons.setdefault(message.index, "short_content")
 
 
-def _frame(message: Message, tokens: CountedTexts) -> int:
-    """Return what *message* costs in its place with next to nothing of its texts."""
-    texts = [tokens(part.text) for part in message.parts]
-    return tokens.message(message) - sum(texts) + sum(min(t, STUB_TOKENS) for t in texts)
+def find_said(message: Message) -> Iterator[int]:
+    """Yield the numbers of the texts of *message* that no tool returned."""
+    for number, part in enumerate(message.parts):
+        if not message.is_tool_result and not part.call_id:
+            yield number
+
+
+def _frame(message: Message, tokens: CountedTexts, said_tokens: int = STUB_TOKENS) -> int:
+    """Return what *message* costs in its place with next to nothing of what tools returned.
+
+    Of what was said, so many tokens are counted.
+    """
+    said = set(find_said(message))
+    cost = tokens.message(message)
+    for number, part in enumerate(message.parts):
+        shown = said_tokens if number in said else STUB_TOKENS
+        cost -= max(0, tokens(part.text) - shown)
+    return cost

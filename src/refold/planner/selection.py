@@ -29,6 +29,7 @@ from refold.planner.musts import Musts
 from refold.planner.pieces import CHANGE
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
+from refold.planner.typed import is_in_words
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
 from refold.planner.writing import Chosen, Pick, write_digest, write_excerpt, write_line
 from refold.tokens.base import CountedTexts
@@ -48,9 +49,11 @@ _LEAST_IN_PLACE: Final = 120
 """Characters that a message must show to be worth a mark and a place of its own."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
+_SAID_SHARE: Final = 0.1
+"""What the best piece of each long text of the newest turns may take of the room."""
 _TRACE_SHARE: Final = 0.2
 """What a sentence of each message that people typed may take of the room."""
-_TYPED_SHARE: Final = 1 / 3
+_TYPED_SHARE: Final = 0.25
 """What people typed may take this share of the room before it has to compete (contract §0)."""
 _EVIDENCE_SHARE: Final = 0.1
 """The same for what speaks of what is asked about now."""
@@ -163,12 +166,13 @@ class Selection:
         first = {self._candidates.text[number]: number for number in reversed(typed)}
         claims: list[tuple[Sequence[int], float]] = [
             (list(first.values()), _TRACE_SHARE),
-            (self._evidence, _TRACE_SHARE + _EVIDENCE_SHARE),
-            (self._changes(), _TRACE_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
-            (typed, _TYPED_SHARE),
+            (self._said(), _SAID_SHARE + _TRACE_SHARE),
+            (self._evidence, _SAID_SHARE + _TRACE_SHARE + _EVIDENCE_SHARE),
+            (self._changes(), _SAID_SHARE + _TRACE_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
+            (typed, _SAID_SHARE + _TYPED_SHARE),
         ]
         claims += [(musts, 1.0) for musts in self._musts.by_gravity(self._first_of_newest())]
-        errors = _TYPED_SHARE + _ERROR_SHARE
+        errors = _SAID_SHARE + _TYPED_SHARE + _ERROR_SHARE
         claims += [(musts, errors) for musts in self._musts.by_gravity()]
         taken = 0.0
         for numbers, share in claims:
@@ -178,10 +182,36 @@ class Selection:
                 taken += left - self._choice.spend(left)
         return taken
 
-    def _typed(self) -> list[int]:
-        """Return the candidates that people typed, in reading order."""
+    def _said(self) -> list[int]:
+        """Return the best piece of each text of the newest turns that is too long to be whole."""
+        best: dict[int, int] = {}
         texts = self._texts
-        typed = [n for n, text in enumerate(self._candidates.text) if texts[text].is_typed]
+        gains = {
+            n: self._choice.gain(n)
+            for n, text in enumerate(self._candidates.text)
+            if texts[text].key in self._layout.said
+        }
+        for number, gain in gains.items():
+            text = self._candidates.text[number]
+            if text not in best or gain > gains[best[text]]:
+                best[text] = number
+        return list(best.values())
+
+    def _typed(self) -> list[int]:
+        """Return the candidates that people typed, in reading order.
+
+        Where a program speaks in the user's place as well, only what is said in words.
+        """
+        texts, starts, ends = self._texts, self._candidates.start, self._candidates.end
+        typed = [
+            n
+            for n, text in enumerate(self._candidates.text)
+            if texts[text].is_typed
+            and (
+                ends[n] - starts[n] == len(texts[text].text)
+                or is_in_words(texts[text].text[starts[n] : ends[n]])
+            )
+        ]
         if self._talk and sum(self._candidates.cost[n] for n in typed) > self._target / 3:
             return []  # where people do nothing but talk, all of it competes
         return typed

@@ -6,28 +6,24 @@ import re
 from typing import Final
 
 from refold.kinds import kind_of
+from refold.model.harness import is_note
 from refold.model.message import Message
 
 MAX_TYPED_WORDS: Final = 150
 """What is longer was hardly typed for this turn; its prose goes by the rules (contract §0)."""
 _TALK_KINDS: Final = frozenset({"prose", "page"})
 _SHORT_CHARS: Final = 160
-"""So little is typed whatever it looks like: a path, a command, `x: 3`."""
-_NOTE: Final = re.compile(
-    r"\s*+(?:<(?:system-reminder|local-command|command-(?:name|message|args)|bash-(?:input|stdout"
-    r"|stderr)|user-prompt-submit-hook|environment_context|user_instructions|turn_aborted|env\b)"
-    r"|Caveat: The messages below|\[Request interrupted|/(?:clear|compact|exit|model|cost|help"
-    r"|undo|diff|add|drop|tokens|reset)\b[^\n]{0,80}\Z|This session is being continued from)"
+"""One line of no more than this is typed whatever it looks like: a path, a command, `x: 3`."""
+_PLAIN_WORD: Final = re.compile(
+    r"[\"'(*_`“‘«¿¡]*+[^\W\d_]++(?:['’-][^\W\d_]++)*+[.,;:!?…)*_`\"'”’»]*+"
 )
-"""How the notes begin that coding agents and chat programs put into the user's mouth."""
-
-
-def is_note(text: str) -> bool:
-    """Tell whether a program wrote *text* in the user's place: a command, a reminder, an output."""
-    if _NOTE.match(text):
-        return True
-    stripped = text.strip()
-    return stripped.startswith("<") and stripped.endswith(">") and "</" in stripped[-80:]
+_PLAIN_SHARE: Final = 0.45
+_NUMBER_SHARE: Final = 0.25
+"""Of what people type, more words are plain, and fewer have digits, than of listings, logs and what
+programs say of files and costs (tried on recorded runs in which both come as the user's)."""
+_DIGIT: Final = re.compile(r"\d")
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]")
+"""Scripts that put no blanks between words."""
 
 
 def is_typed(message: Message) -> bool:
@@ -45,8 +41,21 @@ def reads_like_words(message: Message) -> bool:
 
 def is_typed_text(text: str) -> bool:
     """Tell whether a text of the user's was typed: prose of no more than about 150 words."""
-    if not text.strip() or is_note(text):
+    stripped = text.strip()
+    if not stripped or is_note(text):
         return False
     if len(text) <= _SHORT_CHARS:
-        return True
+        return "\n" not in stripped or is_in_words(text)
     return len(text.split()) <= MAX_TYPED_WORDS and kind_of(text) in _TALK_KINDS
+
+
+def is_in_words(text: str) -> bool:
+    """Tell whether *text* says it in plain words, rather than in names, numbers and signs.
+
+    >>> is_in_words("Rename it, please."), is_in_words("Tokens: 3,046 sent, 627 received.")
+    (True, False)
+    """
+    words = text.split()
+    plain = sum(1 for word in words if _PLAIN_WORD.fullmatch(word) or _UNSPACED.search(word))
+    numbers = sum(1 for word in words if _DIGIT.search(word))
+    return plain > _PLAIN_SHARE * len(words) and numbers <= _NUMBER_SHARE * len(words)

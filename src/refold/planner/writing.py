@@ -65,7 +65,8 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
         text = texts.get(number)
         if text is None or not text.is_open:
             is_short = text is None or text.tokens <= STUB_TOKENS
-            why = "short_content" if is_short else "last_user_message"
+            said = "last_user_message" if message.role == "user" else "newest_turns"
+            why = "short_content" if is_short else said
             rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
         spans, errors = chosen.get(number, NO_PICK)

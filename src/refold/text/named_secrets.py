@@ -43,12 +43,13 @@ _IN_FORM: Final = re.compile(r"form-data; name=[\"']?[\w.-]*$")
 _COMMA: Final = re.compile(r"\\{0,2}[\"'`]\)?[ \t]*+,[ \t\r\n]*+(?=\\{0,2}[\"'`])")
 _ELEMENT: Final = re.compile(
     r"(?:[ \t]++[\w:.-]{1,40}+=[\"'][^\"'<>\n]{0,120}+[\"']){1,4}+>[ \t\r\n]*+"
-    r"|</[\w:.-]{1,40}+>\s*+<[\w:.-]{1,40}+>"
+    r"|(?:</[\w:.-]{1,40}+)?>\s*+<[\w:.-]{1,40}+>"
 )
 _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
 _IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
 _SCHEME: Final = re.compile(
+    r"(?:<!\[CDATA\[|[$<]\((?:echo|printf)[ \t]+)?"
     r"(?:!{1,2}[a-z]+[ \t]+|convertto-securestring[ \t]+(?:-string[ \t]+)?|str[ \t]*=[ \t]*)?"
     r"(?:(?:basic|bearer|digest|token|negotiate|apikey|ssws|plain)[ \t:]+)?"
     rf"(?:[bfru]{{1,2}}(?=[\"'])|{_QUOTE})?",
@@ -72,15 +73,28 @@ _LISTS: Final = (
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
+_CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
-    r"\s*+(?:(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
-    r"era|son|é|foi|são|eh|это|был|стал|теперь|равен|è|jest|är|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|"
-    r"叫|等于|：)[\s:：「“\"'`*]*+"
+    r"\s*+(?:\?\s*+it'?s(?=\W)|(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
+    r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|είναι|"
+    r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+"
 )
+_CHANGED: Final = re.compile(
+    r"[\"'`]?[ \t]*+(?:->|=>|→|to|auf|zu|in|by|with|a|à|par|por|na|на)[ \t]++(?=\S)"
+)
+_SAID_QUOTE: Final = re.compile(
+    r"[\s:]*+(?:[^\W\d_]{1,10}[\s:]++)?[\"“„«「]\s?(?P<value>[^\"“”„«»「」\n]{6,120}+)[\"“”»」]"
+)
+_DIGITS: Final = re.compile(
+    r"[^\n0-9.?!]{1,48}?(?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{2}-[0-9]{2}-[0-9]{2})"
+    r"(?![\w-]|[.,][0-9])"
+)
+"""A code in two or three groups."""
+_LEET: Final = re.compile(r" (?P<value>[a-z]+[0-9]+[a-z][a-z0-9]{2,20})(?![\w.(-])", re.I)
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
-_WORD: Final = re.compile(r"[!-\[\]-~£€äöüßéèñçãÄÖÜ]+")
+_WORD: Final = re.compile(r"[!-\[\]-~£€\u00c0-\u024f\u0400-\u04ff]+")
 _BEFORE: Final = re.compile(
     r"(?<!\S)(?P<value>[!-~]{6,60})[ \t]++"
     r"(?:is|was|as|ist|war|als|est|comme|es|como|é|как|—)[ \t]++"
@@ -101,20 +115,35 @@ def find_named(text: str, names: Iterable[Name]) -> Iterator[Span]:
         if name.start < done:
             continue  # part of a secret
         span = _find_after(text, name)
-        if span is not None:
+        while span is not None:
             done = span[1]
             yield span
+            span = _next_value(text, done, name)
 
 
 def _find_after(text: str, name: Name) -> Span | None:
     if name.is_common:
-        return _assigned(text, name)
+        return _assigned(text, name) or _beside(text, name)
     return (
         _assigned(text, name)
         or _listed(text, name)
         or _said(text, name)
         or _said_before(text, name)
     )
+
+
+def _beside(text: str, name: Name) -> Span | None:
+    """Find what stands right behind a common word if digits stand between its letters."""
+    found = _LEET.match(text, name.end)
+    return None if found is None else found.span("value")
+
+
+def _next_value(text: str, end: int, name: Name) -> Span | None:
+    """Return the value that takes the place of the one that ends at *end*."""
+    change = _CHANGED.match(text, end)
+    if change is None or name.grade < Grade.SECRET:
+        return None
+    return _value_at(text, change.end(), name, Link.SAID)
 
 
 def _assigned(text: str, name: Name) -> Span | None:
@@ -167,7 +196,7 @@ def _value_at(text: str, start: int, name: Name, link: Link, *, alone: bool = Fa
 
 def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span | None:
     start, end = span
-    value = text[start:end].rstrip(_TRAILING)
+    value = _without_marks(text[start:end])
     tail = text[start + len(value) : end]
     is_last = _LINE_END.match(text, end) is not None
     if alone and not is_last:
@@ -178,6 +207,13 @@ def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span
     if not can_be_secret(value, name.grade, link, in_call=in_call):
         return None
     return start, _whole(text, start, start + len(value))
+
+
+def _without_marks(value: str) -> str:
+    """Return *value* without the marks of the text around it, but with brackets that it opens."""
+    bare = value.rstrip(_TRAILING)
+    closing = _CLOSING.get(value[len(bare) : len(bare) + 1])
+    return bare + value[len(bare)] if closing is not None and closing in bare else bare
 
 
 def _whole(text: str, start: int, end: int) -> int:
@@ -193,11 +229,26 @@ def _whole(text: str, start: int, end: int) -> int:
 
 
 def _said(text: str, name: Name) -> Span | None:
-    """Find the secret of a sentence: the first word behind *name* that looks like one."""
+    """Find the secret of a sentence: digits, a quotation, or a word that looks like one."""
     if name.grade is Grade.WEAK or _COMPARED.match(text, name.end):
         return None
+    digits = _DIGITS.match(text, name.end) if name.grade is Grade.CODE else None
+    if digits is not None:
+        return digits.span("value")
+    return _said_in_quotes(text, name) or _said_in_a_word(text, name)
+
+
+def _said_in_quotes(text: str, name: Name) -> Span | None:
+    said = _SAID_QUOTE.match(text, name.end)
+    if said is None or not can_be_secret(said["value"], name.grade, Link.SAID):
+        return None
+    return said.span("value")
+
+
+def _said_in_a_word(text: str, name: Name) -> Span | None:
+    """Find the first word behind *name* that looks like a secret."""
     start, stop = name.end, min(len(text), name.end + _MAX_GAP)
-    link = Link.NEAR
+    link = Link.NEAR if name.grade is Grade.SECRET else Link.SAID
     said = _SAID.match(text, start)
     if said is not None:
         start, link = said.end(), Link.SAID

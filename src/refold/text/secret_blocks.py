@@ -1,4 +1,4 @@
-"""Secrets of more than one word: private keys, cards, seed phrases, columns of tables."""
+"""Secrets of more than one word: private keys, seed phrases, columns of tables."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ _ARMOR: Final = re.compile(
 )
 _BREAK: Final = r"(?:\s|\\[nrt]|[\"'+,])"
 _ARMOR_BODY: Final = re.compile(
-    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{16,}}+))++"
+    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{12,}}+))++"
     rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
 )
 _BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
-_CARD: Final = re.compile(
-    r"(?<![\w.,/+-])(?:[3-6][0-9]{3}(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
-    r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[2-6][0-9]{12,18})(?![\w/+-]|[.,][0-9])"
+_VAULT: Final = re.compile(
+    r"\$ANSIBLE_VAULT;[^\n]{0,80}+\n(?P<body>(?:[ \t]*+[0-9a-f]{8,}+[ \t]*+(?:\r?\n|$))++)"
+    r"|-{4,5} ?BEGIN OpenVPN Static key V1 ?-{4,5}\s++(?P<static>(?:[0-9a-f]{16,}+\s*+)++)"
 )
-_CARD_SIZES: Final = range(13, 20)
 _PHRASE: Final = re.compile(
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
-    r"[ \t]*+[,\n]?[ \t]*+){12,}+"
+    r"(?:[\"'],\s{0,20}+[\"']|[ \t]*+[,\n]?[ \t]*+)){12,}+"
 )
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
 _BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
@@ -42,8 +41,9 @@ _NO_SEED: Final = frozenset(
     "line lines list text data code name value error string number new old set let var function "
     "return print null int str git npm pip cat grep sed echo sudo make bash".split()
 ) - frozenset(
-    "all can code course line list name number one run set text that there this two use "
-    "very way what when will you".split()
+    "all also any can cat code course echo error false file have into just like line list make "
+    "more must name number off old one over print return run same set such test text that then "
+    "there they this true two use used very want way what when where will you".split()
 )
 """Words that every sentence has and the list of seed words (BIP 39) does not."""
 _CELLS: Final = re.compile(r"[ \t]*(?:[|│┃,;\t]|[ ]{2,})[ \t]*")
@@ -56,6 +56,9 @@ _MAX_ROW: Final = 400
 
 def find_private_keys(text: str) -> Iterator[Span]:
     """Yield whole blocks; of one whose start or end is missing, what looks like a key."""
+    if "$ANSIBLE_VAULT" in text or "Static key" in text:
+        for vault in _VAULT.finditer(text):
+            yield vault.span(vault.lastgroup or 0)
     if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-Lines" not in text:
         return
     opening: re.Match[str] | None = None
@@ -89,16 +92,6 @@ def _unopened(text: str, least: int, closing: re.Match[str]) -> Span:
     return (start, closing.end()) if start < closing.start() else (start, start)
 
 
-def find_cards(text: str) -> Iterator[Span]:
-    """Yield the numbers of payment cards, by their check digit."""
-    for found in _CARD.finditer(text):
-        digits = [int(digit) for digit in found[0] if digit.isdigit()]
-        if len(digits) in _CARD_SIZES and (found["gap"] or len(digits) in (15, 16)):
-            doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
-            if (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1:
-                yield found.span()
-
-
 def find_seed_phrases(text: str) -> Iterator[Span]:
     """Yield rows of 12 to 24 short words in which no sentence is to be found."""
     for found in _PHRASE.finditer(text):
@@ -119,7 +112,7 @@ def find_columns(text: str, names: Iterable[Name]) -> Iterator[Span]:
     heading = done = 0
     for name in names:
         is_inside = heading < name.start < done
-        if is_inside or name.grade < Grade.SECRET or name.is_common:
+        if is_inside or name.grade < Grade.SECRET:
             continue
         start = text.rfind("\n", max(0, name.start - _MAX_ROW), name.start) + 1
         end = _line_end(text, start)
@@ -132,7 +125,8 @@ def find_columns(text: str, names: Iterable[Name]) -> Iterator[Span]:
             a, b = row[column]
             value = text[a:b].strip(_QUOTES)
             done = b
-            if can_be_secret(value, name.grade, Link.LOOSE):
+            link = Link.SAID if name.is_common else Link.LOOSE  # tests pass, too
+            if can_be_secret(value, name.grade, link):
                 place = text.index(value, a)
                 yield place, place + len(value)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from refold.text.runs import Span
@@ -36,17 +37,42 @@ _ROWS: Final = (
     ("mosquitto", r"mosquitto_(?:pub|sub|rr)", r"[ \t]-P[ \t]++"),
     ("freerdp", r"[xw]l?freerdp", r"[ \t]/p:"),
     ("sqlcmd", r"sqlcmd", r"[ \t]-P[ \t]++"),
-    ("snmp", r"snmp(?:walk|get|set)", r"[ \t]-[AX][ \t]++"),
+    ("snmp", r"snmp(?:bulk)?(?:walk|get|set|getnext|trap)", r"[ \t]-[AXc][ \t]++"),
+    ("net user", r"net1?[ \t]++user", r"[ \t]++\S{1,80}+[ \t]++(?![/*])"),
+    ("smbclient", r"smbclient", r"[ \t]-U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%"),
+    ("lftp", r"lftp", r"[ \t]-u[ \t]*+[\\\"']{0,2}[^\s,\"']{1,80}+,"),
+    ("rabbitmqctl", r"rabbitmqctl", r"[ \t](?:add_user|change_password)[ \t]++\S{1,80}+[ \t]++"),
+    ("certutil", r"certutil", r"[ \t]-p[ \t]++"),
+    ("nuget", r"nuget", r"[ \t]-k[ \t]++"),
+    ("kinit", r"kinit", r"<<<[ \t]*+"),
+    ("sudo", r"sudo", r"[ \t]-S[ \t][^\n|;]{0,80}?<<<[ \t]*+"),
+    ("creds", r"(?:src-|dest-)?creds", r"[ =][^\s:\"']{1,80}+:"),
+    ("etcdctl", r"etcdctl", r"--user[ =][^\s:\"']{1,80}+:"),
+    ("ipmitool", r"ipmitool", r"[ \t]-P[ \t]++"),
+    ("vncpasswd", r"vncpasswd", r"<<<[ \t]*+"),
     ("net use", r"net[ \t]++use", r"/user:\S{1,80}+[ \t]++"),
     ("useradd", r"useradd", r"[ \t]-p[ \t]++"),
     ("usermod", r"usermod", r"[ \t]-p[ \t]++"),
-    ("openssl", r"openssl", r"[ \t]-pass(?:in|out)?[ \t]++pass:"),
+    ("openssl", r"openssl", r"[ \t]-(?:pass(?:in|out)?[ \t]++pass:|[kK][ \t]++)"),
     ("keytool", r"keytool", r"[ \t]-(?:store|key)pass[ \t]++"),
     ("identified", r"identified", r"[ \t]by[ \t]++(?=[\"'])"),
     ("role", r"(?:role|user)", r"[ \t]password[ \t]++(?=[\"'])"),
     ("requirepass", r"requirepass", r"[ \t]++"),
     ("masterauth", r"masterauth", r"[ \t]++"),
+    ("auth ", r"(?<![^\n>])[ \t]*+AUTH", r"(?<=AUTH)[ \t]++(?:default[ \t]++)?(?=\S{1,80}$)"),
 )
+_USER_COLON_PASSWORD: Final = re.compile(
+    r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials))[ \t=]++[\\\"']{0,2}"
+    r"(?P<user>[\w.@+-]{1,60}+):(?P<value>[^\s\"'\\|;:/]{3,200}+)"
+)
+_USER_AND_PASSWORD: Final = re.compile(
+    r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
+    rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
+)
+_PASSWORD_AND_USER: Final = re.compile(
+    rf"(?<!\S)-[pPwW][ \t=]++{_WORD}[\"']?[ \t]++(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]"
+)
+"""Programs that ask for a user with one letter ask for the password with another."""
 _COMMANDS: Final = tuple(
     (sign, re.compile(rf"\b{program}\b{_LINE}{option}{_WORD}", re.IGNORECASE))
     for sign, program, option in _ROWS
@@ -55,7 +81,10 @@ _PIPED: Final = re.compile(
     r"\b(?:echo|printf)[ \t]++(?:-[a-z]{1,3}[ \t]++)?[\\\"']{0,2}(?:[\w.-]{1,32}:)?"
     r"(?P<value>[^\s\"'\\|$]{4,200}+)[\\\"']{0,2}[ \t]*+\|[ \t]*+"
     r"(?:sudo[ \t]++-S|(?:sudo[ \t]++)?chpasswd|(?:docker|podman|helm)[^\n|]{0,80}?--password-stdin"
-    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|cryptsetup|openssl)"
+    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit"
+    r"|vncpasswd"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t]--?(?:pass\w{0,10}|token|secret)[-=]?stdin\b"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b)"
 )
 
 
@@ -65,6 +94,18 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
         if sign in lower:
             for found in command.finditer(text):
                 yield found.span("value")
+    if "-u" in lower or "-l" in lower or "-a" in lower or "--cred" in lower:
+        yield from _after_users(text)
     if "|" in text and ("echo" in lower or "printf" in lower):
         for found in _PIPED.finditer(text):
+            yield found.span("value")
+
+
+def _after_users(text: str) -> Iterator[Span]:
+    pairs = (_USER_AND_PASSWORD.finditer(text), _PASSWORD_AND_USER.finditer(text))
+    for found in chain.from_iterable(pairs):
+        if any(map(str.isalpha, found["value"])):  # else a port
+            yield found.span("value")
+    for found in _USER_COLON_PASSWORD.finditer(text):
+        if not found["value"].isdecimal() and found["value"] != found["user"]:  # of a system
             yield found.span("value")

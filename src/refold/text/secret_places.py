@@ -65,6 +65,14 @@ _PGPASS: Final = re.compile(
 _HTPASSWD: Final = re.compile(
     r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)"
 )
+_HASHED: Final = re.compile(
+    r"(?P<value>(?:pbkdf2[:_-]\w{3,12}|scrypt|bcrypt(?:_sha256)?|argon2\w{0,2}|sha(?:256|512)_crypt)"
+    r"[$:][^\s\"']{20,300}+|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\w-]{0,10})\}[^\s\"']{16,200}+)",
+    re.I,
+)
+_CHAP: Final = re.compile(
+    r"^\S{1,80}+[ \t]++\*[ \t]++[\"']?(?P<value>[^\s\"'*]{4,80}+)[\"']?[ \t]++\S{1,40}+$", re.M
+)
 _KUBERNETES: Final = re.compile(
     r"^[ \t]*+(?:data|stringData):[ \t]*+\n"
     rf"(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
@@ -84,6 +92,7 @@ _AUTH_PAIR: Final = re.compile(
     r"[\"'][ \t]*+,[ \t]*+[\"'](?P<value>[^\"'\n]{3,200}+)",
     re.I,
 )
+_WIFI: Final = re.compile(r"\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\\\n]|\\.){4,80}+)")
 _ORACLE: Final = re.compile(
     r"(?:thin:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)[ \t]++(?:-\w++[ \t]++)?)[\w.$]{1,60}+/"
     r"(?P<value>[^\s/@\"']{3,200}+)@",
@@ -179,11 +188,14 @@ _FINDERS: Final = (
     (("password ", "password\t", "password\n"), _by(_NETRC)),
     ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
     (("$apr1$", "$2", "$1$", "$5$", "$6$", "$y$", "$argon2"), _by(_HTPASSWD)),
+    (("pbkdf2", "crypt", "argon2", "sha}", "sha256}", "sha512}", "md5}"), _by(_HASHED)),
+    (("chap", "pap-secrets"), _by(_CHAP)),
     (("kind: secret", '"kind": "secret"'), _kubernetes),
     (("akia", "asia"), _aws),
     (('"kty"',), _by(_JWK)),
     (("auth",), _by(_DOCKER)),
     (("thin:", "sqlplus", "sqlldr", "expdp", "impdp", "rman"), _by(_ORACLE)),
     (("auth", "credentials"), _by(_AUTH_PAIR)),
+    (("wifi:",), _by(_WIFI)),
 )
 """What must be in the lower-cased text for each, and each."""

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator
 from refold.text.named_secrets import find_named
 from refold.text.runs import KEY_RUN, Span
 from refold.text.scan import plain_bytes
-from refold.text.secret_blocks import (
-    find_cards,
-    find_columns,
-    find_private_keys,
-    find_seed_phrases,
-)
+from refold.text.secret_blocks import find_columns, find_private_keys, find_seed_phrases
+from refold.text.secret_calls import find_in_calls
 from refold.text.secret_commands import find_on_command_lines
 from refold.text.secret_keys import find_keys, find_known
+from refold.text.secret_lists import find_in_lists
 from refold.text.secret_names import find_names
+from refold.text.secret_numbers import find_numbers
+from refold.text.secret_passwords import find_password_like
 from refold.text.secret_places import find_placed
+from refold.text.secret_tokens import find_digests, find_random_tokens
 from refold.text.unwrapped import join_lines, unescape
 from refold.text.view import TextView
 
@@ -28,10 +28,11 @@ from refold.text.view import TextView
 def find_secrets(text: str) -> list[Span]:
     """Return where the secrets of *text* are, in reading order.
 
-    By shape: keys of services, tokens, private keys, cards, seed phrases. By place: addresses,
-    headers, cookies, command lines, files of accounts. By what stands before: words for secrets in
-    ten languages, as names in code and configuration, as headings, in sentences. In doubt it is a
-    secret: what is hidden comes back. Linear in the text, whatever the text is.
+    By shape: keys of services, random tokens, private keys, cards, bank accounts, seed phrases. By
+    place: addresses, headers, cookies, command lines, calls, files of accounts. By what stands
+    around them: words for secrets in fifty languages, as names in code and configuration, as
+    headings, in sentences. In doubt it is a secret: what is hidden comes back. Linear in the text,
+    whatever the text is.
     """
     spans = [span for found in _finders(text) for span in found]
     spans += _keys_across_lines(text)
@@ -50,9 +51,14 @@ def _finders(text: str) -> Iterator[Iterable[Span]]:
     yield find_columns(text, names)
     yield find_placed(text, lower)
     yield find_on_command_lines(text, lower)
+    yield find_in_calls(text, lower)
     yield find_private_keys(text)
-    yield find_cards(text)
     yield find_seed_phrases(text)
+    yield find_numbers(text, lower)
+    yield find_in_lists(text, names)
+    yield find_random_tokens(text)
+    yield find_password_like(text)
+    yield find_digests(text, view.plain, names)
 
 
 def _keys_across_lines(text: str) -> Iterator[Span]:

@@ -28,7 +28,7 @@ def test_a_mark_tells_how_many_errors_are_left_out() -> None:
 
 def test_a_digest_says_how_many_messages_it_stands_for() -> None:
     assert digest("The lamp", Stretch(24), "kdbfqamt").startswith("[24 messages, shortened #")
-    assert digest("", Stretch(1), "kdbfqamt") == "[1 message left out #kdbfqamt]"
+    assert digest("", Stretch(1), "kdbfqamt") == "[1 message #kdbfqamt]"
 
 
 def test_a_long_digest_opens_with_a_sentence() -> None:

@@ -80,13 +80,13 @@ def excerpt(body: str, percent: int, handle: str = "", errors: int = 0) -> str:
 
 
 def digest(body: str, stretch: Stretch, handle: str = "", errors: int = 0) -> str:
-    """Spell a stretch of messages of which only a part is shown, or nothing.
+    """Spell a stretch of messages: a part of it below its mark, or only `[24 messages #handle]`.
 
     A long one opens with a sentence that says of what it is, and how to get it back.
     """
     messages = count_things(stretch.messages, "message")
     if len(body) < _LONG_CHARS:
-        words = f"{messages}, shortened" if body else f"{messages} left out"
+        words = f"{messages}, shortened" if body else messages
         return head(f"{words}{_errors(errors)}", handle, body)
     kinds = [f"{spell_amount(stretch.typed)} by the user"] if stretch.typed else []
     kinds += [f"with {count_things(stretch.calls, 'call')}"] if stretch.calls else []

@@ -16,7 +16,7 @@ from refold.notation.gaps import GAP, without_gaps
 from refold.notation.marks import ANCHOR_CHARS, NAMED, Stretch
 
 _HANDLE: Final = r"[a-z]{6,36}"
-_MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?= |,)"
+_MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
 _WORDS: Final = (
     rf"(?:(?:[0-9]{{1,2}}+% shown|shortened|reformatted|same as the |corrected (?:above|below)"
     rf"|(?:result|image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
@@ -24,7 +24,7 @@ _WORDS: Final = (
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
 _BARE_MARK: Final = re.compile(
     rf"\[(?:[0-9]{{1,2}}% shown|shortened(?! from)|reformatted"
-    rf"|{_MESSAGES}(?:, shortened| left out))"
+    rf"|{_MESSAGES}(?:, shortened)?+)"
     r"[^\[\]\n#]{0,60}\](?:\n|\Z)"
 )
 """A mark without a handle, which only counts where it is a line of its own."""

@@ -152,4 +152,4 @@ CLASSIC: Final = Spelling(
 
 def spelling_of(profile: str) -> Spelling:
     """Return how the stand-ins of *profile* are spelled."""
-    return CLASSIC if profile == "balanced" else PLAIN
+    return CLASSIC if profile == "classic" else PLAIN

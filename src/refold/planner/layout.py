@@ -22,7 +22,7 @@ from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
 STUB_TOKENS: Final = 12
 """About what the mark of an excerpt costs; a text that costs less is shown whole."""
-_BARE_DIGEST: Final = digest("", Stretch(99), "qxzjvk")
+_BARE_DIGEST: Final = digest("", Stretch(99), "qxzjvkwq")
 """A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""

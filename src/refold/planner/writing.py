@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from refold.kinds import test_run
-from refold.lossless.line_index import spell_count
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
-from refold.notation.gaps import GAP
+from refold.notation.amounts import spell_amount
+from refold.notation.gaps import gap
 from refold.notation.marks import Stretch, digest, excerpt
 from refold.notation.recognize import read_stretch
 from refold.planner.field import CALLS, Text, shown_in
@@ -38,7 +38,7 @@ def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:
         return shown
     known = sum(test_run.count_passed(text.text[start:stop]) for start, stop in spans)
     passed = test_run.count_passed(text.text) - known
-    return f"{shown}\n{GAP}{spell_count(passed)} passed" if passed > 0 else shown
+    return f"{shown}\n{gap(f'{spell_amount(passed)} passed')}" if passed > 0 else shown
 
 
 def share_shown(shown: int, whole: int) -> int:

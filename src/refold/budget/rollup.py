@@ -12,7 +12,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.notation.classic import Said
 from refold.notation.gaps import GAP
-from refold.notation.recognize import read_summary
+from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Spelling, Summary
 from refold.stages import Analyses
 from refold.strategies.prose import JOINT, Score, Units, pack_units
@@ -80,7 +80,7 @@ def _spoken(message: Message) -> Iterator[str]:
     if said.messages > 1:
         yield said.body or f"{said.messages} messages"
         return
-    yield from (f"{message.role}: {part.text}" for part in message.parts)
+    yield from (f"{message.role}: {said_in(part.text)}" for part in message.parts)
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ def _read_stretch(sources: Sequence[Message], analyses: Analyses) -> _Stretch:
                 stretch.add(role, analyses.units(sentence))
         elif said.messages == 1:
             for part in message.parts:
-                stretch.add(message.role, analyses.units(part.text))
+                stretch.add(message.role, analyses.units(said_in(part.text)))
     return stretch
 
 
@@ -133,7 +133,7 @@ def _names_in(message: Message, analyses: Analyses) -> Iterable[str]:
     said = _read(message)
     if said.messages > 1:
         return (*said.entities, *analyses.entities(said.body))
-    return (name for part in message.parts for name in analyses.entities(part.text))
+    return (name for part in message.parts for name in analyses.entities(said_in(part.text)))
 
 
 def _summarize(

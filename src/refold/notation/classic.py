@@ -16,6 +16,11 @@ _MERGED: Final = re.compile(r" \(([0-9]{1,9}) messages merged\)\Z")
 _ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages?")
 """A summary for which there was no room."""
 _TRUNCATED: Final = re.compile(r"\[truncated — [0-9]{1,9} chars: ")
+_COPY: Final = re.compile(
+    r"\[cce:(?:near-)?dup of [^\n]{1,200}? — [0-9]{1,9} chars(?:, ~[0-9]{1,3}% match)?"
+    r"(?: \| #[a-z]{6,36})?\](?:\n|\Z)"
+)
+_SUPERSEDED: Final = re.compile(r"\[cce:superseded by [^\n]{1,200}? (?:\([\w ]{1,40}\) — |— )")
 
 
 class Said(NamedTuple):
@@ -95,13 +100,15 @@ def truncated_tag(beginning: str, chars: int, handle: str = "") -> str:
     return f"[truncated — {chars} chars: {beginning}{_end(handle)}"
 
 
-def read_truncated_tag(tag: str) -> str | None:
-    """Return the beginning that a tag shows; `None` if it is none of `truncated_tag`."""
-    head = _TRUNCATED.match(tag)
+def read_other_tag(tag: str) -> str | None:
+    """Return what a tag shows of a text that is cut, copied or corrected; `None` if it is none."""
+    copy = _COPY.match(tag)
+    if copy is not None:
+        return tag[copy.end() :]
+    head = _TRUNCATED.match(tag) or _SUPERSEDED.match(tag)
     if head is None or not tag.endswith("]"):
         return None
-    beginning, _ = _cut_end(tag[head.end() : -1], " | #")
-    return beginning
+    return _cut_end(tag[head.end() : -1], " | #")[0]
 
 
 def _end(handle: str) -> str:

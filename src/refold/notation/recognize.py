@@ -11,7 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 from refold.notation.amounts import AMOUNT, read_amount
-from refold.notation.classic import Said, read_summary_tag, read_truncated_tag
+from refold.notation.classic import Said, read_other_tag, read_summary_tag
 from refold.notation.gaps import GAP, without_gaps
 from refold.notation.marks import ANCHOR_CHARS, NAMED, Stretch
 
@@ -102,9 +102,9 @@ def read_shown(text: str) -> Shown | None:
         said = read_summary_tag(text)
         if said is not None:
             return Shown(said.body, len(text))
-        start = read_truncated_tag(text)
-        if start is not None:
-            return Shown(start, len(text))
+        other = read_other_tag(text)
+        if other is not None:
+            return Shown(other, len(text))
     return _read_noted(text)
 
 
@@ -134,10 +134,15 @@ def body_of(text: str) -> str:
     return f"{said.body}\n{NAMED}{', '.join(said.entities)}" if said.entities else said.body
 
 
-def unmarked(text: str) -> str:
+def said_in(text: str) -> str:
     """Return what *text* says without the marks that it has as a stand-in, if it is one."""
     shown = read_shown(text)
-    return text if shown is None or not shown.body else shown.body
+    return text if shown is None else shown.body
+
+
+def unmarked(text: str) -> str:
+    """Return the same, but the marks of a stand-in that shows nothing else."""
+    return said_in(text) or text
 
 
 def read_stretch(text: str) -> Stretch | None:

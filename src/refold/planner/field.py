@@ -122,8 +122,7 @@ def calls_of(message: Message) -> Iterator[tuple[str, str]]:
 
 def shown_in(text: str) -> Shown:
     """Return what *text* says, without the marks that it has if it is a stand-in."""
-    shown = read_shown(text)
-    return shown if shown is not None and shown.body else Shown(text, len(text))
+    return read_shown(text) or Shown(text, len(text))
 
 
 def read_texts(

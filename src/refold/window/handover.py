@@ -13,7 +13,7 @@ from typing import Final
 from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold
-from refold.notation.recognize import read_summary
+from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Summary
 from refold.stages import Analyses
 from refold.text.facts import extract_facts, find_values
@@ -114,8 +114,8 @@ class _Notes:
                 self._take_over(earlier.body)
                 continue
             if not message.is_result(part):
-                self._add_sentences(message.role, analyses.units(part.text).texts)
-            self._add_facts(part.text)
+                self._add_sentences(message.role, analyses.units(said_in(part.text)).texts)
+            self._add_facts(said_in(part.text))
 
     def _take_over(self, handover: str) -> None:
         """Go on with the lines of an earlier hand-over, each in its section."""

@@ -12,9 +12,7 @@ import pytest
 import refold
 
 PACKAGE = Path(refold.__file__).parent
-MODULES = [
-    path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE / "notation"
-]
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE / "notation"]
 WORDS = re.compile(
     r"\[summary|\[truncated|\bcce:|messages merged|\| entities|\[kept:|whole text: |whole result"
     r"|\[?shortened (?:from|to)\b|summarized from|\[?reformatted|% shown|\bsame as the\b"
@@ -28,9 +26,7 @@ AT_THE_EDGE = {"cli", "window/models.py", "window/model_names.py", "window/overf
 def strings(path: Path) -> Iterator[str]:
     """Yield the string literals of a module that are no docstrings, and what f-strings have."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    docs = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
-    }
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value

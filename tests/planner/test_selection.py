@@ -218,7 +218,7 @@ def test_all_errors_are_shown_if_the_budget_allows_it() -> None:
     assert "left out" not in text
 
 
-@pytest.mark.parametrize("target", [80, 200, 500])
+@pytest.mark.parametrize("target", [90, 200, 500])
 def test_errors_that_do_not_fit_are_counted_in_the_head(target: int) -> None:
     messages = with_errors(WORDS[:90])
     plan = select(messages, target)

@@ -22,14 +22,8 @@ _WORDS: Final = (
     rf"|(?:result|image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
-_BARE_MARK: Final = re.compile(
-    rf"\[(?:[0-9]{{1,2}}% shown|shortened(?! from)|reformatted"
-    rf"|{_MESSAGES}(?:, shortened)?+)"
-    r"[^\[\]\n#]{0,60}\](?:\n|\Z)"
-)
-"""A mark without a handle, which only counts where it is a line of its own."""
 _NOTE: Final = re.compile(
-    rf"\[(?:(?:shortened|summarized) from {AMOUNT} (?:tokens|bytes)|reformatted)?+(?:; )?+"
+    rf"\[(?:(?:shortened|summarized) from {AMOUNT} (?:tokens|bytes))?+(?:; )?+"
     rf"(?:whole text: #{_HANDLE})?+\]"
 )
 _JSON_NOTE: Final = re.compile(
@@ -57,7 +51,7 @@ _UNKNOWN_SHARE: Final = 5
 IMITATION: Final = re.compile(
     r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|reformatted\b|whole text:|shortened\b"
     r"|summarized from|summary of \d|[0-9]{1,2}% shown|same as the |corrected (?:above|below)\b"
-    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| left)|(?:result|image|audio|file) left out\b)"
+    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| #)|(?:result|image|audio|file) left out\b)"
     r"|\| ?entities:|\(\d{1,9} messages merged\)|#[a-z]{6,40}\]",
     re.IGNORECASE,
 )
@@ -93,7 +87,7 @@ def find_anchor_letters(text: str) -> list[str]:
 def read_shown(text: str) -> Shown | None:
     """Return what is shown below a mark, in a tag, or before a note; `None` if there is none."""
     if text.startswith("["):
-        head = _MARK.match(text) or _BARE_MARK.match(text)
+        head = _MARK.match(text)
         if head is not None:
             body = without_gaps(text[head.end() :].removeprefix("\n"))
             share = _SHARE.match(text)
@@ -125,7 +119,7 @@ def _read_noted(text: str) -> Shown | None:
 
 def body_of(text: str) -> str:
     """Return what a stand-in that was just made says, gaps and all, but without its mark."""
-    head = _MARK.match(text) or _BARE_MARK.match(text)
+    head = _MARK.match(text)
     if head is not None:
         return text[head.end() :].removeprefix("\n")
     said = read_summary_tag(text)
@@ -147,7 +141,7 @@ def unmarked(text: str) -> str:
 
 def read_stretch(text: str) -> Stretch | None:
     """Return for which messages a digest or a merged summary stands; `None` if it is none."""
-    head = _MARK.match(text) or _BARE_MARK.match(text)
+    head = _MARK.match(text)
     if head is not None:
         found = re.match(rf"\[{_MESSAGES}", text)
         if found is None:
@@ -168,7 +162,7 @@ def read_summary(text: str) -> Said | None:
     said = read_summary_tag(text)
     if said is not None:
         return said
-    head = _MARK.match(text) or _BARE_MARK.match(text)
+    head = _MARK.match(text)
     if head is None:
         return None
     body, _, names = text[head.end() :].removeprefix("\n").rpartition(f"\n{NAMED}")

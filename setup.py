@@ -24,6 +24,7 @@ COMPILED = (
     "flow.py",
     "formats/*.py",
     "model/*.py",
+    "notation/*.py",
     "quality/*.py",
     "render.py",
     "restore.py",
@@ -39,6 +40,7 @@ COMPILED = (
 LEFT_OUT = frozenset(
     {
         "model/__init__.py",
+        "notation/__init__.py",
         "quality/__init__.py",
         "scoring/__init__.py",
         "strategies/__init__.py",

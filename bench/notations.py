@@ -9,6 +9,7 @@ from typing import Any, Final
 from generate import generate
 from hostile import HOSTILE
 from refold import Session, compress
+from refold.notation import forms
 
 _SENTENCE: Final = "The billing service keeps its own copy of the rates for 30 days."
 _LINES: Final = (
@@ -18,17 +19,15 @@ _LINES: Final = (
     "rows of the table were lost",
     "JSON lines ",
     "failed|12",
-    "41 …",
-    "3 hundred words …",
-    "error: gone ×41",
     "[again ×3 at 10:00:01]",
     "[12 lines as above]",
     "[columns <>, 2 apart]",
     "[all indented by 4 spaces]",
     "[A| ×12 from 10:00:00 to 10:00:09: the lamp at <> was checked]",
-    "[kept: billing; 30 days]",
-    "[… #kdbfqa]",
-    "[summary#cce_sum_0123456789ab: nobody gave this id]",
+    *forms.gap_marks(),
+    *forms.plain_marks(_SENTENCE, "kdbfqamt"),
+    *forms.tool_notes(_SENTENCE, "kdbfqamt"),
+    *forms.classic_tags(_SENTENCE, "kdbfqamt"),
     _SENTENCE,
 )
 _JOINTS: Final = ("\n", "\n", "\n", "\n\n", " ", "", "\r\n")

@@ -94,6 +94,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.ToolCompressor",
         "refold.agent.tool.ToolStats",
         "refold.retrieve_tool",
+        "refold.legend",
         "refold.agent.retrieval.RetrieveTool",
         "refold.ScopedStore",
         "refold.ContextWindowManager",

@@ -9,18 +9,12 @@ import pytest
 
 from refold import ConfigError, StoreError, compress, uncompress
 from refold.model.provenance import looks_folded
-from refold.stages import tags
+from refold.notation import forms
 
 TAGS = (
-    tags.summary_tag("The lamp was lit."),
-    tags.summary_tag("The lamp was lit.", summary_id="cce_sum_kdbfqa"),
-    tags.duplicate_tag("m1", 400),
-    tags.near_duplicate_tag("m1", 400, 0.9),
-    tags.superseded_tag("m1", "retraction"),
-    tags.truncated_tag("The lamp", 400),
-    tags.recoded_tag("a|b", "kdbfqa"),
-    *(tags.part_tag("The lamp", percent, "kdbfqa") for percent in (0, 9, 99)),
-    tags.part_tag("The lamp", 0, "kdbfqa", errors=3),
+    *forms.classic_tags("The lamp was lit.", ""),
+    *forms.plain_marks("The lamp was lit.", "kdbfqamt"),
+    *forms.tool_notes("The lamp was lit.", "kdbfqamt")[:-1],
 )
 
 
@@ -32,7 +26,19 @@ def test_every_tag_is_known_wherever_it_stands(tag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[…] he said", "[...]", "[1]", "[sum]", "a […12 of them]", "…12%"]
+    "text",
+    [
+        "[…] he said",
+        "[...]",
+        "[1]",
+        "[sum]",
+        "a […12 of them]",
+        "…12%",
+        "[see #incident]",
+        "[12% shown]",
+        "[shortened]",
+        "[shortened version: #]",
+    ],
 )
 def test_what_people_write_in_brackets_is_no_tag(text: str) -> None:
     assert not looks_folded({"role": "user", "content": text})

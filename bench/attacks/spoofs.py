@@ -14,8 +14,8 @@ from typing import Any
 from attacks.base import Area, Check
 from attacks.reports import talk
 from refold import MemoryStore, compress, retrieve_tool, uncompress
-from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS
 from refold.model.wire import digest
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, excerpt
 
 _TRIES = 100_000
 _VICTIMS = 2_000
@@ -50,7 +50,7 @@ class Town:
 
 
 def _mark(town: Town) -> str:
-    return f"[… #{town.letters(HANDLE_CHARS)}]"
+    return excerpt("", town.random.choice((0, 12)), town.letters(HANDLE_CHARS))
 
 
 def _summary(town: Town) -> str:

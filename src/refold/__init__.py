@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from refold.events import Event
     from refold.model.piece import Piece
+    from refold.notation.legend import legend
     from refold.options import Options, PreservePattern
     from refold.result import (
         BudgetReport,
@@ -105,6 +106,7 @@ _HOMES = {
     "create_escalating_classifier": "refold.compressor",
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
+    "legend": "refold.notation.legend",
     "retrieve_tool": "refold.agent.retrieval",
     "uncompress": "refold.compressor",
 }
@@ -168,6 +170,7 @@ __all__ = [
     "create_escalating_classifier",
     "create_escalating_summarizer",
     "create_summarizer",
+    "legend",
     "retrieve_tool",
     "uncompress",
 ]

@@ -21,6 +21,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.provenance import Chain, Provenance, seal_key, seal_of
 from refold.model.wire import clone_message
+from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
 from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
@@ -167,6 +168,7 @@ class Engine:
         """Start afresh with what is known of texts."""
         return Analyses(
             CountedTexts(self._counter, estimate_tokens),
+            spelling=spelling_of(self.options.profile),
             score_sentences=self.options.entropy_scorer,
             score_mode=self.options.entropy_scorer_mode,
             classify_tokens=self.options.ml_token_classifier,

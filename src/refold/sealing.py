@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from refold.formats import Loader
-from refold.model.handles import anchor_of, show_handle, summary_id_of
-from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS, ID_PREFIX, make_anchor
+from refold.model.handles import anchor_of, summary_id_of
+from refold.model.letters import ID_PREFIX, make_anchor
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import find_anchors
 from refold.model.wire import clone
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, excerpt, put_handle
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
@@ -35,7 +36,9 @@ def anchor_tokens(count: TokenCounter, *, is_kept: bool) -> int:
     """
     least = _KEPT_TOKENS if is_kept else _FIRST_TOKENS
     shown = [letters if is_kept else letters[:ANCHOR_CHARS] for letters in _SAMPLES]
-    extra = max(count(f"[… #{long}]") - count(f"[… #{long[:HANDLE_CHARS]}]") for long in shown)
+    extra = max(
+        count(excerpt("", 0, long)) - count(excerpt("", 0, long[:HANDLE_CHARS])) for long in shown
+    )
     return max(least, extra) if extra > 0 else 0
 
 
@@ -95,12 +98,12 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
     own = anchor_of(fold.sources)
     forms = [short, *([anchor + short] if anchor else []), own, own + short]
     texts = dict(fold.texts)
-    shown = [(k, n) for n, text in texts.items() for k, f in enumerate(forms) if f"#{f}]" in text]
+    shown = [(k, n) for n, text in texts.items() for k, f in enumerate(forms) if ends_in(text, f)]
     now, number = max(shown, default=(0, min(texts)))
     if now and not is_taken:
         return fold
     after = forms[min(now + 1, len(forms) - 1)]
-    texts[number] = show_handle(texts[number], forms[now], after)
+    texts[number] = put_handle(texts[number], forms[now], after)
     outcomes = fold.outcomes
     if len(fold.sources) == 1 and number < len(outcomes[0]):
         row = list(outcomes[0])
@@ -125,9 +128,9 @@ def _anchor_carried(fold: Fold, anchor: str) -> Fold:
     short = own[:HANDLE_CHARS]
     wire: Any = clone(dict(source.wire))
     for holder, name in _texts(wire):
-        if f"#{short}]" in holder[name]:
+        if ends_in(holder[name], short):
             handle = anchor + short if anchor else own
-            holder[name] = show_handle(holder[name], short, handle)
+            holder[name] = put_handle(holder[name], short, handle)
             return kept_fold(_reloaded(source, wire), fold.outcomes[0][0].reason)
     return fold
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from refold.agent.found import ToolText
 from refold.agent.shapes import find_texts
+from refold.notation.notes import annotate, note, summarized_from
+from refold.tokens.estimate import estimate_tokens
 
 FACTS = (
     "The harbour ledger was closed for nine hours on 14 March because pump P-77 failed twice. "
@@ -60,7 +62,7 @@ def well(text: str) -> str:
 
 def shown(text: str) -> str:
     """What stands beside *text* once that model was asked."""
-    return f"[summary: {well(text)}]"
+    return annotate(well(text), note(summarized_from(estimate_tokens(text), "tokens")))
 
 
 class Model:

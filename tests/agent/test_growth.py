@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from refold import MemoryStore, Session, StoreError, uncompress
+from refold.notation.recognize import read_stretch
 from tests.agent.driving import PROSE
 from tests.budget.promise import tokens_of, words
 from tests.conversations import Conversation, spelled
@@ -102,9 +104,13 @@ def test_a_digest_of_digests_has_one_head() -> None:
     for message in said(200):
         session.append(message)
         view = session.view()
-    digests = [m["content"] for m in view if m["content"].startswith("[…")]
+    heads = [re.findall(r"\[[\w ]+ messages[^\]\n]* #[a-z]+\]", m["content"]) for m in view]
+    digests = [m["content"] for m, found in zip(view, heads, strict=True) if found]
     assert digests
-    assert all("[…" not in digest[1:] for digest in digests)
+    assert all(len(found) <= 1 for found in heads)
+    stretch = read_stretch(digests[0])
+    assert stretch is not None
+    assert stretch.messages > 99  # all of them, not only those of the last fold
     assert all("assistant: user:" not in digest for digest in digests)
 
 

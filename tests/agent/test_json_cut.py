@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.agent.deterministic import pack
-from refold.agent.json_cut import note_in_json
+from refold.notation.notes import annotate_json
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -23,7 +23,7 @@ _DATA = st.lists(_VALUES, max_size=3) | st.dictionaries(st.text("a…", max_size
 @given(data=_DATA, indent=st.sampled_from((None, 0, 3)))
 def test_a_note_is_added_and_nothing_is_lost(data: Any, indent: int | None) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=False)
-    noted = json.loads(note_in_json(text, "whole text: #k3f9a2"))
+    noted = json.loads(annotate_json(text, "whole text: #k3f9a2"))
     if isinstance(data, list):
         assert noted == [*data, "[whole text: #k3f9a2]"]
     else:

@@ -144,8 +144,8 @@ def test_a_model_reads_the_original_of_a_record(make: Make, inside: str) -> None
         context_limit=1_600, reserve_output_tokens=0, store=store, landing=1.0, keep_results=None
     )
     shown = window.fit(make(8)).messages
-    clipped = next(text for text in map(json.dumps, shown) if "[truncated" in text)
-    handle = clipped.rpartition("#")[2].partition("]")[0]
+    clipped = next(text for text in map(json.dumps, shown) if "[shortened to its beginning" in text)
+    handle = clipped.partition("beginning #")[2].partition("]")[0]
     answer = retrieve_tool(store, messages=shown).call({"handle": handle})
     assert "[call look {" in answer
     assert FILLER * 8 in answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,7 @@ from refold.agent.json_cut import shorten
 from refold.agent.shelf import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 from refold.model.handles import anchor_of_text
+from refold.notation.amounts import spell_amount
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -65,23 +67,22 @@ def test_a_cut_text_keeps_its_ends_in_order(text: str, max_bytes: int) -> None:
     if size(text) <= max_bytes:
         return
     assert size(short) <= max_bytes
-    before, _, rest = short.rpartition("[… ")
-    mark, _, tail = rest.partition("…]\n")
-    head = before if text.startswith(before) else before.removesuffix("\n")
-    assert text.startswith(head)
-    assert text.endswith(tail)
-    left = text[len(head) : len(text) - len(tail)]
-    assert mark == (
-        f"{left.count(chr(10))} lines, {size(left)} bytes left out; whole result: #k3f9a2b1c4d5 "
+    shown, _, said = short.rpartition("\n")
+    assert re.fullmatch(r"\[shortened from \d+[a-z ]* bytes; whole text: #k3f9a2b1c4d5\]", said)
+    head, mark, tail = re.split(
+        r"\n(… \d+[a-z ]* (?:line|word|character)s? …)\n", shown, maxsplit=1
     )
+    assert text.startswith(head)
+    assert text.rstrip("\n").endswith(tail)
+    assert size(mark) < 48
 
 
 def test_text_is_cut_between_lines() -> None:
     lines = ToolCompressor(max_bytes=1_000).compress(LOG).split("\n")
     kept = [line for line in lines if line in LOG.split("\n")]
-    assert len(kept) == len(lines) - 1
+    assert len(kept) == len(lines) - 2
     assert kept == sorted(kept, key=LOG.split("\n").index)
-    assert (lines[0], lines[-1]) == (LOG.split("\n")[0], LOG.split("\n")[-1])
+    assert (lines[0], lines[-2]) == (LOG.split("\n")[0], LOG.split("\n")[-1])
 
 
 @given(values, sizes)
@@ -117,10 +118,10 @@ def test_marks_say_how_much_is_left_out() -> None:
     short = json.loads(shorten(json.dumps({"rows": list(range(5_000)), "n": 5_000}), 600, "abc"))
     assert short["n"] == 5_000
     (mark,) = [item for item in short["rows"] if isinstance(item, str)]
-    assert mark == f"… {5_000 - len(short['rows']) + 1} more items"
+    assert mark == f"… {spell_amount(5_000 - len(short['rows']) + 1)} more items"
     assert short["rows"][0] == 0
     assert short["rows"][-1] == 4_999
-    assert short["…"].endswith("whole result: #abc")
+    assert short["…"] == "[shortened from 29 thousand bytes; whole text: #abc]"
 
 
 def test_short_lists_stay_whole_beside_a_long_string() -> None:
@@ -267,7 +268,7 @@ def test_a_summary_is_used_if_it_passes_the_gates() -> None:
     summary = "The archive was copied to the vault and nothing else happened there."
     compressor = ToolCompressor(strategy="summarize", summarize=lambda _: summary)
     short = compressor.compress(text)
-    assert short == f"[summary: {summary}]\n[shortened from {size(text)} bytes]"
+    assert short == f"{summary} [summarized from 14 thousand bytes]"
     assert asyncio.run(compressor.acompress(text)) == short
     assert compressor.stats.summarized == 2
     assert compressor.stats.bytes_saved == 2 * (size(text) - size(short))

@@ -190,10 +190,10 @@ class OwnWords:
     ("shown", "counted", "claimed"),
     [
         ("pot 41", 0.0, 0.0),
-        ("[…9% #a1b2c3]\npot 41", 2 / 3, 0.0),
+        ("[12% shown #a1b2c3]\npot 41", 2 / 3, 0.0),
         ("[cce:dup of m1a — 1200 chars | #a1b2c3]", 1.0, 0.0),
         ("pot 42", 1.0, 1.0),
-        ("[…9% #a1b2c3]\npot 42", 1.0, 1.0),
+        ("[12% shown #a1b2c3]\npot 42", 1.0, 1.0),
         ("issue #42 of pot 41", 0.5, 0.5),
     ],
 )

@@ -137,7 +137,10 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
     return find_untouchable(read(messages), Options(**chosen))
 
 
-_HEAD = re.compile(r"\[…(?:\d+%(?: #\w+)?| #\w+)\](?: \d+(?: hundred)? errors? left out)?\n?")
+_HEAD = re.compile(
+    r"\[(?:\d+% shown|shortened|\d+(?: \w+dred)? (?:earlier )?messages?[^\n\]]*?)"
+    r"(?:, \d+(?: hundred)? errors? left out)?(?:; fetch the whole text with)? #\w+\]\n?"
+)
 
 
 def is_cut(text: str) -> bool:
@@ -145,7 +148,7 @@ def is_cut(text: str) -> bool:
     return _HEAD.match(text) is not None
 
 
-_PASSED = re.compile(r"(?m)^…[\d+]+ passed$")
+_PASSED = re.compile(r"(?m)^… \d+(?: hundred| thousand)* passed …$")
 _COUNTED = re.compile(r"… \d+(?: hundred| thousand)* (?:lines|words|characters) …")
 _TIMES = re.compile(r" ×\d+(?: hundred| thousand)*$")
 

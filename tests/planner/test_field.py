@@ -12,6 +12,7 @@ from refold.planner.field import (
     find_candidates,
     open_texts,
     read_texts,
+    shown_in,
     survey_field,
     voice_of,
 )
@@ -40,7 +41,7 @@ def test_every_text_that_a_model_sees_is_listed_once(messages: Conversation) -> 
         for message in loaded
         if message.is_turn
         for number, said in (
-            *((n, part.text) for n, part in enumerate(message.parts)),
+            *((n, shown_in(part.text).body) for n, part in enumerate(message.parts)),
             (CALLS, "\n".join(spell_call(call) for _, call in calls_of(message))),
         )
         if said

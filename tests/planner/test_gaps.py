@@ -47,10 +47,10 @@ def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> 
 
 
 @given(st.sets(st.integers(0, 399), max_size=12))
-def test_in_its_place_a_text_counts_every_gap_of_ten_lines(numbers: set[int]) -> None:
+def test_in_its_place_a_text_counts_every_gap_of_three_lines(numbers: set[int]) -> None:
     shown = join_spans(TEXT, [lines_from(n, n + 1) for n in sorted(numbers)], in_place=True)
-    marks = re.findall(r"(?m)^… (?:(\d\d)|\d hundred) lines …$", shown)
-    gaps = [b - a - 1 for a, b in pairwise([-1, *sorted(numbers), 400]) if b - a > 10]
+    marks = re.findall(r"(?m)^… (?:(\d\d?)|\d hundred) lines …$", shown)
+    gaps = [b - a - 1 for a, b in pairwise([-1, *sorted(numbers), 400]) if b - a > 3]
     if numbers:
         assert [int(mark) for mark in marks if mark] == [gap for gap in gaps if gap < 100]
         assert len(marks) == len(gaps)
@@ -90,8 +90,8 @@ def test_only_in_its_place_a_text_counts_what_is_missing_at_its_ends() -> None:
     assert (
         join_spans(TEXT, middle, in_place=True) == f"… 20 lines …\n{LINES[20]}… 4 hundred lines …"
     )
-    near = [lines_from(3, 395)]
-    assert join_spans(TEXT, near, in_place=True) == "".join(LINES[3:395]).rstrip()
+    near = [lines_from(2, 398)]
+    assert join_spans(TEXT, near, in_place=True) == "".join(LINES[2:398]).rstrip()
 
 
 def test_what_was_said_more_than_once_says_how_often() -> None:

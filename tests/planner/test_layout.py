@@ -157,7 +157,7 @@ def test_a_task_that_is_also_the_last_question_yields_later(rules: int, is_whole
     assert (layout.places[0] is Place.WHOLE) is is_whole
 
 
-@pytest.mark.parametrize(("words", "is_whole"), [(150, True), (290, True), (291, False)])
+@pytest.mark.parametrize(("words", "is_whole"), [(150, True), (289, True), (290, False)])
 def test_the_last_question_yields_only_if_it_cannot_fit(words: int, is_whole: bool) -> None:
     messages: Conversation = [*work(5), {"role": "user", "content": "why " * words}]
     layout = place(messages, 300)

@@ -43,7 +43,7 @@ def _rest(choices: dict[str, Any]) -> dict[str, Any]:
 
 def body_of(shown: str) -> str:
     head, _, body = shown.partition("\n")
-    assert head.startswith("[recoded")
+    assert head.startswith("[reformatted #")
     return body
 
 
@@ -56,7 +56,7 @@ def assert_readable(plan: list[Fold], hidden: frozenset[int] = frozenset()) -> N
             outcome = fold.outcomes[0][number]
             action, reason = outcome.action, outcome.reason
             if reason == "same_read":
-                assert body_of(shown).startswith("[the same as ")
+                assert shown.startswith("[same as the ")
                 assert any(text == part.text for _, text in readable)
             elif reason == "changed_read":
                 diff = body_of(shown)
@@ -114,16 +114,14 @@ def test_an_unchanged_read_refers_to_the_earlier_one() -> None:
     plan = fold_all([*call(1, "read", look, CODE), *call(2, "read", look, CODE)])
     assert plan[1].outcomes[0][0].reason != "same_read"
     assert plan[3].outcomes[0][0].reason == "same_read"
-    assert body_of(plan[3].texts[0]) == (
-        '[the same as the earlier result of read {"path": "a.py"}]'
-    )
+    assert plan[3].texts[0].startswith("[same as the result of read path=a.py above #")
     assert_readable(plan)
 
 
 def test_half_a_call_names_nothing() -> None:
     look = {"path": "a.py", "why": "to see what is in it, " * 8}
     plan = fold_all([*call(1, "read", look, CODE), *call(2, "read", look, CODE)])
-    assert body_of(plan[3].texts[0]) == "[the same as an earlier result]"
+    assert plan[3].texts[0].startswith("[same as the copy above #")
 
 
 def test_a_changed_read_shows_what_has_changed() -> None:

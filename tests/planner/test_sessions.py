@@ -112,11 +112,11 @@ def assert_readable(session: Session, view: Conversation) -> None:
             body = shown.partition("\n")[2]
             if shown == said:
                 readable.append(said)
-            elif body.startswith("[the same as "):
+            elif shown.startswith("[same as the "):
                 assert said in readable, shown
             elif body.startswith("[the earlier read of this file"):
                 assert any(_applies(body, earlier, said) for earlier in readable), shown
-            elif shown.startswith("[recoded"):
+            elif shown.startswith("[reformatted #"):
                 readable.append(said)
 
 
@@ -144,7 +144,7 @@ def test_files_that_are_read_again_and_again_stay_readable(
         assert_whole(session, told, view)
     if profile == "lossless" or budget is None:
         assert any("[the earlier read" in t for m in view for t in texts_of(m))
-        assert any("[the same as the earlier result" in t for m in view for t in texts_of(m))
+        assert any("[same as the result of " in t for m in view for t in texts_of(m))
 
 
 @quick

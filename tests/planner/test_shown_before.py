@@ -41,7 +41,7 @@ def test_another_window_into_the_same_file() -> None:
     shown = folded(talk(turn(1, first), turn(2, second)))
     assert shown[0] == first
     head, body = shown[1].split("\n", 1)
-    assert head.startswith("[recoded #")
+    assert head.startswith("[reformatted #")
     assert body == "\n".join([LINES[20], f"[19 lines {MARK}", *LINES[40:]])
     seen = Shown()
     seen.add(first)

@@ -58,7 +58,7 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
     run = read(wires)
     fold = write_excerpt(run[1], texts_of_run(wires)[1], {0: Pick([(0, len(code) // 4)])})
     head, _, body = fold.texts[0].partition("\n")
-    assert head.startswith("[…2")
+    assert re.match(r"\[2\d% shown #", head)
     assert head.endswith("]")
     assert body.startswith(code[: len(code) // 4])
     assert re.fullmatch(r"\n… \d+ lines …", body.removeprefix(code[: len(code) // 4]))
@@ -68,7 +68,8 @@ def test_an_excerpt_shows_the_spans_and_says_how_much() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "note"), [("", "\n…30+99 passed"), ("test result: FAILED. 130 passed; 1 failed\n", "")]
+    ("end", "note"),
+    [("", "\n… 1 hundred passed …"), ("test result: FAILED. 130 passed; 1 failed\n", "")],
 )
 def test_tests_that_passed_are_counted_where_the_run_does_not(end: str, note: str) -> None:
     passed = "".join(f"test shop::till_{n} ... ok\n" for n in range(130))
@@ -85,9 +86,11 @@ def test_the_head_says_how_many_errors_are_left_out() -> None:
     wires = call(1, "bash", {"command": "make"}, source_code(1))
     shown = [(0, 40)]
     excerpt = write_excerpt(read(wires)[1], texts_of_run(wires)[1], {0: Pick(shown, errors=1)})
-    assert re.match(r"\[… #[a-z]+\] 1 error left out\n", excerpt.texts[0])
+    assert re.match(r"\[shortened, 1 error left out #[a-z]+\]\n", excerpt.texts[0])
     fold = digest(wires, {0: {CALLS: Pick(errors=2)}, 1: {0: Pick(shown, errors=130)}})
-    assert re.match(r"\[… #[a-z]+\] 1 hundred errors left out\n", fold.texts[0])
+    assert re.match(
+        r"\[2 messages, shortened, 1 hundred errors left out #[a-z]+\]\n", fold.texts[0]
+    )
 
 
 def test_an_excerpt_that_would_be_longer_is_not_used() -> None:
@@ -120,7 +123,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
     }
     fold = digest(wires, picks)
     head, *lines = fold.texts[0].split("\n")
-    assert re.fullmatch(r"\[… #[a-z]+\]", head)
+    assert re.fullmatch(r"\[4 messages, shortened #[a-z]+\]", head)
     assert lines[0] == "user: Look…"
     assert lines[1] == "assistant: read_file…"
     assert lines[2].startswith("tool: def step")
@@ -133,7 +136,7 @@ def test_a_digest_names_who_spoke_and_leaves_out_who_says_nothing() -> None:
 def test_a_digest_of_nothing_still_stands_for_its_sources() -> None:
     wires = call(1, "read_file", {"path": "a.py"}, source_code(1))
     fold = digest(wires, {})
-    assert re.fullmatch(r"\[… #[a-z]+\]", fold.texts[0])
+    assert re.fullmatch(r"\[2 messages #[a-z]+\]", fold.texts[0])
     assert len(fold.sources) == 2
 
 

@@ -14,15 +14,7 @@ from hypothesis import strategies as st
 
 from refold import CompressionManager, Session, compress, uncompress
 from refold.lossless import CODECS
-from refold.stages.tags import (
-    duplicate_tag,
-    near_duplicate_tag,
-    part_tag,
-    recoded_tag,
-    summary_tag,
-    superseded_tag,
-    truncated_tag,
-)
+from refold.notation import forms
 from refold.window import ContextWindowManager
 from tests.conversations import Conversation, prose, spelled
 from tests.lossless.test_codecs import cases
@@ -30,22 +22,13 @@ from tests.planner.runs import call
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
 TAGS = (
-    summary_tag(BODY, merged=3, entities=("billing", "30 days"), handle="kdbfqa"),
-    summary_tag(BODY, summary_id="cce_sum_0123456789ab"),
-    duplicate_tag("m3-0a1b2c3d", 512, "kdbfqa"),
-    near_duplicate_tag("m3-0a1b2c3d", 512, 0.93),
-    superseded_tag("m3-0a1b2c3d", "retraction", BODY, "kdbfqa"),
-    truncated_tag(BODY, 9_000, "kdbfqa"),
-    part_tag(BODY, 12, "kdbfqa", errors=3),
-    part_tag(BODY, 4, "kdbfqa"),
-    recoded_tag(BODY, "kdbfqa"),
-    "[cce:image — 640×480 | #kdbfqa]",
-    "[kept: billing; 30 days]",
-    "[the same as the earlier result of read_file]",
+    *forms.plain_marks(BODY, "kdbfqamt"),
+    *forms.tool_notes(BODY, "kdbfqamt"),
+    *forms.classic_tags(BODY, "kdbfqamt"),
     "[the earlier read of this file, changed]",
     "secret-1 <secret-1>",
 )
-GAPS = ("41 …", "…", "3 hundred …", "12 words …", "1 thousand characters …", "failed ×41", " …\n")
+GAPS = (*forms.gap_marks(), "41 …", "3 hundred …")
 HEADS = (
     "rows of status|took:",
     "rows of status|took, the rest as above:",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.notation.gaps import gap, size_of
+from refold.notation.notes import note, shortened_from
 from refold.text.truncate import cut
 
 _HEAD_SHARE: Final = 2 / 3
+_GAP_BYTES: Final = 48
+"""What the mark between beginning and end takes at most, with its line breaks."""
 _CLUSTER: Final = 128
 """More characters than what a reader sees as one can have."""
 
@@ -18,16 +22,12 @@ def size(text: str) -> int:
 
 def head_and_tail(text: str, max_bytes: int, handle: str = "") -> str:
     """Keep the beginning and the end: whole lines, unless they are very long."""
-    room = max_bytes - size(_left_out(text, handle)) - 2
+    said = f"[{note(shortened_from(size(text), 'bytes'), handle)}]"
+    room = max_bytes - size(said) - _GAP_BYTES
     head = _head(text, int(room * _HEAD_SHARE))
     tail = _tail(text[len(head) :], room - size(head))
-    mark = _left_out(text[len(head) : len(text) - len(tail)], handle)
-    return f"{head}{'' if head.endswith(chr(10)) else chr(10)}{mark}\n{tail}"
-
-
-def _left_out(text: str, handle: str) -> str:
-    whole = f"; whole result: #{handle}" if handle else ""
-    return f"[… {text.count(chr(10))} lines, {size(text)} bytes left out{whole} …]"
+    left = size_of(text, len(head), len(text) - len(tail), least_lines=1, least_chars=0)
+    return f"{head.rstrip(chr(10))}\n{gap(left)}\n{tail.rstrip(chr(10))}\n{said}"
 
 
 def _head(text: str, room: int) -> str:
@@ -61,5 +61,6 @@ def _tail(text: str, room: int) -> str:
 def clip(text: str, chars: int) -> str:
     """Keep about *chars* characters of *text*, from both ends, if that is shorter."""
     head, tail = cut(text, chars - chars // 3), text[max(len(text) - chars // 3, 0) :]
-    short = f"{head}… {len(text) - len(head) - len(tail)} chars left out …{tail}"
+    left = size_of(text, len(head), len(text) - len(tail), least_lines=2, least_chars=0)
+    short = f"{head}{gap(left)}{tail}"
     return short if len(text) > chars and len(short) < len(text) else text

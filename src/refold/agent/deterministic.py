@@ -11,6 +11,8 @@ from refold.agent.json_cut import cut_json
 from refold.engine import Engine
 from refold.kinds import KINDS, kind_of
 from refold.lossless import reencode
+from refold.notation.notes import kept_facts
+from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.text.json_text import is_json
 from refold.tokens.counter import TokenCounter
@@ -83,7 +85,7 @@ class DeterministicShortener:
         if len(facts) > _MOST_KEPT:
             return None
         kept = [fact for fact in facts if fact not in short]
-        return f"{short}\n[kept: {'; '.join(kept)}]" if kept else short
+        return short + kept_facts(kept) if kept else short
 
     def _excerpt(self, text: str, share: float) -> str | None:
         """Show the pieces of *text* that say most for this share of its tokens."""
@@ -97,7 +99,8 @@ def is_structured(text: str) -> bool:
 
 
 def _plan_one(engine: Engine, text: str, options: Options) -> str | None:
-    """Return what *engine* makes of one tool result."""
+    """Return what *engine* makes of one tool result, without its mark: the caller has its own."""
     job = engine.begin([{"role": "tool", "content": text, "id": "text"}])
     plan, _ = engine.plan(job.messages, job.analyses, options)
-    return next(iter(plan[0].texts.values()), None)
+    short = next(iter(plan[0].texts.values()), None)
+    return None if short is None else body_of(short)

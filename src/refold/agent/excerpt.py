@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.errors import MessageError, describe
+from refold.notation.gaps import GAP
+from refold.notation.legend import EXAMPLE
 from refold.text.truncate import cut
 from refold.text.view import TextView
 
@@ -41,7 +43,7 @@ def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
     given = given if isinstance(given, Mapping) else {"handle": arguments}
     handle = given.get("handle")
     if not isinstance(handle, str) or not handle.strip():
-        raise MessageError("which original? Give its handle, e.g. #kdbfqamt")
+        raise MessageError(f"which original? Give its handle, e.g. {EXAMPLE}")
     lines = _spelled(given, "lines") or "1-"
     span = _LINES.fullmatch(lines)
     if span is None:
@@ -103,8 +105,8 @@ def search_lines(lines: Sequence[str], wanted: str, first: int) -> tuple[str, in
             shown.append("--")
         start, size = (hits[place], len(needle)) if place in hits else (0, 0)
         left, right = max(start - _AROUND_CHARS, 0), start + size + _AROUND_CHARS
-        text = lines[place][left:right] + ("…" if right < len(lines[place]) else "")
-        shown.append(f"{first + place}{':' if place in hits else '-'} {'…' if left else ''}{text}")
+        text = lines[place][left:right] + (GAP if right < len(lines[place]) else "")
+        shown.append(f"{first + place}{':' if place in hits else '-'} {GAP if left else ''}{text}")
     return "\n".join(shown), len(hits)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from refold.agent.clipping import clip, head_and_tail, size
-from refold.stages.tags import summary_tag
+from refold.notation.gaps import more
+from refold.notation.notes import annotate, free_key, note, shortened_from, summarized_from
 
 _dumps: Final = partial(json.dumps, ensure_ascii=False)
 
@@ -19,9 +20,9 @@ def shorten(text: str, max_bytes: int, handle: str = "") -> str:
     data = _parse(text)
     if data is _NOT_JSON:
         return head_and_tail(text, max_bytes, handle)
-    note = _note("shortened from", size(text), handle)
+    said = note(shortened_from(size(text), "bytes"), handle)
     lossless = _write(data, _Limits(), "", max_bytes)
-    written = (_write(data, limits, note, max_bytes) for limits in _ladder(max_bytes))
+    written = (_write(data, limits, said, max_bytes) for limits in _ladder(max_bytes))
     return lossless or next(short for short in written if short is not None)
 
 
@@ -34,13 +35,9 @@ def cut_json(text: str, max_bytes: int) -> str | None:
     return next((short for short in written if short is not None), None)
 
 
-def _note(what: str, before: int, handle: str) -> str:
-    return f"{what} {before} bytes" + (f"; whole result: #{handle}" if handle else "")
-
-
 def annotate_summary(summary: str, before: int, max_bytes: int, handle: str) -> str:
     """Say of *summary* what it is; return nothing if that is too long."""
-    text = f"{summary_tag(summary)}\n[{_note('shortened from', before, handle)}]"
+    text = annotate(summary, note(summarized_from(before, "bytes"), handle))
     return text if summary and size(text) <= max_bytes else ""
 
 
@@ -112,9 +109,9 @@ def _pieces(value: Any, limits: _Limits, depth: int = 0, note: str = "") -> Iter
     most = (limits.keys if is_object else limits.items) if depth < limits.depth else 0
     left = max(len(value) - most, 0)
     end = len(value) - (most // 3 if left else 0)
-    marks = [f"… {left} more {'keys' if is_object else 'items'}"] if left else []
-    mark = _Mark("; ".join([*marks, *filter(None, [note])]))
-    said = [(_free_key(value), mark) if is_object else mark] if mark else []
+    marks = [more(left, "key" if is_object else "item")] if left else []
+    mark = _Mark("; ".join([*marks, *filter(None, [f"[{note}]" if note else ""])]))
+    said = [(free_key([key for key, _ in value]), mark) if is_object else mark] if mark else []
     comma = ""
     yield "{" if is_object else "["
     for entry in (*value[: end - left], *said, *value[end:]):
@@ -129,19 +126,3 @@ def _atom(value: object, chars: int, note: str) -> str:
     if note:
         text = f"{text} [{note}]"
     return str(value) if isinstance(value, _Number) and text == value else _dumps(text)
-
-
-def _free_key(pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return a key for a mark that the object does not have."""
-    return "…" * (max((len(key) for key, _ in pairs if key.startswith("…")), default=0) + 1)
-
-
-def note_in_json(text: str, note: str) -> str:
-    """Say *note* inside a JSON object or array, so that it stays one."""
-    body, end = text.rstrip()[:-1].rstrip(), text.rstrip()[-1]
-    comma = "" if body in ("{", "[") else ","
-    name = "…"
-    while f'"{name}"' in text:
-        name += "…"
-    key = f'"{name}":' if end == "}" else ""
-    return f'{body}{comma}{key}"[{note}]"{end}'

@@ -27,9 +27,11 @@ from refold.checks import check_choice, check_name, check_whole
 from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
 from refold.model.handles import own_part
-from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS, ID_PREFIX, make_anchor
+from refold.model.letters import ID_PREFIX, make_anchor
 from refold.model.provenance import LINK_PREFIX, Provenance
 from refold.model.wire import digest, spell
+from refold.notation.legend import legend
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.restore import Trust, find_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
@@ -41,11 +43,8 @@ _HANDLE: Final = re.compile(rf"#((?:{ID_PREFIX})?[0-9a-z]{{6,36}})\b")
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
-    "Fetch the original text behind a shortened message or tool result. Shortened texts carry a "
-    "handle such as #kdbfqamt; […12% #kdbfqamt] shows 12 percent of its original, [… #kdbfqamt] "
-    "less than 10 percent or nothing. In it, a line '41 …' stands for 41 lines left out, '…' for a "
-    "few, and '×41' follows an error that 41 lines tell, numbers aside. Give a line range or a "
-    "search text to get only a part."
+    "Fetch the whole text behind a shortened message or tool result by its handle. "
+    f"{legend()} Give a line range or a search text to get only a part."
 )
 
 
@@ -170,7 +169,7 @@ class _Originals:
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
-                ids = ", ".join(f"#{_anchor(fold)}" for fold in folds)
+                ids = ", ".join(show_handle(_anchor(fold)) for fold in folds)
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
             asked = replace(ask, handle=name)
             if folds:
@@ -225,7 +224,7 @@ class _Originals:
         return select(f"original {shorten_line(ask.handle)}: {what}, {say_size(text)}", text, ask)
 
     def _unknown(self, handle: str) -> str:
-        tags = [f"#{handle[:HANDLE_CHARS]}" for handle in self._folds]
+        tags = [show_handle(handle[:HANDLE_CHARS]) for handle in self._folds]
         names = [*(str(key).replace(TEXT_PREFIX, "#") for key in self._known), *tags]  # as seen
         known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
         seen = handle[: HANDLE_CHARS + 1] if handle.startswith("#") else handle[:100]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from refold.engine import scoped
 from refold.errors import StoreError
 from refold.model.handles import anchor_of_text
-from refold.model.letters import ANCHOR_CHARS, HANDLE_CHARS
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.stores.base import Store
 
 TEXT_PREFIX: Final = "refold:text:"
@@ -67,7 +67,9 @@ class Shelf:
         if len(handle) < ANCHOR_CHARS and self._store.get([key]).get(key) != _entry(text):
             with self._lock:
                 self._given.pop(anchor_of_text(text), None)
-            raise StoreError(f"the handle #{handle} was given to another text meanwhile")
+            raise StoreError(
+                f"the handle {show_handle(handle)} was given to another text meanwhile"
+            )
         return handle
 
 

@@ -9,14 +9,14 @@ from typing import Final
 
 from refold.agent.candidates import Candidate, describe
 from refold.agent.deterministic import DeterministicShortener, is_structured, say_shorter
-from refold.agent.json_cut import note_in_json
 from refold.agent.leash import Capped, count_attempts
 from refold.agent.manager_report import By, Status
 from refold.agent.shelf import Shelf
 from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
 from refold.model.ask import Questions
-from refold.stages.tags import summary_tag
+from refold.notation.notes import annotate, annotate_json, note, shortened_from, summarized_from
+from refold.notation.recognize import is_marked, unmarked
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
 from refold.tokens.counter import TokenCounter
@@ -100,7 +100,7 @@ class Shortener:
     def _pack(self, candidate: Candidate) -> str | None:
         """Say the same in fewer tokens, if that saves enough; nothing is lost."""
         text = candidate.found.text
-        packed = say_shorter(text, self._count)
+        packed = None if is_marked(text) else say_shorter(text, self._count)
         if packed is not None and (self._shelf is not None or not is_json(packed)):
             packed = self._annotate(text, packed)
         return packed if packed is not None and self._saves(candidate, packed) else None
@@ -146,7 +146,8 @@ class Shortener:
             if tally.failures:
                 return replace(outcome, status="failed")
             return replace(outcome, status="rejected") if gates & _USELESS else outcome
-        short = self._annotate(candidate.found.text, summary_tag(answer))
+        said = summarized_from(candidate.tokens, "tokens")
+        short = self._annotate(candidate.found.text, answer, said)
         if not self._saves(candidate, short):
             return replace(outcome, reason=f"{outcome.reason}; it saves too little".lstrip("; "))
         return replace(outcome, status="compressed", short=short, by="model")
@@ -171,19 +172,12 @@ class Shortener:
     def _fold(self, candidate: Candidate) -> str | None:
         """Shorten with the engine's own means, and say how much is left out."""
         text = candidate.found.text
-        short = self._deterministic.shorten(text, is_tight=candidate.target is not None)
+        short = self._deterministic.shorten(unmarked(text), is_tight=candidate.target is not None)
         if short is None:
             return None
-        return self._annotate(text, short, f"shortened from {candidate.tokens} tokens")
+        return self._annotate(text, short, shortened_from(candidate.tokens, "tokens"))
 
-    def _annotate(self, text: str, short: str, note: str = "") -> str:
+    def _annotate(self, text: str, short: str, words: str = "") -> str:
         """Add what a reader has to know: how much is left out, and how to get it."""
-        notes = [note] if note else []
-        if self._shelf is not None:
-            notes.append(f"whole text: #{self._shelf.handle_of(text)}")
-        if not notes:
-            return short
-        said = "; ".join(notes)
-        if is_json(short):
-            return note_in_json(short, said)
-        return f"{short}{chr(10) if chr(10) in short else ' '}[{said}]"
+        said = note(words, "" if self._shelf is None else self._shelf.handle_of(text))
+        return annotate_json(short, said) if said and is_json(short) else annotate(short, said)

@@ -139,7 +139,10 @@ class _Ladder:
         """Roll up the oldest stretch, block by block, until what is left and a summary fit."""
         if self._fits():
             return
-        stub = self._tokens.fold(smallest_roll(self._messages)) + _HANDLE_SLACK
+        stub = (
+            self._tokens.fold(smallest_roll(self._messages, self._analyses.spelling))
+            + _HANDLE_SLACK
+        )
         room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
         rest = sum(unit.cost for unit in self._units)
         stretches: list[list[Unit]] = []
@@ -201,7 +204,7 @@ class _Ladder:
             elif number not in written:
                 written.add(number)
                 sources = _sources(rolled[number])
-                stub = self._tokens.fold(smallest_roll(sources))
+                stub = self._tokens.fold(smallest_roll(sources, self._analyses.spelling))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
                 yield roll_up(sources, stub + share, self._analyses)
 

@@ -10,8 +10,11 @@ from refold.formats import KNOWN_ROLES
 from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
+from refold.notation.classic import Said
+from refold.notation.gaps import GAP
+from refold.notation.recognize import read_summary, said_in
+from refold.notation.spelling import Spelling, Summary
 from refold.stages import Analyses
-from refold.stages.tags import Said, read_summary, summary_tag
 from refold.strategies.prose import JOINT, Score, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
 
@@ -23,21 +26,20 @@ _MIN_ASKING: Final = 60
 """Tokens of room from which it is worth asking a model."""
 
 
-def smallest_roll(sources: Sequence[Message]) -> Fold:
+def smallest_roll(sources: Sequence[Message], spelling: Spelling) -> Fold:
     """Fold *sources* into a message that only says how many there were."""
-    turns = _turns(sources)
-    noun = "message" if turns == 1 else "messages"
-    return _fold(sources, summary_tag(f"{turns} {noun}", handle=tag_handle_of(sources)))
+    return _fold(sources, spelling.only_count(_turns(sources), tag_handle_of(sources, spelling)))
 
 
 def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
-    tokens = analyses.tokens
+    tokens, spelling = analyses.tokens, analyses.spelling
     is_news = any(_read(message).messages == 1 for message in sources)
     asked = transcript(sources) if is_news and room >= _MIN_ASKING else ""
     written = analyses.written(asked) if asked else None
     if written is not None:
-        tag = summary_tag(written, merged=_turns(sources), handle=tag_handle_of(sources))
+        said = Summary(written, _turns(sources))
+        tag = spelling.summary(said, tag_handle_of(sources, spelling))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
             analyses.note_use(tag, asked)
             return _fold(sources, tag)
@@ -47,12 +49,13 @@ def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
     for _ in range(_MAX_TRIES):
         if chars < _MIN_CHARS:
             break
-        tag = _tag(sources, stretch, entities, chars)
+        said = _summarize(sources, stretch, entities, chars)
+        tag = spelling.summary(said, tag_handle_of(sources, spelling))
         cost = tokens(tag) + MESSAGE_OVERHEAD
         if cost <= room:
             return _fold(sources, tag)
         chars = int(0.95 * chars * room / cost)
-    return smallest_roll(sources)
+    return smallest_roll(sources, spelling)
 
 
 def _turns(sources: Sequence[Message]) -> int:
@@ -61,10 +64,8 @@ def _turns(sources: Sequence[Message]) -> int:
 
 
 def _read(message: Message) -> Said:
-    """Return what *message* says if it is a summary of ours, and else that it stands for itself."""
-    said = None
-    if message.is_stand_in and len(message.parts) == 1:
-        said = read_summary(message.parts[0].text)
+    """Return what *message* says if it reads like a summary; else that it stands for itself."""
+    said = read_summary(message.parts[0].text) if len(message.parts) == 1 else None
     return said or Said("", 1)
 
 
@@ -79,7 +80,7 @@ def _spoken(message: Message) -> Iterator[str]:
     if said.messages > 1:
         yield said.body or f"{said.messages} messages"
         return
-    yield from (f"{message.role}: {part.text}" for part in message.parts)
+    yield from (f"{message.role}: {said_in(part.text)}" for part in message.parts)
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ def _read_stretch(sources: Sequence[Message], analyses: Analyses) -> _Stretch:
                 stretch.add(role, analyses.units(sentence))
         elif said.messages == 1:
             for part in message.parts:
-                stretch.add(message.role, analyses.units(part.text))
+                stretch.add(message.role, analyses.units(said_in(part.text)))
     return stretch
 
 
@@ -132,11 +133,13 @@ def _names_in(message: Message, analyses: Analyses) -> Iterable[str]:
     said = _read(message)
     if said.messages > 1:
         return (*said.entities, *analyses.entities(said.body))
-    return (name for part in message.parts for name in analyses.entities(part.text))
+    return (name for part in message.parts for name in analyses.entities(said_in(part.text)))
 
 
-def _tag(sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str], chars: int) -> str:
-    """Spell a summary of about *chars* characters that says who said what."""
+def _summarize(
+    sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str], chars: int
+) -> Summary:
+    """Make a summary of about *chars* characters that says who said what."""
     pieces: list[str] = []
     speaker = ""
     for place in pack_units(Units(stretch.texts, stretch.scores, stretch.paragraphs), chars):
@@ -152,9 +155,7 @@ def _tag(sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str],
         if len(entity) + 2 <= left and entity not in body:
             named.append(entity)
             left -= len(entity) + 2
-    return summary_tag(
-        body or "…", merged=_turns(sources), entities=named, handle=tag_handle_of(sources)
-    )
+    return Summary(body or GAP, _turns(sources), named)
 
 
 def _fold(sources: Sequence[Message], tag: str) -> Fold:

@@ -23,6 +23,7 @@ from refold.gates import (
 )
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source
+from refold.notation.notes import kept_facts
 from refold.text.facts import find_quotes
 
 __all__ = ["GATES", "Gate", "Refusal", "Source", "check", "repair", "values_in"]
@@ -70,7 +71,7 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
         if not refusals or not all(r.missing and not r.is_false for r in refusals):
             return None
         missing += (fact for refusal in refusals for fact in refusal.missing)
-        completed = f"{answer.rstrip()}\n[kept: {'; '.join(_widest(missing))}]"
+        completed = answer.rstrip() + kept_facts(_widest(missing))
         refusals = check(source, completed)
         if not refusals:
             return completed

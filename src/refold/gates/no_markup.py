@@ -6,16 +6,8 @@ import re
 from typing import Final
 
 from refold.gates.base import Gate, Refusal, Source
+from refold.notation.recognize import IMITATION, KEPT_LINE
 
-_OURS: Final = re.compile(
-    r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|recoded\b|…[^\]\n]{0,40}#|whole (?:text|"
-    r"result):|"
-    r"shortened from|summary of \d)|\| ?entities:|\(\d{1,9} messages merged\)|\| #[a-z]{6,40}\]",
-    re.IGNORECASE,
-)
-"""How stand-ins are written: nobody but refold writes like that."""
-_KEPT: Final = re.compile(r"\n\[kept: [^\n]*\]\Z")
-"""The last line of a repair, which is ours; what it says is checked like the rest."""
 _MARKUP: Final = re.compile(
     r"(?<![\w<])</?[A-Za-z][\w:-]{0,40}(?:\s[^<>\n]{0,200})?/?>|<!--|<!\[CDATA\[|<\?xml|<!DOCTYPE"
     r"|`{3,}|~{3,}|!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,400}\)|\x1b\[|&(?:[a-z]{2,8}|#x?[0-9a-f]{1,6});"
@@ -27,8 +19,8 @@ emphasis are how people write summaries."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    body = _KEPT.sub("", answer)
-    ours = _OURS.search(body)
+    body = KEPT_LINE.sub("", answer)  # the last line of a repair is ours
+    ours = IMITATION.search(body)
     if ours is not None:
         return _refuse(f"it imitates a stand-in: {ours[0]!r}")
     for found in _MARKUP.finditer(body):

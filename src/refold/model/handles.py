@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refold.model.letters import (
-    ANCHOR_CHARS,
-    HANDLE_CHARS,
-    ID_PREFIX,
-    make_anchor,
-    make_summary_id,
-)
+from refold.model.letters import ID_PREFIX, make_anchor, make_summary_id
 from refold.model.message import Message
 from refold.model.wire import text_digest
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS
+from refold.notation.spelling import Spelling
 
 
 def own_part(handle: str) -> str:
@@ -51,13 +47,14 @@ def handle_of(sources: Sequence[Message]) -> str:
     return summary_id_of(sources)[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
 
 
-def tag_handle_of(sources: Sequence[Message]) -> str:
-    """Return the handle that a tag shows; none where the words of tags are laid down.
+def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
+    """Return the handle that a stand-in shows; none where the words of tags are laid down.
 
     A message that cannot carry provenance is found by its words, so two that read the same would
     have the same handle for the model that reads them.
     """
-    return "" if sources[0].has_envelope else handle_of(sources)
+    is_shown = spelling.shows_handles or not sources[0].has_envelope
+    return handle_of(sources) if is_shown else ""
 
 
 def anchor_of(sources: Sequence[Message]) -> str:
@@ -67,13 +64,6 @@ def anchor_of(sources: Sequence[Message]) -> str:
 
 def _names(sources: Sequence[Message]) -> tuple[list[str], list[str]]:
     return [original_key(message) for message in sources], [message.digest for message in sources]
-
-
-def show_handle(text: str, short: str, handle: str) -> str:
-    """Show *handle* in a text of a stand-in, in the place of the *short* one if there is any."""
-    if f"#{short}" in text:
-        return text.replace(f"#{short}", f"#{handle}", 1)
-    return f"{text.removesuffix(']')} | #{handle}]"
 
 
 def original_key(message: Message) -> str:

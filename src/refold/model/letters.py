@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final
 
+from refold.notation.marks import ANCHOR_CHARS
+
 ID_PREFIX = "cce_sum_"
-HANDLE_CHARS: Final = 8
-ANCHOR_CHARS: Final = 28
-"""The fewest letters that make 128 bits."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
 """Two letters at once. Letters only: nobody takes an id of ours for a number of theirs."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.model.provenance import METADATA_KEY, Provenance, has_tag, read_provenance
+from refold.model.provenance import METADATA_KEY, Provenance, read_provenance
 from refold.model.wire import Path, Wire
 from refold.model.wire import digest as digest_of
 from refold.native import mypyc_attr
+from refold.notation.recognize import has_tag
 
 
 @mypyc_attr(acyclic=True)

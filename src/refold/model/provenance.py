@@ -6,15 +6,15 @@ found by its place in the chain of all stand-ins of its conversation.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from refold.model.letters import ANCHOR_CHARS, make_summary_id
+from refold.model.letters import make_summary_id
 from refold.model.wire import digest, digest_unordered, spell
 from refold.native import mypyc_attr
+from refold.notation.recognize import find_anchor_letters, has_tag
 
 METADATA_KEY = "metadata"
 PROVENANCE_KEY = "_cce_original"
@@ -22,15 +22,6 @@ PROVENANCE_KEY = "_cce_original"
 
 LINK_PREFIX = "refold:link:"
 _STAND_IN: Final = "stand_in"
-_TAGS: Final = ("[summary", "[cce:", "[truncated", "[recoded", "[…", "whole text: #")
-TAG: Final = re.compile(
-    r"\[(?:summary|cce:|truncated|recoded|…(?:[0-9]{1,2}%| #))|whole text: #[a-z]{8}"
-)
-"""What every text of a stand-in has in it: a cheap test before any look-up.
-
-An ellipsis in brackets alone is what people write in quotations.
-"""
-_ANCHOR: Final = re.compile(r"(?:\||…|%|recoded) #([a-z]{28,36})\]")
 _NEIGHBOURS: Final = 3
 """How many stand-ins before another one count for its key. All of them would be safe as well, but
 then a summary that grows in front of a long view would give everything behind it another key, at
@@ -162,11 +153,6 @@ def _text_of(wire: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) and not has_calls else spell(wire)
 
 
-def has_tag(text: str) -> bool:
-    """Tell whether *text* may be one of a stand-in."""
-    return any(tag in text for tag in _TAGS) and TAG.search(text) is not None
-
-
 def stand_in_digest(wire: Mapping[str, Any]) -> str:
     """Name a stand-in by what it says, without what programs may write beside it."""
     said = {name: value for name, value in wire.items() if name not in _BESIDE}
@@ -230,7 +216,7 @@ class Chain:
 
 def find_anchors(wire: Mapping[str, Any]) -> list[str]:
     """Return the anchors that a message shows."""
-    return [letters[:ANCHOR_CHARS] for letters in _ANCHOR.findall(_text_of(wire))]
+    return find_anchor_letters(_text_of(wire))
 
 
 def seal_of(

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from refold.model.failure import is_failure, is_failure_text
 from refold.model.message import Message
+from refold.notation.gaps import GAP
 from refold.planner.file_calls import effects_of
 
 _SHORT: Final = 120
@@ -120,7 +121,7 @@ def _begin(said: str) -> str:
     line = said.lstrip().split("\n", 1)[0]
     if len(line) > _SHORT:
         line = line[:_SHORT].rsplit(" ", 1)[0]
-    return f"{line} …"
+    return f"{line} {GAP}"
 
 
 def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
@@ -155,7 +156,7 @@ def _spell(value: object) -> str:
     try:
         return str(value)
     except ValueError:  # more digits than Python spells
-        return "…"
+        return GAP
 
 
 def may_change(call: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from refold.kinds import Grade, kind_of
 from refold.model.message import Message
+from refold.notation.recognize import Shown, read_shown
 from refold.planner.calls import find_failed, spell_calls
 from refold.planner.choose import Candidates
 from refold.planner.gaps import ONCE
@@ -18,7 +19,6 @@ from refold.planner.pieces import cut_text
 from refold.planner.survey import Listener, Survey, Voice
 from refold.planner.typed import is_typed_text
 from refold.planner.worth import Turn
-from refold.stages.tags import Shown, read_part
 from refold.tokens.base import CountedTexts
 
 CALLS: Final = -1
@@ -120,11 +120,9 @@ def calls_of(message: Message) -> Iterator[tuple[str, str]]:
         yield from zip(message.calls, message.opaque[-len(message.calls) :], strict=False)
 
 
-def shown_in(message: Message, text: str) -> Shown:
-    """Return what *text* says, without the mark of a digest that *message* may be."""
-    fold = message.provenance
-    digest = read_part(text) if fold is not None and len(fold.ids) > 1 else None
-    return digest or Shown(text, len(text))
+def shown_in(text: str) -> Shown:
+    """Return what *text* says, without the marks that it has if it is a stand-in."""
+    return read_shown(text) or Shown(text, len(text))
 
 
 def read_texts(
@@ -141,7 +139,7 @@ def read_texts(
         calls.update(own)
         may_be_typed = message.role == "user"
         for number, part in enumerate(message.parts):
-            text = recoded.get((message.index, number)) or shown_in(message, part.text).body
+            text = recoded.get((message.index, number)) or shown_in(part.text).body
             if text:
                 tool, _, arguments = calls.get(part.call_id or "", "").partition(" ")
                 kind = kind_of(text, tool, arguments)

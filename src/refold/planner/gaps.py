@@ -6,17 +6,16 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from refold.stages.tags import spell_amount
+from refold.notation.gaps import GAP, gap, said_times, size_of
 
 Span = tuple[int, int]
-GAP: Final = "…"
 IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
-_MANY_LINES: Final = 10
+_MANY_LINES: Final = 3
 _MANY_CHARS: Final = 2_000
-"""From here on a gap is counted, which takes one or two tokens more than a bare mark."""
-_CHARS_A_WORD: Final = 20
-"""Where words are longer than this, there are hardly any blanks, and characters are counted."""
+"""From here on a gap is counted, which takes about four tokens more than a bare mark. On 32
+recorded runs at 50, 30 and 15 % of the tokens all gaps take 1.3, 1.3 and .8 % of a view; they would
+take .7, .8 and .6 % if only those of ten lines were counted."""
 ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
@@ -36,7 +35,7 @@ def join_spans(
         if start > end and (shown or in_place):
             _mark_gap(shown, _size(text, end, start))
         if stop in times:
-            shown.append(f"{text[start:stop].rstrip()} ×{spell_amount(times[stop])}\n")
+            shown.append(f"{text[start:stop].rstrip()}{said_times(times[stop])}\n")
         else:
             shown.append(text[start:stop])
         end = stop
@@ -53,23 +52,14 @@ def _mark_gap(shown: list[str], size: str) -> None:
     if shown:
         shown[-1] = shown[-1].rstrip()
     if size:
-        shown.append(f"\n{GAP} {size} {GAP}\n" if shown else f"{GAP} {size} {GAP}\n")
+        shown.append(f"\n{gap(size)}\n" if shown else f"{gap(size)}\n")
     elif shown:
         shown.append(f"{GAP}\n" if shown[-1][-1:] >= IDEOGRAPHS else f" {GAP}\n")
 
 
 def _size(text: str, start: int, end: int) -> str:
-    """Say how many lines `text[start:end]` leaves out, or how many words; nothing if it is few."""
-    lines = text.count("\n", start, end)
-    if lines >= _MANY_LINES:
-        return f"{spell_amount(lines)} lines"
-    chars = end - start
-    if chars < _MANY_CHARS:
-        return ""
-    words = len(text[start:end].split())
-    if _CHARS_A_WORD * words >= chars:
-        return f"{spell_amount(words)} words"
-    return f"{spell_amount(chars)} characters"
+    """Say how much `text[start:end]` leaves out; nothing if it is little."""
+    return size_of(text, start, end, least_lines=_MANY_LINES, least_chars=_MANY_CHARS)
 
 
 def _goes_on(text: str, end: int) -> bool:

@@ -16,13 +16,13 @@ from typing import Final
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.model.message import Message
+from refold.notation.marks import Stretch, digest
 from refold.planner.typed import reads_like_words
-from refold.stages.tags import part_tag
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
 STUB_TOKENS: Final = 12
 """About what the mark of an excerpt costs; a text that costs less is shown whole."""
-_BARE_DIGEST: Final = part_tag("", 0, "qxzjvk")
+_BARE_DIGEST: Final = digest("", Stretch(99), "qxzjvkwq")
 """A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""

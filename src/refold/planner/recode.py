@@ -19,14 +19,15 @@ from refold.lossless.shown import Shown
 from refold.model.handles import handle_of
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
+from refold.notation.marks import reformatted, same_result
+from refold.notation.recognize import is_marked
+from refold.planner.calls import spell_call
 from refold.planner.field import calls_of
 from refold.planner.layout import Key
-from refold.stages.tags import recoded_tag
 from refold.tokens.base import CountedTexts
 
-_MAX_CALL: Final = 100
-"""Calls longer than this are not repeated to name their result."""
 _MIN_REREAD: Final = 200
+_COPY: Final = "same_read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,13 @@ class Recoded:
     """A text said otherwise, and how."""
 
     text: str
+    """The same in other words; of a copy, the call that returned it first."""
     why: str
+
+    def marked(self, handle: str) -> str:
+        """Return the text with the mark that it is shown with."""
+        is_copy = self.why == _COPY
+        return same_result(self.text, handle) if is_copy else reformatted(self.text, handle)
 
 
 def recode(
@@ -72,7 +79,7 @@ def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[t
         if message.index in whole or not message.is_turn:
             continue
         for number, part in enumerate(message.parts):
-            if message.is_result(part):
+            if message.is_result(part) and not is_marked(part.text):
                 yield (message.index, number), part.text
 
 
@@ -137,10 +144,10 @@ def _fold(
         best, why = part.text, "nothing_to_gain"
         key = (message.index, number)
         ways = [rereads.get(key), recoded.get(key)]
-        if shown is not None and message.is_result(part):
+        if shown is not None and message.is_result(part) and not is_marked(part.text):
             ways.append(_without_shown(part, recoded.get(key), shown))
         for made in filter(None, ways):
-            text = recoded_tag(made.text, handle_of([message]))
+            text = made.marked(handle_of([message]))
             if tokens(text) < tokens(best) and len(text) < len(best):
                 best, why = text, made.why
         if best is not part.text:
@@ -199,12 +206,13 @@ def _find_rereads(
     for message in messages:
         calls.update(calls_of(message))
         for number, part in enumerate(message.parts):
-            if not message.is_result(part) or len(part.text) < _MIN_REREAD:
+            is_long = message.is_result(part) and len(part.text) >= _MIN_REREAD
+            if not is_long or is_marked(part.text):
                 continue
             call = calls.get(part.call_id or "", "")
             same, earlier = seen.get(part.text), by_call.get(call)
             if message.index not in whole and same is not None:
-                yield (message.index, number), Recoded(_reference(same), "same_read")
+                yield (message.index, number), Recoded(_name_call(same), _COPY)
                 continue
             if message.index not in whole and call and earlier is not None:
                 diff = changes(part.text, earlier)
@@ -216,8 +224,7 @@ def _find_rereads(
                 by_call[call] = part.text
 
 
-def _reference(call: str) -> str:
-    """Refer to an earlier result by its call, which a model can see; never by half of one."""
-    if not call or len(call) > _MAX_CALL or "\n" in call:
-        return "[the same as an earlier result]"
-    return f"[the same as the earlier result of {call}]"
+def _name_call(call: str) -> str:
+    """Return the words by which a model knows an earlier call; none if they are many."""
+    name = spell_call(call) if call else ""
+    return "" if "\n" in name else name

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from refold.kinds import test_run
-from refold.lossless.line_index import spell_count
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
+from refold.notation.amounts import spell_amount
+from refold.notation.gaps import gap
+from refold.notation.marks import Stretch, digest, excerpt
+from refold.notation.recognize import read_stretch
 from refold.planner.field import CALLS, Text, shown_in
-from refold.planner.gaps import GAP, IDEOGRAPHS, Span, join_spans
+from refold.planner.gaps import IDEOGRAPHS, Span, join_spans
 from refold.planner.layout import STUB_TOKENS
-from refold.stages.tags import part_tag
 
 
 class Pick(NamedTuple):
@@ -36,7 +38,7 @@ def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:
         return shown
     known = sum(test_run.count_passed(text.text[start:stop]) for start, stop in spans)
     passed = test_run.count_passed(text.text) - known
-    return f"{shown}\n{GAP}{spell_count(passed)} passed" if passed > 0 else shown
+    return f"{shown}\n{gap(f'{spell_amount(passed)} passed')}" if passed > 0 else shown
 
 
 def share_shown(shown: int, whole: int) -> int:
@@ -50,10 +52,9 @@ def _chars(spans: Iterable[Span]) -> int:
 
 def _whole(text: Text) -> int:
     """Return how many characters *text* had before anything of it was left out."""
-    if text.part == CALLS or text.message.provenance is None:
+    if text.part == CALLS:
         return len(text.text)
-    original = text.message.parts[text.part].text
-    return max(len(text.text), shown_in(text.message, original).whole)
+    return max(len(text.text), shown_in(text.message.parts[text.part].text).whole)
 
 
 def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
@@ -71,7 +72,7 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
             continue
         spans, errors = chosen.get(number, NO_PICK)
         percent = share_shown(_chars(spans), _whole(text))
-        tag = part_tag(_show(text, spans, in_place=True), percent, handle, errors)
+        tag = excerpt(_show(text, spans, in_place=True), percent, handle, errors)
         if len(tag) < len(part.text):
             shown[number] = tag
             why = f"excerpt:{_kind_words(text)},{percent}%"
@@ -128,16 +129,36 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    fold = message.provenance
-    role = message.role if fold is None or len(fold.ids) == 1 else ""
+    role = message.role if _inner_stretch(message) is None else ""
     return Line(role, body, shown, whole, errors, outcome)
+
+
+def _inner_stretch(message: Message) -> Stretch | None:
+    """Return what *message* stands for if it reads like a digest: then it says itself who spoke."""
+    return read_stretch(message.parts[0].text) if len(message.parts) == 1 else None
+
+
+def _stretch_of(sources: Sequence[Message]) -> Stretch:
+    """Count what a digest of *sources* stands for, with what the digests among them stand for."""
+    messages = typed = calls = 0
+    for source in sources:
+        if source.is_turn:
+            found = _inner_stretch(source) or _lone(source)
+            messages += found.messages
+            typed += found.typed
+            calls += found.calls
+    return Stretch(messages, typed, calls)
+
+
+def _lone(message: Message) -> Stretch:
+    is_typed = message.role == "user" and not message.is_tool_result
+    return Stretch(1, int(is_typed), len(message.calls))
 
 
 def write_digest(sources: Sequence[Message], lines: Sequence[Line]) -> Fold:
     """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
     said = [(line.role, line.body) for line in lines if line.shown]
-    percent = share_shown(sum(line.shown for line in lines), sum(line.whole for line in lines))
     errors = sum(line.errors for line in lines)
-    tag = part_tag(_dialogue(said), percent, handle_of(sources), errors)
+    tag = digest(_dialogue(said), _stretch_of(sources), handle_of(sources), errors)
     rows = tuple((line.outcome,) for line in lines)
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=rows, is_rolled=True)

@@ -9,6 +9,7 @@ from refold.detectors import Findings, detect_hard, soft_texts
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
+from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
@@ -36,6 +37,7 @@ class Analyses:
         self,
         tokens: CountedTexts,
         *,
+        spelling: Spelling = CLASSIC,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -44,6 +46,8 @@ class Analyses:
         keeps_sentences: bool = True,
     ) -> None:
         self.tokens = tokens
+        self.spelling = spelling
+        """How what stands in for texts is spelled."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens

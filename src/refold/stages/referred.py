@@ -8,9 +8,9 @@ from typing import Final
 
 from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
+from refold.notation.classic import REFERENCE
 from refold.stages.base import Setting
 from refold.stages.dedup import TARGET_REASON
-from refold.stages.tags import REFERENCE
 
 _DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
 """Index and content; the index is another one once messages before it were folded into one."""

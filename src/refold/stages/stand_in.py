@@ -10,17 +10,11 @@ from refold.model.depth import Depth
 from refold.model.draft import Draft
 from refold.model.handles import summary_id_of, tag_handle_of
 from refold.model.message import Message
-from refold.model.provenance import TAG
 from refold.model.segment import Segment
 from refold.native import mypyc_attr
+from refold.notation.recognize import TAG, unmarked
+from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.stages.base import Setting
-from refold.stages.tags import (
-    duplicate_tag,
-    near_duplicate_tag,
-    summary_tag,
-    superseded_tag,
-    truncated_tag,
-)
 from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
@@ -49,6 +43,7 @@ class StandIns:
         self._draft = draft
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
+        self._spelling = setting.analyses.spelling
         self._helped_at = setting.options.depth if setting.analyses.has_help else None
         """The depth at which others may say what stands in for a text."""
         self._shows_ids: bool = setting.options.embed_summary_id
@@ -84,8 +79,12 @@ class StandIns:
                 return StandIn(text, "compressed", decision.reason)
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
-        """Summarize one or more texts, or return nothing if that would not be shorter."""
-        joined = "\n\n".join(texts)
+        """Summarize one or more texts, or return nothing if that would not be shorter.
+
+        Of what reads like a stand-in only what it shows counts: nothing nests.
+        """
+        said_by = [unmarked(text) for text in texts]
+        joined = "\n\n".join(said_by)
         budget = char_budget(_chars(texts), depth)
         if len(texts) == 1 and is_structured(joined):
             return self._tagged(summarize_structured(joined, budget), texts, sources)
@@ -94,16 +93,14 @@ class StandIns:
             if tag is not None:
                 self._note(tag, joined, given)
                 return tag
-        said = self._analyses.summary(texts, budget)
+        said = self._analyses.summary(said_by, budget)
         return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
 
     def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
-        summary_id, handle = self._id(sources), tag_handle_of(sources)
+        summary_id, handle = self._id(sources), self._handle(sources)
         for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
-            tag = summary_tag(
-                body, merged=len(texts), entities=entities, summary_id=summary_id, handle=handle
-            )
+            tag = self._spelling.summary(Summary(body, len(texts), entities, summary_id), handle)
             if self.is_shorter(tag, texts):
                 return tag
         return None
@@ -149,7 +146,8 @@ class StandIns:
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""
-        tag = truncated_tag(cut(text, chars), len(text), tag_handle_of([message]))
+        shown = Beginning(cut(unmarked(text), chars), len(text))
+        tag = self._spelling.beginning(shown, self._handle([message]))
         return tag if self.is_shorter(tag, [text]) else None
 
     def is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
@@ -172,41 +170,54 @@ class StandIns:
 
     def _refer(self, segment: Segment, refer: Refer) -> str:
         target = self._draft.segments[refer.to]
-        handle = tag_handle_of([segment.message])
+        handle = self._handle([segment.message])
+        is_below = target.message.index > segment.message.index
+        copy = Copy(target.id, len(segment.text), is_below)
         if refer.similarity is None:
             # An id derived from a message with one text already says which text it was.
             is_told = "id" not in target.message.wire and len(target.message.parts) == 1
-            return duplicate_tag(target.id, len(segment.text), "" if is_told else handle)
-        tag = near_duplicate_tag(target.id, len(segment.text), refer.similarity, handle)
-        # What differs may be all that matters: the changed lines stay readable.
-        return "\n".join((tag, *lines_missing_from(segment.text, target.text)))
+            shows_id = is_told and not self._spelling.shows_handles
+            return self._spelling.copy(copy, "" if shows_id else handle)
+        missing = lines_missing_from(segment.text, target.text)
+        near = copy._replace(similarity=refer.similarity, lines=tuple(missing))
+        return self._spelling.copy(near, handle)
 
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
-        by = self._draft.segments[action.by].id
+        by = self._draft.segments[action.by]
         text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
-        handle = tag_handle_of([segment.message])
-        tags = [superseded_tag(by, action.signal, said, handle) for said in (text, "")]
+        handle = self._handle([segment.message])
+        is_below = by.message.index > segment.message.index
+        tags = [
+            self._spelling.correction(Correction(by.id, action.signal, is_below, said), handle)
+            for said in (text, "")
+        ]
         if depth == self._helped_at:
             self._note(tags[0], segment.text, text)
         return tags
 
     def _around_code(self, segment: Segment, depth: Depth) -> str:
         sources = [segment.message]
-        summary_id, handle = self._id(sources), tag_handle_of(sources)
+        summary_id, handle = self._id(sources), self._handle(sources)
 
         given: dict[str, str] = {}
 
         def make_tag(prose: str, budget: int) -> str:
             for body in self._given(prose, depth):
-                tag = summary_tag(body, summary_id=summary_id, handle=handle)
+                tag = self._spelling.beside_code(Summary(body, summary_id=summary_id), handle)
                 if len(tag) < len(prose):
                     given[tag] = prose if body == self._analyses.written(prose) else ""
                     return tag
-            return summary_tag(self._extract(prose, budget), summary_id=summary_id, handle=handle)
+            said = Summary(self._extract(prose, budget), summary_id=summary_id)
+            return self._spelling.beside_code(said, handle)
 
-        short = shorten_around_code(segment.text, depth, make_tag)
+        shown = shorten_around_code(unmarked(segment.text), depth, make_tag)
+        short = self._spelling.around_code(shown, handle)
         self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
         return short
+
+    def _handle(self, sources: Sequence[Message]) -> str:
+        """Return the handle to show, if any."""
+        return tag_handle_of(sources, self._spelling)
 
     def _id(self, sources: Sequence[Message]) -> str:
         """Return the id to write into the tag: none unless asked for."""

@@ -13,8 +13,9 @@ from typing import Final
 from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold
+from refold.notation.recognize import read_summary, said_in
+from refold.notation.spelling import Summary
 from refold.stages import Analyses
-from refold.stages.tags import read_summary, summary_tag
 from refold.text.facts import extract_facts, find_values
 from refold.text.redaction import hide_secrets
 from refold.tokens.counter import TokenCounter
@@ -47,9 +48,7 @@ HANDOVER_PROMPT: Final = "\n".join(
 )
 """What a model is told when summaries are to be hand-overs."""
 
-_HEADING: Final = re.compile(
-    rf"^(?:\[summary: )?\W{{0,8}}({'|'.join(SECTIONS)})\W{{0,4}}$", re.M | re.I
-)
+_HEADING: Final = re.compile(rf"^\W{{0,8}}({'|'.join(SECTIONS)})\W{{0,4}}$", re.M | re.I)
 _MUST: Final = re.compile(
     r"\b(?:must|never|always|only|don't|do not|may not|should not|at most|at least|required)\b",
     re.IGNORECASE,
@@ -74,7 +73,9 @@ _MAX_LINE_CHARS: Final = 240
 
 
 def is_handover(text: str) -> bool:
-    """Tell whether *text* has at least two of the sections."""
+    """Tell whether *text*, or what it summarizes, has at least two of the sections."""
+    said = read_summary(text)
+    text = said.body if said is not None else text
     return len({found[1].lower() for found in _HEADING.finditer(text)}) > 1
 
 
@@ -85,12 +86,13 @@ def as_handover(fold: Fold, analyses: Analyses) -> Fold:
     notes = _Notes()
     for message in fold.sources:
         notes.add(message, analyses)
-    sources = fold.sources
-    frame = summary_tag("", merged=len(sources), handle=tag_handle_of(sources))
+    sources, spelling = fold.sources, analyses.spelling
+    handle = tag_handle_of(sources, spelling)
+    frame = spelling.summary(Summary("", len(sources)), handle)
     room = analyses.tokens(fold.texts[0]) - analyses.tokens(frame)
     while room > 0:
         text = notes.write(room, analyses.tokens)
-        tag = summary_tag(text, merged=len(sources), handle=tag_handle_of(sources))
+        tag = spelling.summary(Summary(text, len(sources)), handle)
         if analyses.tokens(tag) <= analyses.tokens(fold.texts[0]):
             return Fold(sources=sources, texts={0: tag}, outcomes=fold.outcomes, is_rolled=True)
         room = room * 3 // 4
@@ -112,8 +114,8 @@ class _Notes:
                 self._take_over(earlier.body)
                 continue
             if not message.is_result(part):
-                self._add_sentences(message.role, analyses.units(part.text).texts)
-            self._add_facts(part.text)
+                self._add_sentences(message.role, analyses.units(said_in(part.text)).texts)
+            self._add_facts(said_in(part.text))
 
     def _take_over(self, handover: str) -> None:
         """Go on with the lines of an earlier hand-over, each in its section."""

@@ -77,7 +77,7 @@ def test_w06_json_is_packed_before_anything_is_lost() -> None:
     packed = json.loads(results(result.messages)[0])
     note = packed.pop("…")
     assert packed == data
-    assert re.fullmatch(r"\[cce:packed \| #\w+\]", note)
+    assert re.fullmatch(r"\[reformatted #\w+\]", note)
     assert restored(result) == messages
 
 
@@ -91,7 +91,13 @@ def test_w06_other_results_are_recoded_and_come_back() -> None:
     assert result.fits
     assert result.steps == ("lossless",)
     shown = results(result.messages)
-    assert [text.startswith("[recoded #") for text in shown] == [True, True, False, False, False]
+    assert [text.startswith("[reformatted #") for text in shown] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert shown[0].endswith("\n299\tcrate 299")
     assert restored(result) == messages
     again = fit(result.messages, limit, counter=len)
@@ -114,10 +120,10 @@ def test_w06_the_oldest_results_are_cleared_until_it_fits_and_can_be_fetched() -
     assert result.fits
     assert result.steps == ("clear_results",)
     shown = results(result.messages)
-    cleared = [text.startswith(f"[cce:cleared — {len(rows(0))} chars: row") for text in shown]
+    cleared = [text.startswith("[result left out: ") for text in shown]
     assert cleared == [True, True] + [False] * 6
     assert "row0-0 row0-1" in shown[0]
-    handle = shown[0].rpartition("#")[2].strip("]")
+    handle = shown[0].partition(" #")[2].partition("]")[0]
     tool = retrieve_tool(store, messages=result.messages)
     assert rows(0) in tool.call({"handle": handle})
     assert restored(result) == uncompress(result.messages, store).messages == messages
@@ -129,7 +135,7 @@ def test_w06_the_newest_results_are_kept() -> None:
     messages = loop(8)
     for keep in (5, 7):
         result = fit(messages, cost(messages) - 300, keep_results=keep)
-        raw = [not text.startswith("[cce:") for text in results(result.messages)]
+        raw = [not text.startswith("[result left out") for text in results(result.messages)]
         assert raw[-keep:] == [True] * keep
     kept = fit(messages, cost(messages) - 300, keep_results=8)
     never = fit(messages, cost(messages) - 300, keep_results=None)
@@ -172,7 +178,7 @@ def test_w06_a_summary_is_made_of_results_and_not_of_what_stands_for_them() -> N
     result = fit(messages, 1_400, summarizer=summarizer)
     assert result.fits
     assert told
-    assert not any("[cce:" in text for text in told)
+    assert not any("left out" in text for text in told)
     assert "clear_results" not in result.steps
     assert restored(result) == messages
 
@@ -198,7 +204,9 @@ def test_w06_long_arguments_of_old_calls_are_clipped_to_valid_json() -> None:
     first = json.loads(calls[0])
     assert types_of(first) == types_of(LONG)
     assert {**first, "text": ""} == {**LONG, "text": ""}
-    assert re.fullmatch(r"\[truncated — 1200 chars: x = 1\n.* \| #\w+\]", first["text"], re.DOTALL)
+    assert re.fullmatch(
+        r"\[shortened to its beginning #\w+\]\nx = 1\n.* …", first["text"], re.DOTALL
+    )
     assert calls[-1] == json.dumps(LONG)
     assert restored(result) == messages
     assert_valid(_OPENAI, result.messages)
@@ -241,7 +249,7 @@ def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
     assert landed.steps == ("evict_media", "clear_results", "clip_arguments")
     first = landed.messages[1]["content"][0]["input"]
     assert types_of(first) == types_of(LONG)
-    assert first["text"].startswith("[truncated — 1200 chars: ")
+    assert first["text"].startswith("[shortened to its beginning #")
     assert restored(landed) == messages
     assert_valid(_ANTHROPIC, landed.messages)
 
@@ -281,7 +289,7 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
     text, stub = result.messages[2]["content"]
     assert text == seen["content"][0]
     assert stub["type"] == "text"
-    assert re.fullmatch(rf"\[cce:image — {re.escape(said)} \| #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[image left out: {re.escape(said)} #\w+\]", stub["text"])
     assert result.messages[-1] == newest
     assert restored(result) == messages
 
@@ -289,18 +297,18 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ({"type": "input_image", "image_url": PIXELS}, "image — image/png, 900 bytes"),
+        ({"type": "input_image", "image_url": PIXELS}, "image left out: image/png, 900 bytes"),
         (
             {"type": "input_audio", "input_audio": {"data": "AAAA" * 300, "format": "wav"}},
-            "audio — wav, 900 bytes",
+            "audio left out: wav, 900 bytes",
         ),
         (
             {"type": "file", "file": {"filename": "plan.pdf", "file_data": "AAAA" * 300}},
-            "file — plan.pdf, 900 bytes",
+            "file left out: plan.pdf, 900 bytes",
         ),
         (
             {"type": "input_file", "file_url": "https://x.test/plan.pdf"},
-            "file — https://x.test/plan.pdf",
+            "file left out: https://x.test/plan.pdf",
         ),
     ],
 )
@@ -309,7 +317,7 @@ def test_c23_old_recordings_and_files_do_too(part: Any, said: str) -> None:
     result = fit(messages, cost(messages) - 500)
     assert result.steps == ("evict_media",)
     [stub] = result.messages[2]["content"]
-    assert re.fullmatch(rf"\[cce:{re.escape(said)} \| #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[{re.escape(said)} #\w+\]", stub["text"])
     assert restored(result) == messages
 
 
@@ -330,7 +338,7 @@ def test_messages_with_ids_carry_where_they_come_from() -> None:
     result = fit(messages, cost(messages) - 1_100 - 3 * 350 - 300)
     assert result.fits
     assert {"evict_media", "clear_results", "clip_arguments"} <= set(result.steps)
-    assert " | #" in result.messages[2]["content"][0]["text"]  # a model can fetch it
+    assert " #" in result.messages[2]["content"][0]["text"]  # a model can fetch it
     assert restored(result) == messages
 
 

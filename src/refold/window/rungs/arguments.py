@@ -11,7 +11,7 @@ from refold.formats import turn_of
 from refold.formats.base import has_type
 from refold.model.message import Message
 from refold.model.wire import clone, spell
-from refold.stages.tags import truncated_tag
+from refold.notation.marks import beginning
 from refold.text.json_text import is_json
 from refold.text.truncate import cut
 from refold.window.rungs.base import Rung
@@ -84,7 +84,7 @@ def _clip_json(text: str, handle: str) -> str:
         if found[1] or len(spelled) <= _MAX_CHARS:
             return spelled
         value = json.loads(spelled, strict=False)
-        tag = truncated_tag(cut(value, _SHOWN_CHARS), len(value), handle)
+        tag = beginning(cut(value, _SHOWN_CHARS), handle)
         short = json.dumps(tag, ensure_ascii=spelled.isascii())
         return short if len(short) < len(spelled) else spelled
 

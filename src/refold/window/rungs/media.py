@@ -8,6 +8,7 @@ from typing import Any, Final
 from refold.formats import turn_of
 from refold.model.message import Message
 from refold.model.wire import clone
+from refold.notation.marks import media
 from refold.text.truncate import cut
 from refold.window.rungs.base import Rung
 
@@ -45,8 +46,7 @@ def _blocks(content: object) -> list[dict[str, Any]]:
 
 
 def _stub(block: Mapping[str, Any], kind: str, handle: str) -> dict[str, Any]:
-    end = f" | #{handle}]" if handle else "]"
-    text = f"[cce:{_KINDS[kind]} — {_describe(block, kind)}{end}"
+    text = media(_KINDS[kind], _describe(block, kind), handle)
     rest = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
     is_item = kind in ("input_image", "input_file")  # of the Responses API
     return {"type": "input_text" if is_item else "text", "text": text, **rest}

@@ -7,6 +7,9 @@ from typing import Any, Final
 from refold.model.failure import is_failure_text
 from refold.model.message import Message, Part
 from refold.model.wire import clone_with
+from refold.notation.gaps import size_of
+from refold.notation.marks import cleared
+from refold.notation.recognize import unmarked
 from refold.text.truncate import cut
 from refold.window.rungs.base import Rung
 
@@ -27,10 +30,9 @@ def _goes(message: Message, part: Part) -> bool:
 
 
 def _line(text: str, handle: str) -> str:
-    lines, start = text.count("\n") + 1, " ".join(cut(text, 2 * _SHOWN_CHARS).split())
-    size = f"{lines} lines, {len(text)} chars" if lines > 1 else f"{len(text)} chars"
-    end = f" | #{handle}]" if handle else "]"
-    return f"[cce:cleared — {size}: {cut(start, _SHOWN_CHARS)} …{end}"
+    start = " ".join(cut(unmarked(text), 2 * _SHOWN_CHARS).split())
+    size = size_of(text, 0, len(text), least_lines=2, least_chars=0)
+    return cleared(cut(start, _SHOWN_CHARS), size, handle)
 
 
 RUNG: Final = Rung(name="clear_results", rewrite=clear_results, is_of_results=True)

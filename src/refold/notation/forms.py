@@ -1,0 +1,77 @@
+"""One of each: every stand-in that refold writes, around the same words.
+
+What is folded may itself be a view, or quote one. Tests and benches build such texts from these,
+so that a new form is tried as soon as it is here.
+"""
+
+from __future__ import annotations
+
+from refold.notation import classic, gaps, marks, notes
+
+_LONG: int = 60
+"""How often words are said in a digest that opens with a sentence."""
+
+
+def plain_marks(body: str, handle: str) -> list[str]:
+    """Return every mark of the profiles that write plain words."""
+    stretch = marks.Stretch(24, 3, 11)
+    return [
+        *(marks.excerpt(body, percent, handle) for percent in (0, 9, 12, 99)),
+        marks.excerpt(body, 12, handle, errors=3),
+        marks.digest("", stretch, handle),
+        marks.digest(body, stretch, handle),
+        marks.digest(body, marks.Stretch(1), handle, errors=1),
+        marks.digest(f"{body}\n" * _LONG, stretch, handle, errors=2),
+        marks.summary(body, handle=handle),
+        marks.summary(body, merged=3, entities=("billing", "30 days"), handle=handle),
+        marks.beginning(body, handle),
+        marks.reformatted(body, handle),
+        marks.same_result("read_file path=a.py", handle),
+        marks.same_result("", handle),
+        marks.same_text(is_below=True, handle=handle),
+        marks.similar_text([body], is_below=False, handle=handle),
+        marks.corrected(body, is_below=True, handle=handle),
+        marks.cleared(body, "37 lines", handle),
+        marks.media("image", "image/png, 3000 bytes", handle),
+    ]
+
+
+def tool_notes(body: str, handle: str) -> list[str]:
+    """Return every note that stands behind the result of a tool, or inside its JSON."""
+    said = notes.note(notes.shortened_from(1_100, "tokens"), handle)
+    return [
+        notes.annotate(body, said),
+        notes.annotate(f"{body}\n{body}", notes.note(notes.summarized_from(80, "bytes"), handle)),
+        notes.annotate(body, notes.note("", handle)),
+        notes.annotate_json('{"status": "open"}', said),
+        notes.annotate_json('["open"]', said),
+        notes.mark_json('{"status": "open"}', handle),
+        f"{body}{notes.kept_facts(('billing', '30 days'))}",
+    ]
+
+
+def classic_tags(body: str, handle: str) -> list[str]:
+    """Return every tag of the contract, with a handle."""
+    return [
+        classic.summary_tag(body, handle=handle),
+        classic.summary_tag(body, merged=3, entities=("billing", "30 days"), handle=handle),
+        classic.summary_tag(body, summary_id="cce_sum_kdbfqamtqxzj"),
+        classic.count_tag(24, handle),
+        classic.duplicate_tag("m3-0a1b2c3d", 512, handle),
+        classic.near_duplicate_tag("m3-0a1b2c3d", 512, 0.93, handle),
+        classic.superseded_tag("m3-0a1b2c3d", "retraction", body, handle),
+        classic.superseded_tag("m3-0a1b2c3d", "retraction", handle=handle),
+        classic.truncated_tag(body, 9_000, handle),
+    ]
+
+
+def gap_marks() -> list[str]:
+    """Return every way to say that something is left out between pieces."""
+    sizes = ("1 line", "37 lines", "3 hundred lines", "24 hundred words", "30 thousand characters")
+    return [
+        gaps.GAP,
+        f" {gaps.GAP}\n",
+        *map(gaps.gap, sizes),
+        gaps.more(5, "item"),
+        f"error: gone{gaps.said_times(41)}",
+    ]

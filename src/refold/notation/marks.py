@@ -1,0 +1,158 @@
+"""Marks: plain words in brackets that say what stands in for what, and a handle to fetch the whole.
+
+    [12% shown #kdbfqamt]                           above the pieces that are shown of a text
+    [24 messages, shortened #kdbfqamt]              above those of a stretch of messages
+    [reformatted #kdbfqamt]                         above the same data in fewer tokens
+    [same as the result of read_file a.py above #kdbfqamt]
+    … [shortened from 11 hundred tokens; whole text: #kdbfqamt]   behind the result of a tool
+
+A message has one mark: every one costs about ten tokens of what could be shown instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from refold.notation.amounts import count_things, spell_amount
+from refold.notation.gaps import GAP
+
+HANDLE_CHARS: Final = 8
+ANCHOR_CHARS: Final = 28
+"""The fewest letters that make 128 bits."""
+_TENTH: Final = 10
+"""Percent; a mark that tells no share shows less."""
+_LONG_CHARS: Final = 2_000
+"""A digest of so many characters, about 500 tokens, says in a whole sentence what it is: that costs
+about 15 tokens more than the short form. Handles and wordy marks together cost .01 to .03 of what a
+judging model foresees at 15 % of the tokens, so nothing shorter does."""
+NAMED: Final = "Also named: "
+_ENDS: Final = str.maketrans({"[": "(", "]": ")", "\n": " ", "#": " "})
+"""What would end a mark, or begin a handle."""
+_MAX_NAME: Final = 100
+"""Calls longer than this are not repeated to name what they returned."""
+
+
+class Stretch(NamedTuple):
+    """What a digest stands for."""
+
+    messages: int
+    typed: int = 0
+    """How many of them a user wrote."""
+    calls: int = 0
+    """How many tools were called in them."""
+
+
+def show_handle(handle: str) -> str:
+    """Spell a handle as it is shown."""
+    return f"#{handle}"
+
+
+def ends_in(text: str, handle: str) -> bool:
+    """Tell whether a mark or tag in *text* shows exactly this handle."""
+    return f"#{handle}]" in text
+
+
+def put_handle(text: str, short: str, handle: str) -> str:
+    """Show *handle* in a text of a stand-in, in the place of the *short* one if there is any."""
+    if f"#{short}" in text:
+        return text.replace(f"#{short}", f"#{handle}", 1)
+    return f"{text.removesuffix(']')} | #{handle}]"
+
+
+def mark(words: str, handle: str = "") -> str:
+    """Put *words* into a mark."""
+    return f"[{words} #{handle}]" if handle else f"[{words}]"
+
+
+def head(words: str, handle: str, body: str) -> str:
+    """Put a mark above *body*; nothing may end in a line break, which some providers refuse."""
+    return f"{mark(words, handle)}\n{body}" if body else mark(words, handle)
+
+
+def excerpt(body: str, percent: int, handle: str = "", errors: int = 0) -> str:
+    """Spell a text of which only so much is shown: `[12% shown #handle]`.
+
+    Less than a tenth is next to nothing, and told without a figure: `[shortened #handle]`.
+    """
+    words = f"{percent}% shown" if percent >= _TENTH else "shortened"
+    return head(f"{words}{_errors(errors)}", handle, body)
+
+
+def digest(body: str, stretch: Stretch, handle: str = "", errors: int = 0) -> str:
+    """Spell a stretch of messages: a part of it below its mark, or only `[24 messages #handle]`.
+
+    A long one opens with a sentence that says of what it is, and how to get it back.
+    """
+    messages = count_things(stretch.messages, "message")
+    if len(body) < _LONG_CHARS:
+        words = f"{messages}, shortened" if body else messages
+        return head(f"{words}{_errors(errors)}", handle, body)
+    kinds = [f"{spell_amount(stretch.typed)} by the user"] if stretch.typed else []
+    kinds += [f"with {count_things(stretch.calls, 'call')}"] if stretch.calls else []
+    of = f" ({', '.join(kinds)})" if kinds else ""
+    words = f"{messages.replace(' message', ' earlier message')}{of}, shortened{_errors(errors)}"
+    return head(f"{words}; fetch the whole text with" if handle else words, handle, body)
+
+
+def _errors(count: int) -> str:
+    """Say how many errors are shown nowhere."""
+    return f", {count_things(count, 'error')} left out" if count else ""
+
+
+def summary(text: str, *, merged: int = 1, entities: Sequence[str] = (), handle: str = "") -> str:
+    """Spell what one message or several say in short, and what else they name."""
+    words = f"{count_things(merged, 'message')}, shortened" if merged > 1 else "shortened"
+    names = f"\n{NAMED}{', '.join(entities)}" if entities else ""
+    return head(words, handle, f"{text}{names}")
+
+
+def beginning(text: str, handle: str = "") -> str:
+    """Spell a text of which only the beginning is shown."""
+    return head("shortened to its beginning", handle, f"{text} {GAP}")
+
+
+def reformatted(body: str, handle: str = "") -> str:
+    """Spell a text that says the same in fewer tokens."""
+    return head("reformatted", handle, body)
+
+
+def same_result(call: str, handle: str = "") -> str:
+    """Refer to what an earlier call returned: by the call, which a model can see, never by half."""
+    is_name = call and len(call) <= _MAX_NAME and call == _plain(call)
+    return mark(f"same as the {f'result of {call}' if is_name else 'copy'} above", handle)
+
+
+def same_text(*, is_below: bool, handle: str = "") -> str:
+    """Refer to the copy of a text that stays readable."""
+    return mark(f"same as the copy {_where(is_below)}", handle)
+
+
+def similar_text(lines: Sequence[str], *, is_below: bool, handle: str = "") -> str:
+    """Refer to a text that is nearly the same, and show the lines that it lacks."""
+    words = f"same as the copy {_where(is_below)}"
+    return head(f"{words} but for these lines" if lines else words, handle, "\n".join(lines))
+
+
+def corrected(text: str, *, is_below: bool, handle: str = "") -> str:
+    """Spell a statement that was corrected, with or without what it said."""
+    return head(f"corrected {_where(is_below)}", handle, text)
+
+
+def cleared(start: str, size: str, handle: str = "") -> str:
+    """Spell the result of a tool of which only a few words are left."""
+    return head(f"result left out: {size}", handle, f"{start} {GAP}")
+
+
+def media(kind: str, what: str, handle: str = "") -> str:
+    """Spell a picture, a recording or a file that is left out."""
+    return mark(f"{kind} left out: {_plain(what)}", handle)
+
+
+def _where(is_below: bool) -> str:
+    return "below" if is_below else "above"
+
+
+def _plain(words: str) -> str:
+    """Take out of foreign words what would end a mark."""
+    return words.translate(_ENDS)

@@ -1,0 +1,74 @@
+"""Notes: what is said behind, or inside, the short form of a single result of a tool.
+
+    [shortened from 11 hundred tokens; whole text: #kdbfqamt]
+
+They stand at the end, so that JSON stays JSON and a program that reads the beginning finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from refold.notation.amounts import spell_amount
+from refold.notation.gaps import GAP
+from refold.notation.marks import reformatted
+
+_KEPT: Final = "[kept: "
+
+
+def shortened_from(amount: int, unit: str) -> str:
+    """Say how long a text was of which pieces are shown."""
+    return f"shortened from {spell_amount(amount)} {unit}"
+
+
+def summarized_from(amount: int, unit: str) -> str:
+    """Say how long a text was that a model has summarized."""
+    return f"summarized from {spell_amount(amount)} {unit}"
+
+
+def note(words: str, handle: str = "") -> str:
+    """Say *words* and how to get the whole, as far as there is anything to say."""
+    return "; ".join([*([words] if words else []), *([f"whole text: #{handle}"] if handle else [])])
+
+
+def annotate(text: str, said: str) -> str:
+    """Put a note behind *text*: on a line of its own if it has several."""
+    if not said:
+        return text
+    return f"{text}{chr(10) if chr(10) in text else ' '}[{said}]"
+
+
+def annotate_json(text: str, said: str) -> str:
+    """Say a note inside a JSON object or array, so that it stays one."""
+    return _add_to_json(text, f"[{said}]")
+
+
+def mark_json(text: str, handle: str) -> str:
+    """Say inside a JSON object or array that it is written otherwise than it was."""
+    return _add_to_json(text, reformatted("", handle))
+
+
+def _add_to_json(text: str, said: str) -> str:
+    body, end = text.rstrip()[:-1].rstrip(), text.rstrip()[-1]
+    comma = "" if body in ("{", "[") else ","
+    key = f'"{_free_name(text)}":' if end == "}" else ""
+    return f'{body}{comma}{key}"{said}"{end}'
+
+
+def _free_name(text: str) -> str:
+    """Return a name that no key in *text* has."""
+    name = GAP
+    while f'"{name}"' in text:
+        name += GAP
+    return name
+
+
+def free_key(keys: Sequence[str]) -> str:
+    """Return a key for a note that an object with these *keys* does not have."""
+    return GAP * (max((len(key) for key in keys if key.startswith(GAP)), default=0) + 1)
+
+
+def kept_facts(facts: Sequence[str]) -> str:
+    """Spell facts that a short form would have lost, word for word, as its last line."""
+    return f"\n{_KEPT}{'; '.join(facts)}]"

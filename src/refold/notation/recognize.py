@@ -1,0 +1,176 @@
+"""Recognize stand-ins by what they say, and read back what they show.
+
+What only reads like a stand-in protects nothing and brings nothing back: links and seals do that
+(`model.provenance`). Here it is only told how to look them up, and what to leave out when a view
+is folded again, so that no mark ever stands inside another one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from refold.notation.amounts import AMOUNT, read_amount
+from refold.notation.classic import Said, read_other_tag, read_summary_tag
+from refold.notation.gaps import GAP, without_gaps
+from refold.notation.marks import ANCHOR_CHARS, NAMED, Stretch
+
+_HANDLE: Final = r"[a-z]{6,36}"
+_MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
+_WORDS: Final = (
+    rf"(?:(?:[0-9]{{1,2}}+% shown|shortened|reformatted|same as the |corrected (?:above|below)"
+    rf"|(?:result|image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
+)
+_MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
+_NOTE: Final = re.compile(
+    rf"\[(?:(?:shortened|summarized) from {AMOUNT} (?:tokens|bytes))?+(?:; )?+"
+    rf"(?:whole text: #{_HANDLE})?+\]"
+)
+_JSON_NOTE: Final = re.compile(
+    rf'(?:(?<=[{{\[])|,)(?:"{GAP}++":)?+"((?:{GAP} {AMOUNT} more (?:key|item)s?; )?+'
+    rf'(?:{_NOTE.pattern}|{_MARK.pattern}))"(?=[}}\]]\Z)'
+)
+_MAX_NOTE: Final = 160
+"""How far from its end a text may have a note."""
+TAG: Final = re.compile(
+    rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])|whole text: #[a-z]{{8}}"
+)
+"""What every text of a stand-in has in it: a cheap test before any look-up.
+
+People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
+"""
+_CLASSIC: Final = ("[summary", "[cce:", "[truncated")
+_HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
+_ANCHOR: Final = re.compile(rf"(?<!:) #([a-z]{{{ANCHOR_CHARS},36}})\]")
+_KINDS: Final = re.compile(
+    rf"\((?:({AMOUNT}) by the user)?+(?:, )?+(?:with ({AMOUNT}) calls?+)?+\)"
+)
+_SHARE: Final = re.compile(r"\[([0-9]{1,2})% shown")
+_UNKNOWN_SHARE: Final = 5
+"""Percent, where a mark tells none: it is less than a tenth."""
+IMITATION: Final = re.compile(
+    r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|reformatted\b|whole text:|shortened\b"
+    r"|summarized from|summary of \d|[0-9]{1,2}% shown|same as the |corrected (?:above|below)\b"
+    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| #)|(?:result|image|audio|file) left out\b)"
+    r"|\| ?entities:|\(\d{1,9} messages merged\)|#[a-z]{6,40}\]",
+    re.IGNORECASE,
+)
+"""How stand-ins are written, whole or not: a model that writes like that imitates one."""
+KEPT_LINE: Final = re.compile(r"\n\[kept: [^\n]*\]\Z")
+
+
+class Shown(NamedTuple):
+    """What a stand-in shows, read back."""
+
+    body: str
+    """Without its marks, and without the gaps that have a line of their own."""
+    whole: int
+    """About how many characters there were."""
+
+
+def has_tag(text: str) -> bool:
+    """Tell whether *text* may be one of a stand-in."""
+    may_be = any(tag in text for tag in _CLASSIC) or _HANDLE_END.search(text) is not None
+    return may_be and TAG.search(text) is not None
+
+
+def is_marked(text: str) -> bool:
+    """Tell whether *text* is as a stand-in shows it: below a mark, or with a note at its end."""
+    return read_shown(text) is not None
+
+
+def find_anchor_letters(text: str) -> list[str]:
+    """Return the anchors that are shown in *text*; those of notes are none."""
+    return [letters[:ANCHOR_CHARS] for letters in _ANCHOR.findall(text)]
+
+
+def read_shown(text: str) -> Shown | None:
+    """Return what is shown below a mark, in a tag, or before a note; `None` if there is none."""
+    if text.startswith("["):
+        head = _MARK.match(text)
+        if head is not None:
+            body = without_gaps(text[head.end() :].removeprefix("\n"))
+            share = _SHARE.match(text)
+            percent = int(share[1]) if share else _UNKNOWN_SHARE
+            return Shown(body, 100 * len(body) // max(1, percent))
+        said = read_summary_tag(text)
+        if said is not None:
+            return Shown(said.body, len(text))
+        other = read_other_tag(text)
+        if other is not None:
+            return Shown(other, len(text))
+    return _read_noted(text)
+
+
+def _read_noted(text: str) -> Shown | None:
+    """Read back a text with a note at its end."""
+    if not text.endswith("]") and not text.endswith("}"):
+        return None
+    tail = max(0, len(text) - _MAX_NOTE)
+    place = text.rfind("[", tail)
+    note = _NOTE.fullmatch(text, place) if place >= 0 else None
+    if note is not None and len(note[0]) > 2:
+        return Shown(without_gaps(text[:place].rstrip()), len(text))
+    inside = _JSON_NOTE.search(text, tail)
+    if inside is not None and len(inside[1]) > 2:
+        return Shown(text[: inside.start()] + text[inside.end() :], len(text))
+    return None
+
+
+def body_of(text: str) -> str:
+    """Return what a stand-in that was just made says, gaps and all, but without its mark."""
+    head = _MARK.match(text)
+    if head is not None:
+        return text[head.end() :].removeprefix("\n")
+    said = read_summary_tag(text)
+    if said is None:
+        return text
+    return f"{said.body}\n{NAMED}{', '.join(said.entities)}" if said.entities else said.body
+
+
+def said_in(text: str) -> str:
+    """Return what *text* says without the marks that it has as a stand-in, if it is one."""
+    shown = read_shown(text)
+    return text if shown is None else shown.body
+
+
+def unmarked(text: str) -> str:
+    """Return the same, but the marks of a stand-in that shows nothing else."""
+    return said_in(text) or text
+
+
+def read_stretch(text: str) -> Stretch | None:
+    """Return for which messages a digest or a merged summary stands; `None` if it is none."""
+    head = _MARK.match(text)
+    if head is not None:
+        found = re.match(rf"\[{_MESSAGES}", text)
+        if found is None:
+            return None
+        kinds = _KINDS.search(text, 0, head.end())
+        typed, calls = kinds.groups() if kinds else (None, None)
+        return Stretch(
+            read_amount(found[1]),
+            read_amount(typed) if typed else 0,
+            read_amount(calls) if calls else 0,
+        )
+    said = read_summary_tag(text)
+    return Stretch(said.messages) if said is not None and said.messages > 1 else None
+
+
+def read_summary(text: str) -> Said | None:
+    """Return what a summary says, in tags or below a mark; `None` if *text* is none."""
+    said = read_summary_tag(text)
+    if said is not None:
+        return said
+    head = _MARK.match(text)
+    if head is None:
+        return None
+    body, _, names = text[head.end() :].removeprefix("\n").rpartition(f"\n{NAMED}")
+    if "\n" in names or not body:
+        body, names = text[head.end() :].removeprefix("\n"), ""
+    stretch = read_stretch(text)
+    return Said(
+        body=body,
+        messages=stretch.messages if stretch else 1,
+        entities=tuple(names.split(", ")) if names else (),
+    )

@@ -1,0 +1,58 @@
+"""No module but those of `refold.notation` has a word of the notation: all others import it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import refold
+
+PACKAGE = Path(refold.__file__).parent
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE / "notation"]
+WORDS = re.compile(
+    r"\[summary|\[truncated|\bcce:|messages merged|\| entities|\[kept:|whole text: |whole result"
+    r"|\[?shortened (?:from|to)\b|summarized from|\[?reformatted|% shown|\bsame as the\b"
+    r"|\bthe copy (?:above|below)|left out: |Also named: "
+)
+GAP = "…"
+AT_THE_EDGE = {"cli", "window/models.py", "window/model_names.py", "window/overflow.py"}
+"""What they write is for people: help, tables and errors."""
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Yield the string literals of a module that are no docstrings, and what f-strings have."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nobody_else_spells_a_stand_in(path: Path) -> None:
+    found = [text for text in strings(path) if WORDS.search(text)]
+    assert not found
+
+
+def test_nobody_else_shows_a_handle() -> None:
+    for path in MODULES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.JoinedStr) or path.parent.name in ("cli", "planner"):
+                continue  # the numbers of messages, and the comments of shell scripts
+            said = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+            assert not re.search(r"(?:^|[ \[])#\{\}", "".join(map(str, said))), path
+
+
+def test_nobody_else_writes_a_gap() -> None:
+    """A bare ellipsis: as a whole literal, or beside what an f-string fills in."""
+    for path in MODULES:
+        name = path.relative_to(PACKAGE)
+        if AT_THE_EDGE & {str(name), name.parts[0]}:
+            continue
+        found = [text for text in strings(path) if text.strip() == GAP]
+        assert not found, name

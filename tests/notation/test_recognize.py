@@ -1,0 +1,91 @@
+"""Whatever refold writes is recognized, and what it shows is read back without its marks."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold.notation import forms
+from refold.notation.amounts import read_amount, spell_amount
+from refold.notation.marks import Stretch, digest, excerpt, summary
+from refold.notation.recognize import (
+    IMITATION,
+    find_anchor_letters,
+    has_tag,
+    read_stretch,
+    read_summary,
+    unmarked,
+)
+
+BODY = "The billing service keeps its own copy of the rates for 30 days."
+HANDLE = "kdbfqamt"
+ANCHOR = "kdbfqamtqxzjvkabcdefghijklmn"
+MARKED = [
+    *forms.plain_marks(BODY, HANDLE),
+    *forms.tool_notes(BODY, HANDLE)[:-1],
+    *forms.classic_tags(BODY, HANDLE),
+]
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_every_form_is_recognized_wherever_it_stands(text: str) -> None:
+    assert has_tag(text)
+    assert has_tag(f"Before it.\n{text}\nAnd behind it.")
+    assert has_tag(json.dumps({"content": [{"text": text}]}, ensure_ascii=False))
+    assert IMITATION.search(text)
+
+
+@pytest.mark.parametrize("text", forms.plain_marks(BODY, HANDLE) + forms.tool_notes(BODY, HANDLE))
+def test_what_is_shown_is_read_back_without_marks(text: str) -> None:
+    shown = unmarked(text)
+    if BODY in text and "[kept:" not in text:
+        assert shown.startswith(BODY)
+        assert HANDLE not in shown
+    assert unmarked(shown) == shown
+
+
+@pytest.mark.parametrize("text", forms.plain_marks(BODY, ANCHOR) + forms.classic_tags(BODY, ANCHOR))
+def test_an_anchor_is_found_in_marks_and_tags(text: str) -> None:
+    expected = [ANCHOR] if ANCHOR in text else []
+    assert find_anchor_letters(text) == expected
+
+
+@pytest.mark.parametrize("text", forms.tool_notes(BODY, ANCHOR)[:-2])
+def test_the_handle_of_a_note_is_no_anchor(text: str) -> None:
+    assert find_anchor_letters(text) == []
+
+
+@given(st.integers(1, 10**6), st.integers(0, 99), st.integers(0, 99), st.booleans())
+def test_a_digest_says_for_what_it_stands(
+    messages: int, typed: int, calls: int, is_long: bool
+) -> None:
+    text = digest(BODY * (40 if is_long else 1), Stretch(messages, typed, calls), HANDLE)
+    found = read_stretch(text)
+    assert found is not None
+    assert found.messages == read_amount(spell_amount(messages))
+    if is_long:
+        assert found[1:] == (typed, calls)
+
+
+def test_a_summary_is_read_back_with_what_it_names() -> None:
+    said = read_summary(summary(BODY, merged=3, entities=("billing", "30 days"), handle=HANDLE))
+    assert said == (BODY, 3, ("billing", "30 days"))
+    assert read_summary(summary(BODY, handle=HANDLE)) == (BODY, 1, ())
+
+
+@given(st.text(alphabet="[]#…% \nabc12shown,messagrt:", max_size=200))
+def test_any_text_can_be_asked(text: str) -> None:
+    shown = unmarked(text)
+    assert shown == text or len(shown) < len(text)
+
+
+def test_gaps_on_lines_of_their_own_are_not_read_back() -> None:
+    text = excerpt("one\n… 37 lines …\ntwo …\n…\nthree", 12, HANDLE)
+    assert unmarked(text) == "one\ntwo …\nthree"
+    for mark in forms.gap_marks()[2:-2]:
+        assert re.fullmatch(r"… .* …", mark)
+        assert unmarked(excerpt(f"one\n{mark}\ntwo", 12, HANDLE)) == "one\ntwo"

@@ -49,12 +49,17 @@ def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> P
 
 
 def join(
-    text: str, ends: Sequence[int], grades: Sequence[Grade], spots: Sequence[Spot] = ()
+    text: str,
+    ends: Sequence[int],
+    grades: Sequence[Grade],
+    spots: Sequence[Spot] = (),
+    *,
+    cuts: bool = True,
 ) -> Pieces:
     """Make pieces of stretches that end at *ends*; the last one ends with the text.
 
-    Short neighbours of one grade are joined, long stretches cut; a spot overrules the grade of
-    the stretch it lies in.
+    Short neighbours of one grade are joined, and long stretches cut if it *cuts* any; a spot
+    overrules the grade of the stretch it lies in.
     """
     pieces = Pieces([], [])
     add_end, add_grade = pieces.ends.append, pieces.grades.append
@@ -68,19 +73,27 @@ def join(
             grade = verdict
             while place < end:
                 place, verdict = next(worst)
-        if start < pos and (grade is not held or end - start > held.room):
-            add_end(pos)
-            add_grade(held)
-            start = pos
+        if start < pos:
+            if end - start <= held.room and (grade is held or _goes_on(held, grade)):
+                grade = held
+            else:
+                add_end(pos)
+                add_grade(held)
+                start = pos
         held = grade
         pos = end
-        if end - start > LONG:
+        if cuts and end - start > LONG:
             for piece in _cut_long(text, start, end, held, spots):
                 pieces.add(*piece)
             start = end
     if start < len(text):
         pieces.add(len(text), held)
     return pieces
+
+
+def _goes_on(held: Grade, grade: Grade) -> bool:
+    """Tell whether what begins with *held* goes on with *grade*."""
+    return held.begins and grade.label == held.label and held.may_go_on(grade)
 
 
 def _cut_long(

@@ -76,11 +76,11 @@ _AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
     r"\s*+(?:(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
-    r"era|son|é|foi|são|eh|это|был|стал|теперь|равен|è|jest|är|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|"
-    r"叫|等于|：)[\s:：「“\"'`*]*+"
+    r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|είναι|"
+    r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+"
 )
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
-_WORD: Final = re.compile(r"[!-\[\]-~£€äöüßéèñçãÄÖÜ]+")
+_WORD: Final = re.compile(r"[!-\[\]-~£€\u00c0-\u024f\u0400-\u04ff]+")
 _BEFORE: Final = re.compile(
     r"(?<!\S)(?P<value>[!-~]{6,60})[ \t]++"
     r"(?:is|was|as|ist|war|als|est|comme|es|como|é|как|—)[ \t]++"

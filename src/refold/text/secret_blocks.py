@@ -1,4 +1,4 @@
-"""Secrets of more than one word: private keys, cards, seed phrases, columns of tables."""
+"""Secrets of more than one word: private keys, seed phrases, columns of tables."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ _ARMOR_BODY: Final = re.compile(
     rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
 )
 _BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
-_CARD: Final = re.compile(
-    r"(?<![\w.,/+-])(?:[3-6][0-9]{3}(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
-    r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[2-6][0-9]{12,18})(?![\w/+-]|[.,][0-9])"
-)
-_CARD_SIZES: Final = range(13, 20)
 _PHRASE: Final = re.compile(
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
     r"[ \t]*+[,\n]?[ \t]*+){12,}+"
@@ -87,16 +82,6 @@ def _unopened(text: str, least: int, closing: re.Match[str]) -> Span:
             break
         start = end = line
     return (start, closing.end()) if start < closing.start() else (start, start)
-
-
-def find_cards(text: str) -> Iterator[Span]:
-    """Yield the numbers of payment cards, by their check digit."""
-    for found in _CARD.finditer(text):
-        digits = [int(digit) for digit in found[0] if digit.isdigit()]
-        if len(digits) in _CARD_SIZES and (found["gap"] or len(digits) in (15, 16)):
-            doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
-            if (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1:
-                yield found.span()
 
 
 def find_seed_phrases(text: str) -> Iterator[Span]:

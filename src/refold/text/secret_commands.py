@@ -36,17 +36,34 @@ _ROWS: Final = (
     ("mosquitto", r"mosquitto_(?:pub|sub|rr)", r"[ \t]-P[ \t]++"),
     ("freerdp", r"[xw]l?freerdp", r"[ \t]/p:"),
     ("sqlcmd", r"sqlcmd", r"[ \t]-P[ \t]++"),
-    ("snmp", r"snmp(?:walk|get|set)", r"[ \t]-[AX][ \t]++"),
+    ("snmp", r"snmp(?:bulk)?(?:walk|get|set|getnext|trap)", r"[ \t]-[AXc][ \t]++"),
+    ("net user", r"net1?[ \t]++user", r"[ \t]++\S{1,80}+[ \t]++(?![/*])"),
+    ("smbclient", r"smbclient", r"[ \t]-U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%"),
+    ("lftp", r"lftp", r"[ \t]-u[ \t]*+[\\\"']{0,2}[^\s,\"']{1,80}+,"),
+    ("rabbitmqctl", r"rabbitmqctl", r"[ \t](?:add_user|change_password)[ \t]++\S{1,80}+[ \t]++"),
+    ("certutil", r"certutil", r"[ \t]-p[ \t]++"),
+    ("nuget", r"nuget", r"[ \t]-k[ \t]++"),
+    ("kinit", r"kinit", r"<<<[ \t]*+"),
+    ("sudo", r"sudo", r"[ \t]-S[ \t][^\n|;]{0,80}?<<<[ \t]*+"),
+    ("creds", r"(?:src-|dest-)?creds", r"[ =][^\s:\"']{1,80}+:"),
+    ("etcdctl", r"etcdctl", r"--user[ =][^\s:\"']{1,80}+:"),
+    ("ipmitool", r"ipmitool", r"[ \t]-P[ \t]++"),
+    ("vncpasswd", r"vncpasswd", r"<<<[ \t]*+"),
     ("net use", r"net[ \t]++use", r"/user:\S{1,80}+[ \t]++"),
     ("useradd", r"useradd", r"[ \t]-p[ \t]++"),
     ("usermod", r"usermod", r"[ \t]-p[ \t]++"),
-    ("openssl", r"openssl", r"[ \t]-pass(?:in|out)?[ \t]++pass:"),
+    ("openssl", r"openssl", r"[ \t]-(?:pass(?:in|out)?[ \t]++pass:|[kK][ \t]++)"),
     ("keytool", r"keytool", r"[ \t]-(?:store|key)pass[ \t]++"),
     ("identified", r"identified", r"[ \t]by[ \t]++(?=[\"'])"),
     ("role", r"(?:role|user)", r"[ \t]password[ \t]++(?=[\"'])"),
     ("requirepass", r"requirepass", r"[ \t]++"),
     ("masterauth", r"masterauth", r"[ \t]++"),
 )
+_USER_AND_PASSWORD: Final = re.compile(
+    r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
+    rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
+)
+"""Programs that ask for a user with one letter ask for the password with another."""
 _COMMANDS: Final = tuple(
     (sign, re.compile(rf"\b{program}\b{_LINE}{option}{_WORD}", re.IGNORECASE))
     for sign, program, option in _ROWS
@@ -55,7 +72,9 @@ _PIPED: Final = re.compile(
     r"\b(?:echo|printf)[ \t]++(?:-[a-z]{1,3}[ \t]++)?[\\\"']{0,2}(?:[\w.-]{1,32}:)?"
     r"(?P<value>[^\s\"'\\|$]{4,200}+)[\\\"']{0,2}[ \t]*+\|[ \t]*+"
     r"(?:sudo[ \t]++-S|(?:sudo[ \t]++)?chpasswd|(?:docker|podman|helm)[^\n|]{0,80}?--password-stdin"
-    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|cryptsetup|openssl)"
+    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit|vncpasswd"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--?pass\w{0,10}|--?token|--with-token|--?secret)[-=]?stdin\b"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b)"
 )
 
 
@@ -65,6 +84,9 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
         if sign in lower:
             for found in command.finditer(text):
                 yield found.span("value")
+    for found in _USER_AND_PASSWORD.finditer(text):
+        if not found["value"].isdecimal():  # a port
+            yield found.span("value")
     if "|" in text and ("echo" in lower or "printf" in lower):
         for found in _PIPED.finditer(text):
             yield found.span("value")

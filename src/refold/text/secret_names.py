@@ -31,7 +31,10 @@ _WORDS: Final = {
         "senha senhas palavra_passe wachtwoord lösenord hasło parola şifre sifre heslo jelszó "
         "пароль пароля паролем паролю пароли парол фраза 密码 密碼 口令 パスワード "
         "パスフレーズ 비밀번호 암호 파스워드 "
-        "كلمة_المرور كلمة_السر पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
+        "كلمة_المرور كلمة_السر كلمة_مرور گذرواژه رمز_عبور पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
+        "adgangskode kodeord lösenordet salasana salasanan slaptažodis parool lozinka zaporka geslo "
+        "parole heslem hasłem jelszava jelszavam κωδικός κωδικός_πρόσβασης σύνθημα סיסמה סיסמא "
+        "парола лозинка гасло 비번 패스워드 пассворд passord pasahitza contrasenya psk wpa_key wifi_key "
         "seed_phrase recovery_phrase mnemonic secret_phrase seed_words"
     ),
     Grade.SECRET: (
@@ -40,7 +43,8 @@ _WORDS: Final = {
         "license_key licence_key service_key admin_key deploy_key session_key storage_key "
         "subscription_key preshared_key function_key host_key integration_key application_key "
         "app_key publishable_key server_key bot_key recovery_key wallet_key ssh_key "
-        "shared_access_key key_data authtoken bearer api_token sas pat psk pass_key "
+        "shared_access_key key_data authtoken bearer api_token sas pat pass_key unseal_key "
+        "setup_key root_token samlresponse samlrequest assertion community userpassword "
         "geheimnis geheimschlüssel api_schlüssel zugangsschlüssel zugangscode zugangsdaten "
         "anmeldedaten jeton clé_secrète clé_api clé_privée clé_d'accès identifiants code_d'accès "
         "clave clave_secreta clave_de_api clave_privada credenciales credencial secreto ficha "
@@ -53,6 +57,11 @@ _WORDS: Final = {
     Grade.CODE: (
         "pin pin_code otp cvv cvc cvv2 totp tan geheimzahl verification_code security_code "
         "access_code auth_code 2fa_code mfa_code one_time_code one_time_password backup_code "
+        "recovery_code recovery_codes backup_codes scratch_code scratch_codes one_time_codes "
+        "emergency_codes door_code gate_code alarm_code entry_code unlock_code lock_code safe_code "
+        "passcodes puk puk_code pincode pincodes pin_codes wiederherstellungscode wiederherstellungscodes "
+        "notfallcodes códigos_de_recuperación codes_de_récupération codici_di_recupero code_secret "
+        "codigo_secreto código_secreto коды_восстановления 恢复代码 备用码 バックアップコード 복구_코드 "
         "bestätigungscode sicherheitscode code_de_vérification código_de_verificación "
         "código_de_segurança código_de_verificação код_подтверждения пин_код пинкод "
         "验证码 驗證碼 認証コード 暗証番号 確認コード 인증번호"
@@ -69,6 +78,8 @@ GRADES: Final = {
 }
 _COMMON: Final = frozenset({"pass", "pw"})
 """Words of every text: alone they count for little."""
+_GLUED: Final = frozenset({"pwd", "passwd", "pw"})
+"""Words that others are written together with."""
 _SHORT: Final = 4
 """Words of so few ASCII letters are parts of too many others."""
 
@@ -90,7 +101,11 @@ def _spelled(words: list[str]) -> str:
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
 
 
-_PASS: Final = r"(?<![a-z])(?:ssh|key|store|db|user|root|admin|sudo|ftp|smtp|mail)pass(?![a-z])"
+_PASS: Final = (
+    r"(?<![a-z])(?:ssh|key|store|db|user|root|admin|sudo|ftp|smtp|mail|sql|mysql|pg|my|web|wifi|vpn"
+    r"|ldap|proxy|redis|mongo|app|svc|login|new|old|bind|zip|cert|pfx|jks|truststore|keystore|wp|"
+    r"api|server|service)pass(?![a-z])"
+)
 _NAME: Final = re.compile(f"{_PASS}|{_spelled(list(GRADES))}")
 _JOINT: Final = re.compile(r"[ _-]")
 _BY_LETTERS: Final = {_JOINT.sub("", word): grade for word, grade in GRADES.items()}
@@ -122,7 +137,9 @@ def find_names(text: str, lower: str) -> Iterator[Name]:
         grade = _BY_LETTERS.get(_JOINT.sub("", word), Grade.PASSWORD)
         is_part = word.isascii() and (len(word) <= _SHORT or grade is Grade.WEAK)
         if is_part and not _begins(text, lower, start):
-            continue
+            if word not in _GLUED or lower[end : end + 1] not in {"=", ":", '"', "'"}:
+                continue
+            grade = Grade.SECRET  # SQLPWD=
         if _goes_on(lower, end, word):
             suffix = _SUFFIX.match(lower, end)
             if suffix is None or _OTHER_THING.search(suffix[0]):
@@ -130,7 +147,7 @@ def find_names(text: str, lower: str) -> Iterator[Name]:
             end = suffix.end()
             grade = min(grade, Grade.SECRET)
         is_common = word in _COMMON and _stands_alone(lower, start)
-        if not is_common or text[start] == lower[start]:
+        if not is_common or word == "pw" or not text[start:end].isupper():
             yield Name(start, end, grade, is_common)
 
 

@@ -68,6 +68,19 @@ _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
 _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
+_MAX_WORDS: Final = 24
+_MAX_MIXED_WORDS: Final = 6
+_MARKS: Final = ".,;:!?()"
+_SAYING: Final = frozenset(
+    "a an and are as at be by can cannot do does enter for from has have if in is it its may more "
+    "must no not of on or our please should than that the their then this to too was we will with "
+    "you your password passwords passwd passphrase secret token key username user users account "
+    "email login invalid incorrect wrong missing required empty blank short long length match "
+    "matches least most characters character digits forgot reset change changed current confirm "
+    "confirmation again field error failed expired hashed encrypted optional new old der die das "
+    "und ist nicht ein eine bitte le la les de des el los las y es un una".split()
+)
+"""Words of labels and sentences, which no passphrase has."""
 _MIN_CHURN: Final = 0.18
 _MIN_DATA_CHURN: Final = 0.3
 
@@ -80,7 +93,8 @@ def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False
     if not value or _PLACEHOLDER.fullmatch(value.lower()):
         return False
     if grade is Grade.CODE:
-        return (value.isdecimal() and 3 <= len(value) <= 8) or (
+        digits = value.rstrip("#*")
+        return (digits.isdecimal() and 3 <= len(digits) <= 8) or (
             link is not Link.NEAR and len(value) >= 5 and _is_strong(value)
         )
     if link is not Link.QUOTED and _CODE.match(value):
@@ -97,8 +111,7 @@ def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False
 def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
     size = len(value)
     if _BLANK.search(value):
-        words = value.split()
-        return 3 < len(words) <= 24 and all(word.islower() and word.isalpha() for word in words)
+        return _is_passphrase(value.split(), link)
     if _is_place(value):
         return False
     if link is Link.QUOTED:
@@ -111,6 +124,19 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
     if in_call and link is Link.LOOSE and _NUMBERED.match(value):
         return size >= 8
     return size >= (3 if link is Link.TIGHT else 4)
+
+
+def _is_passphrase(words: list[str], link: Link) -> bool:
+    """Tell the words of a passphrase from those of a sentence or a label."""
+    if link is not Link.QUOTED or not 2 <= len(words) <= _MAX_WORDS:
+        return False
+    if not _SAYING.isdisjoint(word.lower().strip(_MARKS) for word in words):
+        return False
+    if len(words) > 2 and all(word == word.lower() and word.isalnum() for word in words):
+        return True
+    return len(words) <= _MAX_MIXED_WORDS and any(
+        has_digit(word) and _is_strong(word) for word in (word.strip(_MARKS) for word in words)
+    )
 
 
 def _can_be_token(value: str, link: Link) -> bool:
@@ -129,11 +155,14 @@ def _can_be_token(value: str, link: Link) -> bool:
 def _can_be_said(value: str, grade: Grade, link: Link) -> bool:
     if _MEASURE.match(value) or _TERM.match(value) or _FILE.match(value) or _is_place(value):
         return False
-    if _WORDY.match(value) or not _is_strong(value) or _UUID.search(value):
+    is_direct = grade is Grade.PASSWORD and link is Link.SAID
+    if not _is_strong(value) or _UUID.search(value):
+        return False
+    if _WORDY.match(value) and not (is_direct and has_digit(value)):
         return False
     if _ARGUMENT.match(value) and not (link is Link.SAID and value.isalnum()):
         return False
-    if grade is Grade.PASSWORD and link is Link.SAID:
+    if is_direct:
         return len(value) >= 6
     return len(value) >= 8 and (is_chance(value) or _SYMBOL.search(value) is not None)
 

@@ -1,0 +1,103 @@
+"""Random tokens without a known prefix: what no person would write, and digests beside a name.
+
+Only for redaction: the detector that keeps keys word for word does not read this, because not
+every random token is worth keeping.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.text.randomness import churn, has_digit
+from refold.text.runs import Span
+from refold.text.secret_names import Grade, Name
+
+_RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
+_PIECE: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
+_PADDING: Final = re.compile(r"={0,2}")
+_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]+$|[0-9a-fA-F]{8}-[0-9a-fA-F-]+$")
+_BEFORE_HEX: Final = re.compile(r"(?:[a-z]{3,12}[-_])?(?=[0-9a-f]{32})[0-9a-f]{32,}+", re.I)
+_LOWER: Final = re.compile("[a-z]")
+_UPPER: Final = re.compile("[A-Z]")
+_MIN_DATA: Final = 32
+"""Base64 with `/` is told from a path only if it is this long."""
+_MIN_CHURN: Final = 0.4
+"""Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
+names in camel case up to 0.36 and no other text above."""
+_MIN_CHURN_OF_TWO: Final = 0.2
+"""Of letters of one case and digits: random ones change at 0.3 to 0.4."""
+
+_DIGEST: Final = re.compile(
+    r"(?<![A-Za-z0-9_+-])(?:0x)?"
+    r"(?P<value>[0-9a-f]{32,128}+|[0-9A-F]{32,128}+"
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})(?![A-Za-z0-9_-])"
+)
+_IS_DIGEST: Final = re.compile(
+    r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|revision|tree|blob|parent|index"
+    r"|(?:trace|span|request|message|run|job|user|account|order|tenant|client|key|u?u)[ _-]?id)"
+    r"[\"']?[ \t]*+[:= @-]{1,2}[ \t]*+[\"']?$",
+    re.I,
+)
+"""What stands before a digest or an id that is no secret."""
+_FAR: Final = 100
+_NEAR: Final = 40
+_CALL: Final = re.compile(
+    r"(?:\b[A-Z]\w{1,40}|\b(?:init|initialize|start|setup|configure|login|auth|connect|identify"
+    r"|setKey|set_key|algoliasearch|\w{0,20}[cC]lient))\([ \t]*+"
+    r"(?:[\"'][^\"'\n]{1,80}+[\"'][ \t]*+,[ \t]*+)?[\"']$"
+)
+_HASHES: Final = re.compile(r"sha|md5|hash|digest|assert|commit|uuid|equal|expect", re.I)
+
+
+def find_random_tokens(text: str) -> Iterator[Span]:
+    """Yield the runs that look like nothing but chance."""
+    for run in _RUN.finditer(text):
+        start, end = run.span()
+        before = text[start - 1 : start]
+        if ("+" in run[0] or "/" in run[0]) and before not in {"/", ".", ":"}:
+            if end - start >= _MIN_DATA and run[0][0] != "/" and _is_chance(run[0]):
+                padding = _PADDING.match(text, end)
+                yield start, end if padding is None else padding.end()
+                continue
+        for piece in _PIECE.finditer(text, start, end):
+            is_step = text[piece.start() - 1 : piece.start()] == "/"
+            if _is_chance(piece[0]) and not (is_step and piece[0].islower()):
+                yield piece.span()
+
+
+def _is_chance(token: str) -> bool:
+    if not has_digit(token) or _HEX.match(token) or _BEFORE_HEX.fullmatch(token):
+        return False
+    has_lower, has_upper = _LOWER.search(token), _UPPER.search(token)
+    if has_lower and has_upper:
+        return churn(token) >= _MIN_CHURN
+    return token.isalnum() and churn(token) >= _MIN_CHURN_OF_TWO
+
+
+def find_announced_digests(text: str, names: Sequence[Name]) -> Iterator[Span]:
+    """Yield the digests and ids beside one of *names*, on its line, or given to a client."""
+    starts = [name.start for name in names]
+    for found in _DIGEST.finditer(text):
+        start, end = found.span("value")
+        before = text[max(0, start - _FAR) : start]
+        if _IS_DIGEST.search(before):
+            continue
+        is_given = _CALL.search(before) is not None and not _HASHES.search(before)
+        if is_given or _is_announced(text, start, end, names, starts):
+            yield start, end
+
+
+def _is_announced(
+    text: str, start: int, end: int, names: Sequence[Name], starts: Sequence[int]
+) -> bool:
+    first = max(text.rfind("\n", max(0, start - _FAR), start) + 1, start - _FAR)
+    last = text.find("\n", end, end + _FAR)
+    last = last if last >= 0 else end + _FAR
+    is_id = "-" in text[start:end]
+    return any(
+        name.grade >= Grade.SECRET or (not is_id and 0 <= start - name.end < _NEAR)
+        for name in names[bisect_left(starts, first) : bisect_left(starts, last)]
+    )

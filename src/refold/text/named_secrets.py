@@ -43,7 +43,7 @@ _IN_FORM: Final = re.compile(r"form-data; name=[\"']?[\w.-]*$")
 _COMMA: Final = re.compile(r"\\{0,2}[\"'`]\)?[ \t]*+,[ \t\r\n]*+(?=\\{0,2}[\"'`])")
 _ELEMENT: Final = re.compile(
     r"(?:[ \t]++[\w:.-]{1,40}+=[\"'][^\"'<>\n]{0,120}+[\"']){1,4}+>[ \t\r\n]*+"
-    r"|</[\w:.-]{1,40}+>\s*+<[\w:.-]{1,40}+>"
+    r"|(?:</[\w:.-]{1,40}+)?>\s*+<[\w:.-]{1,40}+>"
 )
 _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
@@ -72,6 +72,7 @@ _LISTS: Final = (
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
+_CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
@@ -167,7 +168,7 @@ def _value_at(text: str, start: int, name: Name, link: Link, *, alone: bool = Fa
 
 def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span | None:
     start, end = span
-    value = text[start:end].rstrip(_TRAILING)
+    value = _without_marks(text[start:end])
     tail = text[start + len(value) : end]
     is_last = _LINE_END.match(text, end) is not None
     if alone and not is_last:
@@ -178,6 +179,13 @@ def _bare(text: str, span: Span, name: Name, link: Link, *, alone: bool) -> Span
     if not can_be_secret(value, name.grade, link, in_call=in_call):
         return None
     return start, _whole(text, start, start + len(value))
+
+
+def _without_marks(value: str) -> str:
+    """Return *value* without the marks of the text around it, but with brackets that it opens."""
+    bare = value.rstrip(_TRAILING)
+    closing = _CLOSING.get(value[len(bare) : len(bare) + 1])
+    return bare + value[len(bare)] if closing is not None and closing in bare else bare
 
 
 def _whole(text: str, start: int, end: int) -> int:
@@ -197,7 +205,7 @@ def _said(text: str, name: Name) -> Span | None:
     if name.grade is Grade.WEAK or _COMPARED.match(text, name.end):
         return None
     start, stop = name.end, min(len(text), name.end + _MAX_GAP)
-    link = Link.NEAR
+    link = Link.SAID if name.grade is Grade.PASSWORD else Link.NEAR
     said = _SAID.match(text, start)
     if said is not None:
         start, link = said.end(), Link.SAID

@@ -21,6 +21,10 @@ _ARMOR_BODY: Final = re.compile(
     rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
 )
 _BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
+_VAULT: Final = re.compile(
+    r"\$ANSIBLE_VAULT;[^\n]{0,80}+\n(?P<body>(?:[ \t]*+[0-9a-f]{8,}+[ \t]*+(?:\r?\n|$))++)"
+    r"|-{4,5} ?BEGIN OpenVPN Static key V1 ?-{4,5}\s++(?P<static>(?:[0-9a-f]{16,}+\s*+)++)"
+)
 _PHRASE: Final = re.compile(
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
     r"[ \t]*+[,\n]?[ \t]*+){12,}+"
@@ -51,6 +55,9 @@ _MAX_ROW: Final = 400
 
 def find_private_keys(text: str) -> Iterator[Span]:
     """Yield whole blocks; of one whose start or end is missing, what looks like a key."""
+    if "$ANSIBLE_VAULT" in text or "Static key" in text:
+        for vault in _VAULT.finditer(text):
+            yield vault.span(vault.lastgroup or 0)
     if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-Lines" not in text:
         return
     opening: re.Match[str] | None = None

@@ -58,6 +58,7 @@ _ROWS: Final = (
     ("role", r"(?:role|user)", r"[ \t]password[ \t]++(?=[\"'])"),
     ("requirepass", r"requirepass", r"[ \t]++"),
     ("masterauth", r"masterauth", r"[ \t]++"),
+    ("auth ", r"(?<![^\n>])[ \t]*+AUTH", r"(?<=AUTH)[ \t]++(?:default[ \t]++)?(?=\S{1,80}$)"),
 )
 _USER_AND_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"

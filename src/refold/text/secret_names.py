@@ -68,7 +68,7 @@ _WORDS: Final = {
     ),
     Grade.WEAK: (
         "key keys auth sig signature session sid session_id sessid phpsessid jsessionid jwt "
-        "salt cookie schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login "
+        "salt cookie oauth schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login "
         "licence license "
         "webhook nonce hmac refresh otpauth seed tokens api_keys"
     ),
@@ -76,7 +76,7 @@ _WORDS: Final = {
 GRADES: Final = {
     word.replace("_", " "): grade for grade, words in _WORDS.items() for word in words.split()
 }
-_COMMON: Final = frozenset({"pass", "pw"})
+_COMMON: Final = frozenset({"pass"})
 """Words of every text: alone they count for little."""
 _GLUED: Final = frozenset({"pwd", "passwd", "pw"})
 """Words that others are written together with."""
@@ -131,24 +131,36 @@ class Name:
 
 def find_names(text: str, lower: str) -> Iterator[Name]:
     """Yield the words that announce secrets; *lower* is *text* in lower case, place by place."""
-    for found in _NAME.finditer(lower):
-        start, end = found.span()
-        word = found[0]
-        grade = _BY_LETTERS.get(_JOINT.sub("", word), Grade.PASSWORD)
-        is_part = word.isascii() and (len(word) <= _SHORT or grade is Grade.WEAK)
-        if is_part and not _begins(text, lower, start):
-            if word not in _GLUED or lower[end : end + 1] not in {"=", ":", '"', "'"}:
-                continue
-            grade = Grade.SECRET  # SQLPWD=
-        if _goes_on(lower, end, word):
-            suffix = _SUFFIX.match(lower, end)
-            if suffix is None or _OTHER_THING.search(suffix[0]):
-                continue
-            end = suffix.end()
-            grade = min(grade, Grade.SECRET)
-        is_common = word in _COMMON and _stands_alone(lower, start)
-        if not is_common or word == "pw" or not text[start:end].isupper():
-            yield Name(start, end, grade, is_common)
+    found = _NAME.search(lower)
+    while found is not None:
+        name = _read_name(text, lower, found)
+        if name is not None:
+            yield name
+        # A short word inside another may hide a longer one: "rootPassword" has "otp" in it.
+        is_inside = name is None and len(found[0]) <= _SHORT
+        found = _NAME.search(lower, found.start() + 1 if is_inside else found.end())
+
+
+def _read_name(text: str, lower: str, found: re.Match[str]) -> Name | None:
+    """Return what a word announces; None if it is part of another, or says something else."""
+    start, end = found.span()
+    word = found[0]
+    grade = _BY_LETTERS.get(_JOINT.sub("", word), Grade.PASSWORD)
+    is_part = word.isascii() and (len(word) <= _SHORT or grade is Grade.WEAK)
+    if is_part and not _begins(text, lower, start):
+        if word not in _GLUED or lower[end : end + 1] not in {"=", ":", '"', "'"}:
+            return None
+        grade = Grade.SECRET  # SQLPWD=
+    if _goes_on(lower, end, word):
+        suffix = _SUFFIX.match(lower, end)
+        if suffix is None or _OTHER_THING.search(suffix[0]):
+            return None
+        end = suffix.end()
+        grade = min(grade, Grade.SECRET)
+    is_common = word in _COMMON and _stands_alone(lower, start)
+    if is_common and text[start:end].isupper():
+        return None  # the verdict of a test
+    return Name(start, end, grade, is_common)
 
 
 def _begins(text: str, lower: str, start: int) -> bool:

@@ -19,7 +19,15 @@ _RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
 _PIECE: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
 _PADDING: Final = re.compile(r"={0,2}")
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]+$|[0-9a-fA-F]{8}-[0-9a-fA-F-]+$")
-_BEFORE_HEX: Final = re.compile(r"(?:[a-z]{3,12}[-_])?(?=[0-9a-f]{32})[0-9a-f]{32,}+", re.I)
+_DIGEST_NAME: Final = re.compile(
+    r"(?:pack|diff|sha[0-9]*|md5|commit|rev|blob|tree|layer|image|cache|chunk|hash|index|run|job"
+    r"|build|tmp|temp|test|trace|span|req|request|msg|call|toolu|resp|event|session)[-_]",
+    re.I,
+)
+_PREFIXED_HEX: Final = re.compile(
+    r"[A-Za-z]{1,12}[-_][0-9a-f]{32,128}$|[0-9a-f]{32}-[a-z]{2}[0-9]{1,2}$"
+)
+_CLUSTER: Final = re.compile("[bcdfghjklmnpqrstvwxz]{5}")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
 _MIN_DATA: Final = 32
@@ -28,7 +36,8 @@ _MIN_CHURN: Final = 0.4
 """Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
 names in camel case up to 0.36 and no other text above."""
 _MIN_CHURN_OF_TWO: Final = 0.2
-"""Of letters of one case and digits: random ones change at 0.3 to 0.4."""
+"""Of letters of one case and digits: random ones change at 0.3 to 0.4.
+Half of that is enough for letters that nobody can speak."""
 
 _DIGEST: Final = re.compile(
     r"(?<![A-Za-z0-9_+-])(?:0x)?"
@@ -59,22 +68,29 @@ def find_random_tokens(text: str) -> Iterator[Span]:
         before = text[start - 1 : start]
         if ("+" in run[0] or "/" in run[0]) and before not in {"/", ".", ":"}:
             if end - start >= _MIN_DATA and run[0][0] != "/" and _is_chance(run[0]):
-                padding = _PADDING.match(text, end)
-                yield start, end if padding is None else padding.end()
+                yield _padded(text, start, end)
                 continue
         for piece in _PIECE.finditer(text, start, end):
             is_step = text[piece.start() - 1 : piece.start()] == "/"
             if _is_chance(piece[0]) and not (is_step and piece[0].islower()):
-                yield piece.span()
+                yield _padded(text, *piece.span())
+
+
+def _padded(text: str, start: int, end: int) -> Span:
+    padding = _PADDING.match(text, end)
+    return start, end if padding is None else padding.end()
 
 
 def _is_chance(token: str) -> bool:
-    if not has_digit(token) or _HEX.match(token) or _BEFORE_HEX.fullmatch(token):
+    if not has_digit(token) or _HEX.match(token) or _DIGEST_NAME.match(token):
         return False
+    if _PREFIXED_HEX.match(token):
+        return True
     has_lower, has_upper = _LOWER.search(token), _UPPER.search(token)
     if has_lower and has_upper:
         return churn(token) >= _MIN_CHURN
-    return token.isalnum() and churn(token) >= _MIN_CHURN_OF_TWO
+    least = _MIN_CHURN_OF_TWO / 2 if _CLUSTER.search(token.lower()) else _MIN_CHURN_OF_TWO
+    return token.isalnum() and churn(token) >= least
 
 
 def find_announced_digests(text: str, names: Sequence[Name]) -> Iterator[Span]:

@@ -80,6 +80,10 @@ _SAID: Final = re.compile(
     r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|είναι|"
     r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+"
 )
+_CHANGED: Final = re.compile(
+    r"[\"'`]?[ \t]*+(?:->|=>|→|to|auf|zu|in|by|with|a|à|par|por|na|на)[ \t]++(?=\S)"
+)
+_QUOTATION: Final = re.compile(r"[\s:]*+[\"“„«「](?P<value>[^\"“”„«»「」\n]{6,120}+)[\"“”»」]")
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
 _WORD: Final = re.compile(r"[!-\[\]-~£€\u00c0-\u024f\u0400-\u04ff]+")
 _BEFORE: Final = re.compile(
@@ -102,9 +106,10 @@ def find_named(text: str, names: Iterable[Name]) -> Iterator[Span]:
         if name.start < done:
             continue  # part of a secret
         span = _find_after(text, name)
-        if span is not None:
+        while span is not None:
             done = span[1]
             yield span
+            span = _next_value(text, done, name)
 
 
 def _find_after(text: str, name: Name) -> Span | None:
@@ -116,6 +121,14 @@ def _find_after(text: str, name: Name) -> Span | None:
         or _said(text, name)
         or _said_before(text, name)
     )
+
+
+def _next_value(text: str, end: int, name: Name) -> Span | None:
+    """Return the value that takes the place of the one that ends at *end*."""
+    change = _CHANGED.match(text, end)
+    if change is None or name.grade < Grade.SECRET:
+        return None
+    return _value_at(text, change.end(), name, Link.SAID)
 
 
 def _assigned(text: str, name: Name) -> Span | None:
@@ -209,6 +222,10 @@ def _said(text: str, name: Name) -> Span | None:
     said = _SAID.match(text, start)
     if said is not None:
         start, link = said.end(), Link.SAID
+        quotation = _QUOTATION.search(text, said.start(), said.end() + _MAX_VALUE)
+        if quotation is not None and quotation.start() <= said.end():
+            if can_be_secret(quotation["value"], name.grade, link):
+                return quotation.span("value")
     for found in islice(_WORD.finditer(text, start, stop + _MAX_VALUE), _MAX_WORDS):
         if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
             return None

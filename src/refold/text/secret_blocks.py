@@ -17,7 +17,7 @@ _ARMOR: Final = re.compile(
 )
 _BREAK: Final = r"(?:\s|\\[nrt]|[\"'+,])"
 _ARMOR_BODY: Final = re.compile(
-    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{16,}}+))++"
+    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{12,}}+))++"
     rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
 )
 _BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
@@ -41,8 +41,9 @@ _NO_SEED: Final = frozenset(
     "line lines list text data code name value error string number new old set let var function "
     "return print null int str git npm pip cat grep sed echo sudo make bash".split()
 ) - frozenset(
-    "all can code course line list name number one run set text that there this two use "
-    "very way what when will you".split()
+    "all also any can cat code course echo error false file have into just like line list make "
+    "more must name number off old one over print return run same set such test text that then "
+    "there they this true two use used very want way what when where will you".split()
 )
 """Words that every sentence has and the list of seed words (BIP 39) does not."""
 _CELLS: Final = re.compile(r"[ \t]*(?:[|│┃,;\t]|[ ]{2,})[ \t]*")

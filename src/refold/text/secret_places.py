@@ -66,6 +66,14 @@ _PGPASS: Final = re.compile(
 _HTPASSWD: Final = re.compile(
     r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)"
 )
+_HASHED: Final = re.compile(
+    r"(?P<value>(?:pbkdf2[:_-]\w{3,12}|scrypt|bcrypt(?:_sha256)?|argon2\w{0,2}|sha(?:256|512)_crypt)"
+    r"[$:][^\s\"']{20,300}+|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\w-]{0,10})\}[^\s\"']{16,200}+)",
+    re.I,
+)
+_CHAP: Final = re.compile(
+    r"^\S{1,80}+[ \t]++\*[ \t]++[\"']?(?P<value>[^\s\"'*]{4,80}+)[\"']?[ \t]++\S{1,40}+$", re.M
+)
 _KUBERNETES: Final = re.compile(
     r"^[ \t]*+(?:data|stringData):[ \t]*+\n"
     rf"(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
@@ -98,6 +106,8 @@ _CONNECT: Final = re.compile(
     r"|set_?auth|set_?credentials|\bdriver|\bsession)[ \t]*+\((?P<arguments>[^()\n]{1,300}+)",
     re.I,
 )
+_PASSWORD_PLACE: Final = 2
+"""After the host and the user."""
 _LITERAL: Final = re.compile(r"(?<![=\w])[\"'](?P<value>[^\"'\n]{4,120}+)[\"']")
 _WIFI: Final = re.compile(r"\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\\\n]|\\.){4,80}+)")
 _CIPHER: Final = re.compile(
@@ -200,8 +210,9 @@ def _logins(text: str) -> Iterator[Span]:
 def _arguments(text: str) -> Iterator[Span]:
     """Yield what is given to a connection by its place: any argument that looks like a password."""
     for call in _CONNECT.finditer(text):
-        for found in islice(_LITERAL.finditer(text, *call.span("arguments")), 1, 6):
-            if can_be_secret(found["value"], Grade.PASSWORD, Link.SAID):
+        for n, found in enumerate(islice(_LITERAL.finditer(text, *call.span("arguments")), 6)):
+            link = Link.QUOTED if n == _PASSWORD_PLACE else Link.SAID
+            if n and can_be_secret(found["value"], Grade.PASSWORD, link):
                 yield found.span("value")
 
 
@@ -226,6 +237,8 @@ _FINDERS: Final = (
     (("password ", "password\t", "password\n"), _by(_NETRC)),
     ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
     (("$apr1$", "$2", "$1$", "$5$", "$6$", "$y$", "$argon2"), _by(_HTPASSWD)),
+    (("pbkdf2", "crypt", "argon2", "sha", "md5}"), _by(_HASHED)),
+    (("chap", "pap-secrets"), _by(_CHAP)),
     (("kind: secret", '"kind": "secret"'), _kubernetes),
     (("akia", "asia"), _aws),
     (('"kty"',), _by(_JWK)),

@@ -40,10 +40,12 @@ _MIN_CHURN_OF_TWO: Final = 0.2
 Half of that is enough for letters that nobody can speak."""
 
 _DIGEST: Final = re.compile(
-    r"(?<![A-Za-z0-9_+-])(?:0x)?"
-    r"(?P<value>[0-9a-f]{32,128}+|[0-9A-F]{32,128}+"
-    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})(?![A-Za-z0-9_-])"
+    r"(?<![A-Za-z0-9_+-])(?P<value>(?:0x)?(?:[0-9a-f]{32,512}+|[0-9A-F]{32,512}+)"
+    r"|(?P<prefix>[A-Za-z]{2,12}-)?(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}))"
+    r"(?![A-Za-z0-9_-])"
 )
+_KEY_SIZES: Final = (32, 64, 96, 128)
+"""Of hexadecimal digits in keys; 40 are the name of a commit."""
 _IS_DIGEST: Final = re.compile(
     r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|revision|tree|blob|parent|index"
     r"|(?:trace|span|request|message|run|job|user|account|order|tenant|client|key|u?u)[ _-]?id)"
@@ -51,13 +53,19 @@ _IS_DIGEST: Final = re.compile(
     re.I,
 )
 """What stands before a digest or an id that is no secret."""
+_BYTES: Final = re.compile(
+    r"[\[({](?P<value>(?:[ \t]*+(?:0x[0-9a-fA-F]{1,2}|[0-9]{1,3})[ \t]*+,){15,128}+[ \t]*+\w{1,4}+)"
+)
+"""A key as the numbers of its bytes."""
 _FAR: Final = 100
 _NEAR: Final = 40
+_KEY: Final = re.compile("key|auth", re.I)
 _CALL: Final = re.compile(
     r"(?:\b[A-Z]\w{1,40}|\b(?:init|initialize|start|setup|configure|login|auth|connect|identify"
     r"|setKey|set_key|algoliasearch|\w{0,20}[cC]lient))\([ \t]*+"
     r"(?:[\"'][^\"'\n]{1,80}+[\"'][ \t]*+,[ \t]*+)?[\"']$"
 )
+_FLAG: Final = re.compile(r"[ \t](?:-[tkpa]|auth|login|authenticate|--?\w{0,12}key)[ \t=]++[\"']?$")
 _HASHES: Final = re.compile(r"sha|md5|hash|digest|assert|commit|uuid|equal|expect", re.I)
 
 
@@ -99,10 +107,15 @@ def find_announced_digests(text: str, names: Sequence[Name]) -> Iterator[Span]:
     for found in _DIGEST.finditer(text):
         start, end = found.span("value")
         before = text[max(0, start - _FAR) : start]
-        if _IS_DIGEST.search(before):
+        if _IS_DIGEST.search(before) or _DIGEST_NAME.match(found["prefix"] or ""):
             continue
-        is_given = _CALL.search(before) is not None and not _HASHES.search(before)
-        if is_given or _is_announced(text, start, end, names, starts):
+        is_key = bool(found["prefix"]) if found["id"] else end - start in _KEY_SIZES
+        is_given = (_CALL.search(before) or _FLAG.search(before)) and not _HASHES.search(before)
+        if is_key or is_given or _is_announced(text, start, end, names, starts):
+            yield start, end
+    for found in _BYTES.finditer(text):
+        start, end = found.span("value")
+        if _is_announced(text, start, end, names, starts):
             yield start, end
 
 
@@ -112,8 +125,9 @@ def _is_announced(
     first = max(text.rfind("\n", max(0, start - _FAR), start) + 1, start - _FAR)
     last = text.find("\n", end, end + _FAR)
     last = last if last >= 0 else end + _FAR
-    is_id = "-" in text[start:end]
-    return any(
-        name.grade >= Grade.SECRET or (not is_id and 0 <= start - name.end < _NEAR)
-        for name in names[bisect_left(starts, first) : bisect_left(starts, last)]
-    )
+    near = names[bisect_left(starts, first) : bisect_left(starts, last)]
+    if any(name.grade >= Grade.SECRET for name in near):
+        return True
+    if "-" in text[start:end]:  # most ids are no secrets
+        return any(text[name.end : start] == " " and _KEY.match(text, name.start) for name in near)
+    return any(0 <= start - name.end < _NEAR for name in near)

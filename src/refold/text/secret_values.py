@@ -111,7 +111,7 @@ def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False
 def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
     size = len(value)
     if _BLANK.search(value):
-        return _is_passphrase(value.split(), link)
+        return link is Link.QUOTED and _is_passphrase(value.split())
     if _is_place(value):
         return False
     if link is Link.QUOTED:
@@ -126,9 +126,9 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
     return size >= (3 if link is Link.TIGHT else 4)
 
 
-def _is_passphrase(words: list[str], link: Link) -> bool:
+def _is_passphrase(words: list[str]) -> bool:
     """Tell the words of a passphrase from those of a sentence or a label."""
-    if link is not Link.QUOTED or not 2 <= len(words) <= _MAX_WORDS:
+    if not 2 <= len(words) <= _MAX_WORDS:
         return False
     if not _SAYING.isdisjoint(word.lower().strip(_MARKS) for word in words):
         return False
@@ -147,8 +147,10 @@ def _can_be_token(value: str, link: Link) -> bool:
     if not has_digit(value):
         is_run = value.isalpha() and (value.islower() or value.isupper() or churn(value) > 0.3)
         return is_run and len(value) >= (12 if link in (Link.QUOTED, Link.TIGHT) else 16)
-    if _WORDY.match(value) or _TERM.match(value):
+    if _TERM.match(value):
         return False
+    if _WORDY.match(value):
+        return link in (Link.QUOTED, Link.LINE) and len(value) >= 12
     return len(value) >= (6 if link in (Link.QUOTED, Link.TIGHT) else 8)
 
 
@@ -156,6 +158,8 @@ def _can_be_said(value: str, grade: Grade, link: Link) -> bool:
     if _MEASURE.match(value) or _TERM.match(value) or _FILE.match(value) or _is_place(value):
         return False
     is_direct = grade is Grade.PASSWORD and link is Link.SAID
+    if _BLANK.search(value):
+        return is_direct and _is_passphrase(value.split())
     if not _is_strong(value) or _UUID.search(value):
         return False
     if _WORDY.match(value) and not (is_direct and has_digit(value)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from refold import compress
 from refold.text.entities import iter_entities
 from refold.text.public_names import without_secrets
@@ -34,3 +36,18 @@ def test_no_secret_beside_a_summary() -> None:
     _, listed, entities = result.messages[0]["content"].partition("entities: ")
     assert listed
     assert PASSWORD not in entities
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("mongodb://ann:QPiHNtb3iwPh4wc@db.example.org/x", "QPiHNtb3iwPh4wc"),
+        ("salasana='correctHorse'", "correctHorse"),
+        ("log in as ann / Adm1nFake99", "Adm1nFake99"),
+        ("we keep d41d8cd98f00b204e9800998ecf8427e there", "d41d8cd98f00b204e9800998ecf8427e"),
+        ("rootPassword=helmFake99", "helmFake99"),
+    ],
+)
+def test_whatever_announces_it(text: str, secret: str) -> None:
+    listed = without_secrets(f"Maria Lopez. {text}", ("Maria Lopez", secret), iter_entities)
+    assert listed == ("Maria Lopez",)

@@ -49,6 +49,7 @@ _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
 _IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
 _SCHEME: Final = re.compile(
+    r"(?:<!\[CDATA\[|[$<]\((?:echo|printf)[ \t]+)?"
     r"(?:!{1,2}[a-z]+[ \t]+|convertto-securestring[ \t]+(?:-string[ \t]+)?|str[ \t]*=[ \t]*)?"
     r"(?:(?:basic|bearer|digest|token|negotiate|apikey|ssws|plain)[ \t:]+)?"
     rf"(?:[bfru]{{1,2}}(?=[\"'])|{_QUOTE})?",
@@ -83,7 +84,14 @@ _SAID: Final = re.compile(
 _CHANGED: Final = re.compile(
     r"[\"'`]?[ \t]*+(?:->|=>|→|to|auf|zu|in|by|with|a|à|par|por|na|на)[ \t]++(?=\S)"
 )
-_QUOTATION: Final = re.compile(r"[\s:]*+[\"“„«「](?P<value>[^\"“”„«»「」\n]{6,120}+)[\"“”»」]")
+_SAID_QUOTE: Final = re.compile(
+    r"[\s:]*+(?:[^\W\d_]{1,10}[\s:]++)?[\"“„«「]\s?(?P<value>[^\"“”„«»「」\n]{6,120}+)[\"“”»」]"
+)
+_DIGITS: Final = re.compile(
+    r"[^\n0-9.?!]{1,48}?(?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{2}-[0-9]{2}-[0-9]{2})"
+    r"(?![\w-]|[.,][0-9])"
+)
+"""A code in two or three groups."""
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
 _WORD: Final = re.compile(r"[!-\[\]-~£€\u00c0-\u024f\u0400-\u04ff]+")
 _BEFORE: Final = re.compile(
@@ -214,18 +222,29 @@ def _whole(text: str, start: int, end: int) -> int:
 
 
 def _said(text: str, name: Name) -> Span | None:
-    """Find the secret of a sentence: the first word behind *name* that looks like one."""
+    """Find the secret of a sentence: digits, a quotation, or a word that looks like one."""
     if name.grade is Grade.WEAK or _COMPARED.match(text, name.end):
         return None
+    digits = _DIGITS.match(text, name.end) if name.grade is Grade.CODE else None
+    if digits is not None:
+        return digits.span("value")
+    return _said_in_quotes(text, name) or _said_in_a_word(text, name)
+
+
+def _said_in_quotes(text: str, name: Name) -> Span | None:
+    said = _SAID_QUOTE.match(text, name.end)
+    if said is None or not can_be_secret(said["value"], name.grade, Link.SAID):
+        return None
+    return said.span("value")
+
+
+def _said_in_a_word(text: str, name: Name) -> Span | None:
+    """Find the first word behind *name* that looks like a secret."""
     start, stop = name.end, min(len(text), name.end + _MAX_GAP)
-    link = Link.SAID if name.grade is Grade.PASSWORD else Link.NEAR
+    link = Link.NEAR if name.grade is Grade.SECRET else Link.SAID
     said = _SAID.match(text, start)
     if said is not None:
         start, link = said.end(), Link.SAID
-        quotation = _QUOTATION.search(text, said.start(), said.end() + _MAX_VALUE)
-        if quotation is not None and quotation.start() <= said.end():
-            if can_be_secret(quotation["value"], name.grade, link):
-                return quotation.span("value")
     for found in islice(_WORD.finditer(text, start, stop + _MAX_VALUE), _MAX_WORDS):
         if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
             return None

@@ -27,7 +27,7 @@ _VAULT: Final = re.compile(
 )
 _PHRASE: Final = re.compile(
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
-    r"[ \t]*+[,\n]?[ \t]*+){12,}+"
+    r"(?:[\"'],\s{0,20}+[\"']|[ \t]*+[,\n]?[ \t]*+)){12,}+"
 )
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
 _BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})

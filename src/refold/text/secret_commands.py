@@ -60,6 +60,10 @@ _ROWS: Final = (
     ("masterauth", r"masterauth", r"[ \t]++"),
     ("auth ", r"(?<![^\n>])[ \t]*+AUTH", r"(?<=AUTH)[ \t]++(?:default[ \t]++)?(?=\S{1,80}$)"),
 )
+_USER_COLON_PASSWORD: Final = re.compile(
+    r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials))[ \t=]++[\\\"']{0,2}"
+    r"(?P<user>[\w.@+-]{1,60}+):(?P<value>[^\s\"'\\|;:/]{3,200}+)"
+)
 _USER_AND_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
     rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
@@ -73,8 +77,9 @@ _PIPED: Final = re.compile(
     r"\b(?:echo|printf)[ \t]++(?:-[a-z]{1,3}[ \t]++)?[\\\"']{0,2}(?:[\w.-]{1,32}:)?"
     r"(?P<value>[^\s\"'\\|$]{4,200}+)[\\\"']{0,2}[ \t]*+\|[ \t]*+"
     r"(?:sudo[ \t]++-S|(?:sudo[ \t]++)?chpasswd|(?:docker|podman|helm)[^\n|]{0,80}?--password-stdin"
-    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit|vncpasswd"
-    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--?pass\w{0,10}|--?token|--with-token|--?secret)[-=]?stdin\b"
+    r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit"
+    r"|vncpasswd"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t]--?(?:pass\w{0,10}|token|secret)[-=]?stdin\b"
     r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b)"
 )
 
@@ -85,9 +90,17 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
         if sign in lower:
             for found in command.finditer(text):
                 yield found.span("value")
-    for found in _USER_AND_PASSWORD.finditer(text):
-        if not found["value"].isdecimal():  # a port
-            yield found.span("value")
+    if "-u" in lower or "-l" in lower or "-a" in lower or "--cred" in lower:
+        yield from _after_users(text)
     if "|" in text and ("echo" in lower or "printf" in lower):
         for found in _PIPED.finditer(text):
+            yield found.span("value")
+
+
+def _after_users(text: str) -> Iterator[Span]:
+    for found in _USER_AND_PASSWORD.finditer(text):
+        if any(map(str.isalpha, found["value"])):  # else a port
+            yield found.span("value")
+    for found in _USER_COLON_PASSWORD.finditer(text):
+        if not found["value"].isdecimal() and found["value"] != found["user"]:  # of a system
             yield found.span("value")

@@ -19,11 +19,14 @@ _CODE: Final = re.compile(
     r"(?P<code>(?:[0-9]{3,5} [0-9]{3,5}|[A-Za-z0-9]{3,16}+(?:-[A-Za-z0-9]{3,16}+){0,4}+))"
     r"(?![^\s,;|\"'`.])"
 )
+_GROUPED_CODE: Final = re.compile(r"(?<![\w-])[A-Za-z0-9]{4,6}-[A-Za-z0-9]{4,6}(?![\w-])")
+_MAX_LINE: Final = 400
 _MAX_CODES: Final = 32
 _GROUPS: Final = re.compile(
     r"(?<![\w-])(?:[A-Z0-9]{4,6}[ -]){2,12}[A-Z0-9]{4,6}(?![\w-])"
     r"|(?<![\w-])(?:[a-z0-9]{4}[ -]){3,12}[a-z0-9]{4}(?![\w-])"
 )
+_ALL_DIGITS: Final = re.compile(r"(?<![\w-])(?:[0-9]{4,6}[ -]){3,12}[0-9]{4,6}(?![\w-])")
 _MIXED: Final = re.compile("[A-Za-z][0-9]|[0-9][A-Za-z]")
 _MAX_GAP: Final = 60
 _ANSWER: Final = re.compile(
@@ -37,9 +40,11 @@ def find_in_lists(text: str, names: Iterable[Name]) -> Iterator[Span]:
     """Yield the parts of secrets that one of *names* announces."""
     done = 0
     for name in names:
-        if name.grade < Grade.CODE or name.start < done:
+        if name.start < done:
             continue
-        spans = [*_codes(text, name), *_groups(text, name), *_answers(text, name)]
+        spans = [*_groups(text, name)]
+        if name.grade >= Grade.CODE:
+            spans += [*_codes(text, name), *_codes_before(text, name), *_answers(text, name)]
         yield from spans
         done = max([done, *(end for _, end in spans)])
 
@@ -58,11 +63,26 @@ def _codes(text: str, name: Name) -> Iterator[Span]:
         place = found.end()
 
 
+def _codes_before(text: str, name: Name) -> Iterator[Span]:
+    """Yield the codes of a line that says what they are at its end."""
+    if not _CODES.search(text, name.start, name.end) or text[name.end - 1] != "s":
+        return
+    start = max(text.rfind("\n", 0, name.start) + 1, name.start - _MAX_LINE)
+    for found in _GROUPED_CODE.finditer(text, start, name.start):
+        if has_digit(found[0]):
+            yield found.span()
+
+
 def _groups(text: str, name: Name) -> Iterator[Span]:
     """Yield a key that is spelled in groups: `ABCD EFGH IJKL MNOP`."""
-    for found in islice(_GROUPS.finditer(text, name.end, name.end + _MAX_GAP + 64), 1):
-        if found.start() - name.end <= _MAX_GAP and _MIXED.search(found[0]):
+    stop = name.end + _MAX_GAP + 64
+    for found in islice(_GROUPS.finditer(text, name.end, stop), 1):
+        is_near = found.start() - name.end <= _MAX_GAP
+        if is_near and name.grade >= Grade.CODE and _MIXED.search(found[0]):
             yield found.span()
+    digits = _ALL_DIGITS.search(text, name.end, stop)
+    if digits is not None and digits.start() - name.end <= _MAX_GAP // 4:
+        yield digits.span()
 
 
 def _answers(text: str, name: Name) -> Iterator[Span]:

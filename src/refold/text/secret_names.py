@@ -1,4 +1,4 @@
-"""The words that say that a secret follows: in code, in configuration, and in ten languages."""
+"""The words that say that a secret follows: in code, in configuration, and in fifty languages."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ class Grade(IntEnum):
     """Anything may follow that people can think of."""
 
 
-# Lower case. A blank stands for a blank, `-`, `_` or nothing. Words of up to four letters count
-# only where a word, or a hump of one, begins: see `find_names`.
+# Lower case. A blank stands for a blank, `-`, `_`, `.`, `:` or nothing. Words of up to four
+# letters count only where a word, or a hump of one, begins: see `find_names`.
 _WORDS: Final = {
     Grade.PASSWORD: (
         "password passwords passwd passwort passwörter kennwort kennwörter passphrase passcode "
         "pass pwd psw pw mdp mot_de_passe mots_de_passe contraseña contrasena contraseñas "
         "senha senhas palavra_passe wachtwoord lösenord hasło parola şifre sifre heslo jelszó "
         "пароль пароля паролем паролю пароли парол фраза 密码 密碼 口令 パスワード "
-        "パスフレーズ 비밀번호 암호 파스워드 "
-        "كلمة_المرور كلمة_السر كلمة_مرور گذرواژه رمز_عبور पासवर्ड mật_khẩu รหัสผ่าน kata_sandi "
-        "adgangskode kodeord lösenordet salasana salasanan slaptažodis parool lozinka zaporka geslo "
-        "parole heslem hasłem jelszava jelszavam κωδικός κωδικός_πρόσβασης σύνθημα סיסמה סיסמא "
-        "парола лозинка гасло 비번 패스워드 пассворд passord pasahitza contrasenya psk wpa_key wifi_key "
-        "seed_phrase recovery_phrase mnemonic secret_phrase seed_words"
+        "パスフレーズ 비밀번호 암호 파스워드 كلمة_المرور كلمة_السر كلمة_مرور گذرواژه رمز_عبور "
+        "पासवर्ड mật_khẩu รหัสผ่าน kata_sandi adgangskode kodeord lösenordet salasana "
+        "salasanan slaptažodis parool lozinka zaporka geslo parole heslem hasłem jelszava "
+        "jelszavam κωδικός κωδικός_πρόσβασης σύνθημα סיסמה סיסמא парола лозинка гасло 비번 "
+        "패스워드 пассворд passord pasahitza contrasenya psk wpa_key wifi_key lykilorð "
+        "passordet šifra kata_laluan পাসওয়ার্ড nenosiri wagwoord salasõna fjalëkalimi parolă "
+        "паролата contrasinal cyfrinair құпия_сөз şifrə პაროლი գաղտնաբառ ລະຫັດຜ່ານ "
+        "ពាក្យសម្ងាត់ စကားဝှက် கடவுச்சொல் పాస్‌వర్డ్ passwrod pasword passowrd paswoord pswd "
+        "security_question security_answer sicherheitsfrage seed_phrase recovery_phrase "
+        "mnemonic secret_phrase seed_words"
     ),
     Grade.SECRET: (
         "secret secrets token credential credentials creds api_key access_key secret_key "
@@ -44,33 +48,36 @@ _WORDS: Final = {
         "subscription_key preshared_key function_key host_key integration_key application_key "
         "app_key publishable_key server_key bot_key recovery_key wallet_key ssh_key "
         "shared_access_key key_data authtoken bearer api_token sas pat pass_key unseal_key "
-        "setup_key root_token samlresponse samlrequest assertion community userpassword "
-        "geheimnis geheimschlüssel api_schlüssel zugangsschlüssel zugangscode zugangsdaten "
-        "anmeldedaten jeton clé_secrète clé_api clé_privée clé_d'accès identifiants code_d'accès "
-        "clave clave_secreta clave_de_api clave_privada credenciales credencial secreto ficha "
-        "chave_secreta chave_de_api chave_api chave_privada chave_de_acesso credenciais segredo "
-        "токен токена токеном секрет секретный_ключ ключ_доступа ключ_api api_ключ учётные_данные "
-        "учетные_данные 密钥 密鑰 秘钥 私钥 私鑰 令牌 凭证 凭据 憑證 授权码 访问码 "
-        "秘密鍵 アクセスキー apiキー トークン シークレット シークレットキー 認証キー 合言葉 "
-        "토큰 비밀_키 api_키 chiave_segreta chiave_api gettone"
+        "setup_key jwt_key root_token samlresponse samlrequest assertion community "
+        "userpassword geheimnis geheimschlüssel api_schlüssel zugangsschlüssel zugangscode "
+        "zugangsdaten anmeldedaten jeton clé_secrète clé_api clé_privée clé_d'accès "
+        "identifiants code_d'accès clave clave_secreta clave_de_api clave_privada credenciales "
+        "credencial secreto ficha chave_secreta chave_de_api chave_api chave_privada "
+        "chave_de_acesso credenciais segredo токен токена токеном секрет секретный_ключ "
+        "ключ_доступа ключ_api api_ключ учётные_данные учетные_данные 密钥 密鑰 秘钥 私钥 私鑰 "
+        "令牌 凭证 凭据 憑證 授权码 访问码 秘密鍵 アクセスキー apiキー トークン シークレット "
+        "シークレットキー 認証キー 合言葉 토큰 비밀_키 api_키 chiave_segreta chiave_api "
+        "gettone"
     ),
     Grade.CODE: (
         "pin pin_code otp cvv cvc cvv2 totp tan geheimzahl verification_code security_code "
         "access_code auth_code 2fa_code mfa_code one_time_code one_time_password backup_code "
         "recovery_code recovery_codes backup_codes scratch_code scratch_codes one_time_codes "
-        "emergency_codes door_code gate_code alarm_code entry_code unlock_code lock_code safe_code "
-        "passcodes puk puk_code pincode pincodes pin_codes wiederherstellungscode wiederherstellungscodes "
-        "notfallcodes códigos_de_recuperación codes_de_récupération codici_di_recupero code_secret "
-        "codigo_secreto código_secreto коды_восстановления 恢复代码 备用码 バックアップコード 복구_코드 "
-        "bestätigungscode sicherheitscode code_de_vérification código_de_verificación "
-        "código_de_segurança código_de_verificação код_подтверждения пин_код пинкод "
-        "验证码 驗證碼 認証コード 暗証番号 確認コード 인증번호"
+        "emergency_codes door_code gate_code alarm_code entry_code unlock_code lock_code "
+        "safe_code passcodes kenncode türcode login_code sign_in_code whatsapp_code guard_code "
+        "steam_code signal_code telegram_code sms_code combination unlocks_with unlock_with "
+        "puk puk1 puk2 pin1 pin2 puk_code pincode pincodes pin_codes wiederherstellungscode "
+        "wiederherstellungscodes notfallcodes códigos_de_recuperación codes_de_récupération "
+        "codici_di_recupero code_secret codigo_secreto código_secreto коды_восстановления "
+        "恢复代码 备用码 バックアップコード 복구_코드 bestätigungscode sicherheitscode "
+        "code_de_vérification código_de_verificación código_de_segurança código_de_verificação "
+        "код_подтверждения пин_код пинкод 验证码 驗證碼 認証コード 暗証番号 確認コード "
+        "인증번호"
     ),
     Grade.WEAK: (
         "key keys auth sig signature session sid session_id sessid phpsessid jsessionid jwt "
-        "salt cookie oauth schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 login "
-        "licence license "
-        "webhook nonce hmac refresh otpauth seed tokens api_keys"
+        "salt cookie oauth schlüssel clé clef llave chave chiave ключ ключом 鍵 キー 钥匙 세션 "
+        "login licence license webhook nonce hmac refresh otpauth seed tokens api_keys"
     ),
 }
 GRADES: Final = {
@@ -91,7 +98,7 @@ def _spelled(words: list[str]) -> str:
         by_first.setdefault(word[:1], []).append(word[1:])
     ends = by_first.pop("", None) is not None
     branches = [
-        ("[ _-]?" if first == " " else re.escape(first)) + _spelled(rest)
+        ("[ _.:-]?" if first == " " else re.escape(first)) + _spelled(rest)
         for first, rest in by_first.items()
     ]
     if not branches:
@@ -107,7 +114,8 @@ _PASS: Final = (
     r"api|server|service)pass(?![a-z])"
 )
 _NAME: Final = re.compile(f"{_PASS}|{_spelled(list(GRADES))}")
-_JOINT: Final = re.compile(r"[ _-]")
+_ASCII_NAME: Final = re.compile(f"{_PASS}|{_spelled([word for word in GRADES if word.isascii()])}")
+_JOINT: Final = re.compile(r"[ _.:-]")
 _BY_LETTERS: Final = {_JOINT.sub("", word): grade for word, grade in GRADES.items()}
 _SUFFIX: Final = re.compile(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
 _OTHER_THING: Final = re.compile(
@@ -131,14 +139,15 @@ class Name:
 
 def find_names(text: str, lower: str) -> Iterator[Name]:
     """Yield the words that announce secrets; *lower* is *text* in lower case, place by place."""
-    found = _NAME.search(lower)
+    words = _ASCII_NAME if lower.isascii() else _NAME
+    found = words.search(lower)
     while found is not None:
         name = _read_name(text, lower, found)
         if name is not None:
             yield name
         # A short word inside another may hide a longer one: "rootPassword" has "otp" in it.
         is_inside = name is None and len(found[0]) <= _SHORT
-        found = _NAME.search(lower, found.start() + 1 if is_inside else found.end())
+        found = words.search(lower, found.start() + 1 if is_inside else found.end())
 
 
 def _read_name(text: str, lower: str, found: re.Match[str]) -> Name | None:

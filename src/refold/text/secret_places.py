@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Final
 
 from refold.text.randomness import has_digit
@@ -93,39 +92,7 @@ _AUTH_PAIR: Final = re.compile(
     r"[\"'][ \t]*+,[ \t]*+[\"'](?P<value>[^\"'\n]{3,200}+)",
     re.I,
 )
-_LOGIN: Final = re.compile(
-    r"\b(?:log(?:ged|ging)?[ -]?in|sign(?:ed)?[ -]?in|login|account|user(?:name)?|creds?|credentials"
-    r"|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur|benutzer\w{0,4}"
-    r"|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|admin)\b[^\n]{0,40}?"
-    r"(?<![\w/:.-])[\w.+@-]{2,60}+(?:[ \t]++[/|:][ \t]++|:(?!//))[\"'`]?(?P<value>[^\s\"'`,;/:|]{5,80}+)",
-    re.I,
-)
-"""The user and the password, with a sign between them: `log in as ann / …`."""
-_CONNECT: Final = re.compile(
-    r"(?:connect|connection|credentials?|\bPDO|login|log_in|logon|signin|sign_in|authenticate|auth"
-    r"|set_?auth|set_?credentials|\bdriver|\bsession)[ \t]*+\((?P<arguments>[^()\n]{1,300}+)",
-    re.I,
-)
-_PASSWORD_PLACE: Final = 2
-"""After the host and the user."""
-_LITERAL: Final = re.compile(r"(?<![=\w])[\"'](?P<value>[^\"'\n]{4,120}+)[\"']")
 _WIFI: Final = re.compile(r"\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\\\n]|\\.){4,80}+)")
-_CIPHER: Final = re.compile(
-    r"\b(?:Fernet|AES|DES3?|Blowfish|ChaCha20\w{0,12}|HMAC|hmac|SecretBox|SecretKeySpec|Cipher"
-    r"|create(?:Hmac|Cipheriv|Decipheriv)|sign|verify|encrypt|decrypt)(?:\.\w{1,20})?\("
-    r"(?:[\"'][\w-]{1,20}[\"'],[ \t]*+|\w{1,20},[ \t]*+)?(?:Buffer\.from\()?b?[\"']"
-    r"(?P<value>[^\"'\n]{12,200}+)[\"']"
-)
-_TYPED: Final = re.compile(
-    r"pass(?:word|wd|code|phrase)?\b[^\n]{0,40}?\.(?:send_?keys|type|fill|set_?(?:value|text)|enter"
-    r"|input|press_sequentially|type_text)\([\"'](?P<value>[^\"'\n]{3,120}+)",
-    re.I,
-)
-_EXPECT: Final = re.compile(
-    r"ass(?:word|phrase|code)[^\n]{0,12}\n?[ \t]*+(?:[^\n]{0,20}?[ \t({;])?send(?:line|_keys)?[ \t(]++[\"']"
-    r"(?P<value>(?:[^\"'\n\\]|\\[^rn]){3,120}+)",
-    re.I,
-)
 _ORACLE: Final = re.compile(
     r"(?:thin:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)[ \t]++(?:-\w++[ \t]++)?)[\w.$]{1,60}+/"
     r"(?P<value>[^\s/@\"']{3,200}+)@",
@@ -200,22 +167,6 @@ def _aws(text: str) -> Iterator[Span]:
                 yield found.span("value")
 
 
-def _logins(text: str) -> Iterator[Span]:
-    for found in _LOGIN.finditer(text):
-        value = found["value"].rstrip(".!?)")
-        if can_be_secret(value, Grade.PASSWORD, Link.SAID):
-            yield found.start("value"), found.start("value") + len(value)
-
-
-def _arguments(text: str) -> Iterator[Span]:
-    """Yield what is given to a connection by its place: any argument that looks like a password."""
-    for call in _CONNECT.finditer(text):
-        for n, found in enumerate(islice(_LITERAL.finditer(text, *call.span("arguments")), 6)):
-            link = Link.QUOTED if n == _PASSWORD_PLACE else Link.SAID
-            if n and can_be_secret(found["value"], Grade.PASSWORD, link):
-                yield found.span("value")
-
-
 def _by(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
     """Make a finder of what a group of *pattern* holds, if that is no variable."""
 
@@ -245,14 +196,6 @@ _FINDERS: Final = (
     (("auth",), _by(_DOCKER)),
     (("thin:", "sqlplus", "sqlldr", "expdp", "impdp", "rman"), _by(_ORACLE)),
     (("auth", "credentials"), _by(_AUTH_PAIR)),
-    (("/", "|", ":"), _logins),
-    (("connect", "cred", "pdo", "log", "sign", "auth", "driver", "session"), _arguments),
     (("wifi:",), _by(_WIFI)),
-    (
-        ("fernet", "aes", "des", "blow", "cha", "hmac", "secret", "ciph", "sign", "ver", "crypt"),
-        _by(_CIPHER),
-    ),
-    (("pass",), _by(_TYPED)),
-    (("send",), _by(_EXPECT)),
 )
 """What must be in the lower-cased text for each, and each."""

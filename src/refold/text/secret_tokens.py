@@ -13,6 +13,7 @@ from typing import Final
 
 from refold.text.randomness import churn, has_digit
 from refold.text.runs import Span
+from refold.text.scan import RunTest
 from refold.text.secret_names import Grade, Name
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
@@ -35,6 +36,8 @@ _MIN_DATA: Final = 32
 _MIN_CHURN: Final = 0.4
 """Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
 names in camel case up to 0.36 and no other text above."""
+_MIN_DATA_CHURN: Final = 0.33
+"""The same, of so many that no name has as many."""
 _MIN_CHURN_OF_TWO: Final = 0.2
 """Of letters of one case and digits: random ones change at 0.3 to 0.4.
 Half of that is enough for letters that nobody can speak."""
@@ -57,6 +60,7 @@ _BYTES: Final = re.compile(
     r"[\[({](?P<value>(?:[ \t]*+(?:0x[0-9a-fA-F]{1,2}|[0-9]{1,3})[ \t]*+,){15,128}+[ \t]*+\w{1,4}+)"
 )
 """A key as the numbers of its bytes."""
+_HEX_RUN: Final = RunTest("0123456789abcdefABCDEF-", 32)
 _FAR: Final = 100
 _NEAR: Final = 40
 _KEY: Final = re.compile("key|auth", re.I)
@@ -74,10 +78,10 @@ def find_random_tokens(text: str) -> Iterator[Span]:
     for run in _RUN.finditer(text):
         start, end = run.span()
         before = text[start - 1 : start]
-        if ("+" in run[0] or "/" in run[0]) and before not in {"/", ".", ":"}:
-            if end - start >= _MIN_DATA and run[0][0] != "/" and _is_chance(run[0]):
-                yield _padded(text, start, end)
-                continue
+        is_data = end - start >= _MIN_DATA and ("+" in run[0] or "/" in run[0][1:])
+        if is_data and run[0][0] != "/" and before not in {"/", ".", ":"} and _is_chance(run[0]):
+            yield _padded(text, start, end)
+            continue
         for piece in _PIECE.finditer(text, start, end):
             is_step = text[piece.start() - 1 : piece.start()] == "/"
             if _is_chance(piece[0]) and not (is_step and piece[0].islower()):
@@ -96,15 +100,19 @@ def _is_chance(token: str) -> bool:
         return True
     has_lower, has_upper = _LOWER.search(token), _UPPER.search(token)
     if has_lower and has_upper:
-        return churn(token) >= _MIN_CHURN
+        is_data = len(token) >= _MIN_DATA and token.find("_") < 0 and token.find("-") < 0
+        return churn(token) >= (_MIN_DATA_CHURN if is_data else _MIN_CHURN)
     least = _MIN_CHURN_OF_TWO / 2 if _CLUSTER.search(token.lower()) else _MIN_CHURN_OF_TWO
     return token.isalnum() and churn(token) >= least
 
 
-def find_announced_digests(text: str, names: Sequence[Name]) -> Iterator[Span]:
-    """Yield the digests and ids beside one of *names*, on its line, or given to a client."""
+def find_digests(text: str, plain: bytes, names: Sequence[Name]) -> Iterator[Span]:
+    """Yield keys in hexadecimal digits, and ids beside one of *names* or given to a client.
+
+    *plain* is the text as bytes.
+    """
     starts = [name.start for name in names]
-    for found in _DIGEST.finditer(text):
+    for found in _DIGEST.finditer(text) if _HEX_RUN.holds(plain) else ():
         start, end = found.span("value")
         before = text[max(0, start - _FAR) : start]
         if _IS_DIGEST.search(before) or _DIGEST_NAME.match(found["prefix"] or ""):
@@ -113,7 +121,7 @@ def find_announced_digests(text: str, names: Sequence[Name]) -> Iterator[Span]:
         is_given = (_CALL.search(before) or _FLAG.search(before)) and not _HASHES.search(before)
         if is_key or is_given or _is_announced(text, start, end, names, starts):
             yield start, end
-    for found in _BYTES.finditer(text):
+    for found in _BYTES.finditer(text) if names else ():
         start, end = found.span("value")
         if _is_announced(text, start, end, names, starts):
             yield start, end

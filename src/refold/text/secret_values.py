@@ -66,6 +66,7 @@ _ARGUMENT: Final = re.compile(r"[\w.-]++=|[@/(]|.*[\\<>]|[a-z_]++[0-9]{0,2}$")
 _SYMBOL: Final = re.compile(r"[!@#$%^&*?~+=|]")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
+_JOINTS: Final = re.compile(r"(?<=[0-9])[ -](?=[0-9])")
 _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
 _MAX_WORDS: Final = 24
@@ -93,7 +94,7 @@ def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False
     if not value or _PLACEHOLDER.fullmatch(value.lower()):
         return False
     if grade is Grade.CODE:
-        digits = value.rstrip("#*")
+        digits = _JOINTS.sub("", value.rstrip("#*"))
         return (digits.isdecimal() and 3 <= len(digits) <= 8) or (
             link is not Link.NEAR and len(value) >= 5 and _is_strong(value)
         )

@@ -30,14 +30,22 @@ _WORDS: Final = (
     "we passed every test and the secret of good soil is patience in spring"
 ).split()
 _HOSTILE: Final = (
-    "a", "A", "-", "=", "token=", "token:", "password ", "password: ", "sk-", "eyJ-", "-eyJ", "hf_",
-    "://a:", "://@", "?key=", "&sig=", "cookie: a=", "curl -u ", "machine x login ", "abandon ",
-    "4 ", "4111 ", "|", "| password |\n", "password\n", '"password": "', "\\\"", "'", "`", "{",
-    "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "Private-Lines: 2\n", "密码",
-    "пароль ", "bearer ", "authorization: ", "kind: secret\ndata:\n a: b\n",
-    "AKIAFAKE1FAKE2FAKE3F ",
-    "a\n", "a\\\n", "echo x|", "name=\"password\"\n\n", "password value=", "$2",
-    "?" + "a" * 64, "password: " + "a" * 300, "token=" + "1" * 300, '"kty" "d":"',
+    "a", "A", "-", "=", "token=", "token:", "password ", "password: ", "sk-", "eyJ-", "-eyJ",
+    "hf_", "://a:", "://@", "?key=", "&sig=", "cookie: a=", "curl -u ", "machine x login ",
+    "abandon ", "4 ", "4111 ", "|", "| password |\n", "password\n", '"password": "', "\\\"", "'",
+    "`", "{", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "Private-Lines: 2\n",
+    "密码", "пароль ", "bearer ", "authorization: ", "kind: secret\ndata:\n a: b\n",
+    "AKIAFAKE1FAKE2FAKE3F ", "a\n", "a\\\n", "echo x|", "name=\"password\"\n\n", "password value=",
+    "$2", "recovery codes: ", "recovery codes ab12-cd34 ", "ABCD EF12 ", "key 12345 ", "DE89 ",
+    "DE89 3704 ", "ssn ", "ssn 1", "1 ", "1-", "passport A", "account number 1", "otp", "otpass",
+    "rootp", "aB1", "aB1!", "aB1 pass ", "login a:", "a:b1", "a / b1 ", "admin / ", "connect('",
+    "connect('a','b','", "fernet(", "fernet('", "('", "password.send ", "assword send '", " -u a ",
+    " -u a -p ", "-a a:", "0" * 32 + " ", "0" * 31 + "g", "key " + "0" * 32 + "\n", "[1,",
+    "[" + "1," * 16, "pbkdf2_sha256$", "password?\n", "password '", 'password "', "password is \"",
+    "password a -> ", "passwords ", "$ANSIBLE_VAULT;\n0", "WIFI:P", "a * b *\n", "to to ",
+    "{ssha}", "aA0/", "+/", "echo a|b ", "<password><a>", "('a', ", "code 1", "code 123 ",
+    '", "abandon', "1. abandon\n", "pass word ", "?" + "a" * 64, "password: " + "a" * 300,
+    "token=" + "1" * 300, '"kty" "d":"',
 )  # fmt: skip
 
 

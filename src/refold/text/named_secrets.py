@@ -77,7 +77,7 @@ _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
-    r"\s*+(?:(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
+    r"\s*+(?:\?\s*+it'?s(?=\W)|(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
     r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|είναι|"
     r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+"
 )
@@ -92,6 +92,7 @@ _DIGITS: Final = re.compile(
     r"(?![\w-]|[.,][0-9])"
 )
 """A code in two or three groups."""
+_LEET: Final = re.compile(r" (?P<value>[a-z]+[0-9]+[a-z][a-z0-9]{2,20})(?![\w.(-])", re.I)
 _COMPARED: Final = re.compile(rf"{_CLOSE}[ \t]*+[=!<>]=")
 _WORD: Final = re.compile(r"[!-\[\]-~£€\u00c0-\u024f\u0400-\u04ff]+")
 _BEFORE: Final = re.compile(
@@ -122,13 +123,19 @@ def find_named(text: str, names: Iterable[Name]) -> Iterator[Span]:
 
 def _find_after(text: str, name: Name) -> Span | None:
     if name.is_common:
-        return _assigned(text, name)
+        return _assigned(text, name) or _beside(text, name)
     return (
         _assigned(text, name)
         or _listed(text, name)
         or _said(text, name)
         or _said_before(text, name)
     )
+
+
+def _beside(text: str, name: Name) -> Span | None:
+    """Find what stands right behind a common word if digits stand between its letters."""
+    found = _LEET.match(text, name.end)
+    return None if found is None else found.span("value")
 
 
 def _next_value(text: str, end: int, name: Name) -> Span | None:

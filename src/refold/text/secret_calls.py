@@ -18,10 +18,12 @@ _SECOND: Final = re.compile(
 _LOGIN: Final = re.compile(
     r"\b(?:log(?:ged|ging)?[ -]?in|sign(?:ed)?[ -]?in|login|account|user(?:name)?|creds?"
     r"|credentials|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur"
-    r"|benutzer\w{0,4}|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|admin)\b"
+    r"|benutzer\w{0,4}|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|admin|auth)\b"
     r"[^\n]{0,40}?(?<![\w/:.-])[\w.+@-]{2,60}+$"
+    r"|[\w.+-]{1,60}@[\w-]{1,60}\.[a-z.]{2,20}$"
 )
 """What stands before it: talk of logging in, and the user."""
+_LATER: Final = re.compile(r"[^\n]{0,32}?\b(?:log|sign)(?:ged|ging)?[ -]?in\b")
 _MAX_LOGIN: Final = 120
 _CONNECT: Final = re.compile(
     r"(?:connect|connection|\bdatabase|credentials?|\bpdo|login|log_in|logon|signin|sign_in"
@@ -44,8 +46,8 @@ _CIPHER: Final = re.compile(
 """Functions that are given a key or a password."""
 _MAX_CALLEE: Final = 40
 _TYPED: Final = re.compile(
-    r"pass(?:word|wd|code|phrase)?\b[^\n]{0,40}?\.(?:send_?keys|type|fill|set_?(?:value|text)|enter"
-    r"|input|press_sequentially|type_text)\([\"'](?P<value>[^\"'\n]{3,120}+)"
+    r"pass(?:word|wd|code|phrase)?(?:\([\w.]{1,40}|\b[^\n]{0,40}?\.(?:send_?keys|type|fill|set_?(?:value|text)|enter"
+    r"|input|press_sequentially|type_text))\([\"'](?P<value>[^\"'\n]{3,120}+)"
 )
 _SENT: Final = re.compile(
     r"ass(?:word|phrase|code)[^\n]{0,12}\n?[ \t]*+(?:[^\n]{0,20}?[ \t({;])?"
@@ -71,8 +73,10 @@ def _logins(text: str, lower: str) -> Iterator[Span]:
         value = found["value"].rstrip(".!?)")
         if not has_digit(value) or not can_be_secret(value, Grade.PASSWORD, Link.SAID):
             continue
-        if _LOGIN.search(lower, max(0, found.start() - _MAX_LOGIN), found.start()):
-            yield found.start("value"), found.start("value") + len(value)
+        start, end = found.start("value"), found.start("value") + len(value)
+        before = max(0, found.start() - _MAX_LOGIN)
+        if _LOGIN.search(lower, before, found.start()) or _LATER.match(lower, end):
+            yield start, end
 
 
 def _keys(lower: str) -> Iterator[Span]:

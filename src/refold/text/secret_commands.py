@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from refold.text.runs import Span
@@ -68,6 +69,9 @@ _USER_AND_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
     rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
 )
+_PASSWORD_AND_USER: Final = re.compile(
+    rf"(?<!\S)-[pPwW][ \t=]++{_WORD}[\"']?[ \t]++(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]"
+)
 """Programs that ask for a user with one letter ask for the password with another."""
 _COMMANDS: Final = tuple(
     (sign, re.compile(rf"\b{program}\b{_LINE}{option}{_WORD}", re.IGNORECASE))
@@ -98,7 +102,8 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
 
 
 def _after_users(text: str) -> Iterator[Span]:
-    for found in _USER_AND_PASSWORD.finditer(text):
+    pairs = (_USER_AND_PASSWORD.finditer(text), _PASSWORD_AND_USER.finditer(text))
+    for found in chain.from_iterable(pairs):
         if any(map(str.isalpha, found["value"])):  # else a port
             yield found.span("value")
     for found in _USER_COLON_PASSWORD.finditer(text):

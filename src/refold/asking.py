@@ -37,6 +37,8 @@ _MAX_ANSWERS = 2
 _MIN_ANSWER_TOKENS = 40
 _ANSWER_SHARE = 0.4
 """About how long an answer should be, compared with its text."""
+_MAX_WAITING = 256
+"""How many answers without a use wait for the next fold: it asks about few texts at a time."""
 
 
 @dataclass(slots=True)
@@ -76,12 +78,18 @@ class Tally:
         )
 
     def settle(self, used: Collection[str]) -> None:
-        """Count the answers for the texts in *used*; the others may be used later."""
+        """Count the answers for the texts in *used*; the latest of the others may be used later.
+
+        A session counts for as long as it lives: it does not keep them all.
+        """
         for text in used:
             is_repaired = self.waiting.pop(text, None)
             if is_repaired is not None:
                 self.repaired += is_repaired
                 self.accepted += not is_repaired
+        for text in list(self.waiting)[:-_MAX_WAITING]:
+            del self.waiting[text]
+            self.unused += 1
 
     def report(self) -> ModelReport:
         """Freeze it."""

@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).parents[2] / "bench"))
+
+from attacks.interrupts import interrupt
 from refold import Session, uncompress
 from tests.agent.test_session import talk
 from tests.budget.promise import words
-
-
-def interrupt(call: Callable[[], object], at: int) -> bool:
-    """Raise at the *at*-th line of refold's that runs; false if there are not so many."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal lines
-        if "refold" not in frame.f_code.co_filename:
-            return None
-        lines += event == "line"
-        if lines == at:
-            sys.settrace(None)
-            raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
 
 
 @pytest.mark.parametrize("ids", [True, False])

@@ -28,10 +28,11 @@ from refold.text.view import TextView
 def find_secrets(text: str) -> list[Span]:
     """Return where the secrets of *text* are, in reading order.
 
-    By shape: keys of services, tokens, private keys, cards, seed phrases. By place: addresses,
-    headers, cookies, command lines, files of accounts. By what stands before: words for secrets in
-    ten languages, as names in code and configuration, as headings, in sentences. In doubt it is a
-    secret: what is hidden comes back. Linear in the text, whatever the text is.
+    By shape: keys of services, random tokens, private keys, cards, bank accounts, seed phrases. By
+    place: addresses, headers, cookies, command lines, calls, files of accounts. By what stands
+    around them: words for secrets in fifty languages, as names in code and configuration, as
+    headings, in sentences. In doubt it is a secret: what is hidden comes back. Linear in the text,
+    whatever the text is.
     """
     spans = [span for found in _finders(text) for span in found]
     spans += _keys_across_lines(text)

@@ -25,11 +25,12 @@ _LOGIN: Final = re.compile(
 """What stands before it: talk of logging in, and the user."""
 _LATER: Final = re.compile(r"[^\n]{0,32}?\b(?:log|sign)(?:ged|ging)?[ -]?in\b")
 _MAX_LOGIN: Final = 120
+_ARGUMENTS: Final = re.compile(r"\((?P<arguments>(?:\w{1,40},[ \t]*+)?[\"'][^()\n]{1,300}+)")
 _CONNECT: Final = re.compile(
     r"(?:connect|connection|\bdatabase|credentials?|\bpdo|login|log_in|logon|signin|sign_in"
-    r"|authenticate|auth|\bdriver|\bsession)[ \t]*+\((?P<arguments>[^()\n]{1,300}+)"
+    r"|authenticate|auth|\bdriver|\bsession)[ \t]*+$"
 )
-_CONNECTING: Final = tuple("connect database credential pdo log sign auth driver session".split())
+"""Functions that are given a user and a password."""
 _LITERAL: Final = re.compile(r"(?<![=\w])[\"'](?P<value>[^\"'\n]{0,120}+)[\"']")
 _PASSWORD_PLACE: Final = 2
 """After the host and the user."""
@@ -59,8 +60,7 @@ def find_in_calls(text: str, lower: str) -> Iterator[Span]:
     """Yield what is given away as a password or a key; *lower* is *text* in lower case."""
     yield from _logins(text, lower)
     if "(" in text:
-        if any(word in lower for word in _CONNECTING):
-            yield from _arguments(text, lower)
+        yield from _arguments(text, lower)
         yield from _keys(lower)
     if "assw" in lower or "assp" in lower or "assc" in lower:
         for pattern in (_TYPED, _SENT):
@@ -87,7 +87,9 @@ def _keys(lower: str) -> Iterator[Span]:
 
 def _arguments(text: str, lower: str) -> Iterator[Span]:
     """Yield what is given to a connection by its place: what looks like a password."""
-    for call in _CONNECT.finditer(lower):
+    for call in _ARGUMENTS.finditer(text):
+        if not _CONNECT.search(lower, max(0, call.start() - _MAX_CALLEE), call.start()):
+            continue
         literals = islice(_LITERAL.finditer(text, *call.span("arguments")), _MAX_ARGUMENTS)
         for place, found in enumerate(literals):
             link = Link.QUOTED if place == _PASSWORD_PLACE else Link.SAID

@@ -67,7 +67,8 @@ def _codes_before(text: str, name: Name) -> Iterator[Span]:
     """Yield the codes of a line that says what they are at its end."""
     if not _CODES.search(text, name.start, name.end) or text[name.end - 1] != "s":
         return
-    start = max(text.rfind("\n", 0, name.start) + 1, name.start - _MAX_LINE)
+    start = max(0, name.start - _MAX_LINE)
+    start = text.rfind("\n", start, name.start) + 1 or start
     for found in _GROUPED_CODE.finditer(text, start, name.start):
         if has_digit(found[0]):
             yield found.span()

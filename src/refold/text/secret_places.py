@@ -188,7 +188,7 @@ _FINDERS: Final = (
     (("password ", "password\t", "password\n"), _by(_NETRC)),
     ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
     (("$apr1$", "$2", "$1$", "$5$", "$6$", "$y$", "$argon2"), _by(_HTPASSWD)),
-    (("pbkdf2", "crypt", "argon2", "sha", "md5}"), _by(_HASHED)),
+    (("pbkdf2", "crypt", "argon2", "sha}", "sha256}", "sha512}", "md5}"), _by(_HASHED)),
     (("chap", "pap-secrets"), _by(_CHAP)),
     (("kind: secret", '"kind": "secret"'), _kubernetes),
     (("akia", "asia"), _aws),

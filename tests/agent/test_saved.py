@@ -242,7 +242,7 @@ def test_models_must_be_given_again() -> None:
 def test_a_task_that_was_excerpted_stays_as_it_was() -> None:
     """A session that forgot that a budget had done it would fold everything anew."""
     store = MemoryStore()
-    session = Session(profile="standard", token_budget=405, counter=words)
+    session = Session(profile="standard", token_budget=440, counter=words)
     session.append({"role": "user", "content": " ".join(m["content"] for m in talk(12))})
     session.extend(talk(12)[1:])
     session.view()

@@ -2,8 +2,9 @@
 
 A shortened text is taken apart at its gaps, stand-in marks and line ends, whatever notation wrote
 them, and each fragment is looked up in the texts that went in. A fragment whose every place there
-begins or ends inside a word, a cell of a table or a JSON string is a fault. What cannot be found
-was re-encoded or is said in the engine's own words; it is counted apart.
+begins or ends inside a word, a cell of a table or a JSON string is a fault. Texts are looked up as
+they went in, re-encoded without loss, and opened: a long text inside of JSON without its quotes,
+line by line. What cannot be found is said in the engine's own words; it is counted apart.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from itertools import islice
 from typing import Any, Final
 
 from records import calls_of, values_in
+from refold.lossless import IN_PARTS, json_data, reencode
+from refold.planner.calls import spell_call
+from refold.tokens.estimate import estimate_tokens
 from typed import text_of
 
 _GAP: Final = re.compile(
@@ -35,6 +39,14 @@ _IDEOGRAPH: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
 _LINE: Final = re.compile(r"[^\n]+")
 _JSON_START: Final = re.compile(r"\s*[\[{]")
+_PLAIN_JSON: Final = re.compile(r"(?:JSON lines )?[\[{]")
+"""How JSON begins after it was re-encoded."""
+_BLOCK: Final = re.compile(r"=<<(END|STOP|EOF|FIN)\n")
+"""What begins a text in it that stands there as it is."""
+_BLANKS_A_COMMA: Final = 3
+"""Prose with amounts like $1,350, and commands with long options, have more blanks than rows do."""
+_LONG_TEXT: Final = 160
+"""Characters; a text in JSON that is longer, or has several lines, may be shown in parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +76,12 @@ class Originals:
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
         shown = [text for message in messages for text in _texts(message)]
         self.whole = frozenset(shown)
-        raw = [arguments for message in messages for _, _, arguments in calls_of(message)]
+        calls = [call for message in messages for call in calls_of(message)]
+        raw = [arguments for _, _, arguments in calls]
+        spelled = [spell_call(f"{name} {arguments}") for _, name, arguments in calls]
         documents = [value for text in shown for value in _documents(text)]
-        texts = list(dict.fromkeys([*shown, *raw, *documents]))
+        shorter = [form for text in shown for form in _shorter_forms(text)]
+        texts = list(dict.fromkeys([*shown, *raw, *documents, *spelled, *shorter]))
         self._text = "\n".join(texts)
         lines = self._text.split("\n")
         self._lines = frozenset(one.strip() for line in lines for one in (line, _unnumbered(line)))
@@ -75,8 +90,11 @@ class Originals:
         self._strings: dict[int, list[int]] = {}
         """By where a line starts: where its strings start and end, by turns."""
         start = 0
+        made = frozenset(shorter)
         for text in texts:
-            if _JSON_START.match(text) and _is_json(text):
+            if text in made:
+                self._json += (start + place for place in _plain_json(text))
+            elif _JSON_START.match(text) and _is_json(text):
                 self._json += (start, start + len(text))
             start += len(text) + 1
 
@@ -197,7 +215,9 @@ def _separator_of(line: str) -> str:
         return "|"
     if len(list(filter(str.strip, line.split("\t")))) >= 3:  # more than indentation
         return "\t"
-    return "," if line.count(",") >= 2 and ", " not in line else ""
+    commas = line.count(",")
+    is_row = commas >= 2 and ", " not in line and line.count(" ") <= _BLANKS_A_COMMA * commas
+    return "," if is_row else ""
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:
@@ -209,11 +229,35 @@ def _texts(message: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _documents(text: str) -> Iterator[str]:
-    """Yield the strings of several lines in a JSON text: a view may show them without escapes."""
-    if _JSON_START.match(text) and "\\n" in text:
+    """Yield the long strings in a JSON text: a view may show parts of them without escapes."""
+    if _JSON_START.match(text):
         for value in values_in(text):
-            if isinstance(value, str) and "\n" in value and value is not text:
+            if isinstance(value, str) and ("\n" in value or len(value) > _LONG_TEXT):
                 yield value
+
+
+def _shorter_forms(text: str) -> Iterator[str]:
+    """Yield what the engine makes of *text* before it shows parts of it."""
+    for form in filter(None, (text, json_data.open_texts(text))):
+        shorter = reencode(form, estimate_tokens, IN_PARTS)
+        if shorter is not None:
+            yield shorter.text
+        elif form is not text:
+            yield form
+
+
+def _plain_json(text: str) -> Iterator[int]:
+    """Yield where re-encoded JSON begins and ends, by turns; texts between `<<END` are none."""
+    if not _PLAIN_JSON.match(text):
+        return
+    place = 0
+    while block := _BLOCK.search(text, place):
+        end = text.find(f"\n{block[1]}", block.end())
+        if end < 0:
+            break
+        yield from (place, block.end())
+        place = end
+    yield from (place, len(text))
 
 
 def _is_json(text: str) -> bool:

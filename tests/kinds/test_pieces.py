@@ -1,8 +1,9 @@
-"""Pieces tile every text, are never long, and are cut where it hurts least."""
+"""Pieces tile every text, are cut where it hurts least, and never inside a word or a string."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -48,9 +49,35 @@ def test_pieces_tile_the_text(text: str, kind: str) -> None:
     assert all(piece.start < piece.end for piece in pieces)
 
 
+@given(TEXTS, st.sampled_from([name for name in NAMES if name != "json_records"]))
+def test_pieces_are_long_only_where_a_word_is(text: str, kind: str) -> None:
+    for piece in pieces_of(text, kind):
+        if piece.end - piece.start > LONG + 1:
+            assert not re.search(r"\s", text[piece.start + LONG // 2 + 1 : piece.end - 2])
+
+
 @given(TEXTS, st.sampled_from(NAMES))
-def test_pieces_are_never_long(text: str, kind: str) -> None:
-    assert all(piece.end - piece.start <= LONG + 1 for piece in pieces_of(text, kind))
+def test_no_piece_ends_inside_a_word(text: str, kind: str) -> None:
+    for piece in pieces_of(text, kind)[:-1]:
+        around = text[piece.end - 1 : piece.end + 1]
+        assert not around.isascii() or not around.isalnum()
+
+
+@given(
+    st.recursive(
+        st.one_of(st.text(), st.integers(), st.text(min_size=150).map("A sentence. ".join)),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=9), inner),
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_no_piece_of_json_ends_inside_a_string(value: object, indent: int | None) -> None:
+    text = json.dumps([value], indent=indent)
+    inside = {
+        place
+        for found in re.finditer(r'"(?:[^"\\]|\\.)*"', text)
+        for place in range(found.start() + 1, found.end())
+    }
+    assert inside.isdisjoint(piece.end for piece in pieces_of(text, "json_records"))
 
 
 @given(TEXTS, st.text(max_size=10), st.text(max_size=30))
@@ -165,3 +192,18 @@ def test_the_call_is_a_hint_where_the_text_leaves_doubt(
         "prose": "cart.py\ntax.py\nnotes\n",
     }
     assert kind_of(texts[kind], tool, arguments) == kind
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_long_word_is_one_piece(kind: str) -> None:
+    text = f"before {'x9' * 300} after"
+    shown = [text[piece.start : piece.end] for piece in pieces_of(text, kind)]
+    assert any("x9" * 300 in piece for piece in shown)
+
+
+def test_a_long_row_is_cut_between_its_cells() -> None:
+    cells = [f"{'Los Angeles ' * 3}{n}" for n in range(40)]
+    names = [f"name{n}" for n in range(40)]
+    text = "\n".join(("|".join(names), *["|".join(cells)] * 4))
+    for piece in pieces_of(text, "table"):
+        assert text[piece.start : piece.end].split("|")[0].strip() in {*cells, *names}

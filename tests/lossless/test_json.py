@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.lossless.json_data import CODEC
+from refold.lossless.json_data import CODEC, open_texts
 from refold.lossless.json_plain import read_plain, write_plain
 from refold.lossless.json_tree import find_documents
 
@@ -56,6 +56,31 @@ def test_the_reader_ends_where_the_writer_did(value: object) -> None:
     (document,) = find_documents(json.dumps(value))
     plain = write_plain(document.value)
     assert read_plain(plain + "\nmore", 0) == (document.value, len(plain))
+
+
+@given(DOCUMENTS, st.text(min_size=161), st.sampled_from(["text", "lines", "item"]))
+def test_opened_texts_come_back(value: object, long: str, how: str) -> None:
+    inner = {"text": long, "lines": {"a": f"{long}\n{long}"}, "item": [long, "END"]}[how]
+    text = json.dumps([value, inner], ensure_ascii=False)
+    opened = open_texts(text)
+    if opened is None:
+        assert has_surrogate(text) or "rows of " in text
+    else:
+        assert json.loads(CODEC.decode(opened)) == [value, inner]
+
+
+def test_long_texts_are_opened() -> None:
+    note = "Two lines are\nas they were, " + "word after word. " * 8
+    assert open_texts(json.dumps({"id": 1, "note": note})) == f"{{id:1 note=<<END\n{note}\nEND}}"
+    rows = [{"id": n, "note": note, "by": "Ann of the gate"} for n in range(4)]
+    opened = open_texts(json.dumps(rows))
+    assert opened is not None
+    assert "rows of" not in opened
+
+
+@pytest.mark.parametrize("text", ['{"id": 1, "note": "short\\nlines"}', "[1, 2]", "no JSON", ""])
+def test_short_texts_stay_quoted(text: str) -> None:
+    assert open_texts(text) is None
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', "[{"])

@@ -7,12 +7,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
+from refold import compress
 from refold.lossless import Reencoded, decode, normal
 from refold.lossless.rereads import apply_changes
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.planner.field import CALLS
-from refold.planner.recode import cost_lossless, plan_lossless, recode
+from refold.planner.recode import cost_lossless, open_texts, plan_lossless, recode
 from tests.conversations import Conversation
 from tests.planner.runs import (
     anthropic_call,
@@ -213,3 +214,37 @@ def test_the_price_of_a_plan_is_known_without_it(messages: Conversation) -> None
     recoded = recode(loaded, whole, tokens)
     plan = plan_lossless(loaded, whole, recoded, tokens)
     assert cost_lossless(loaded, whole, recoded, tokens) == sum(map(tokens.fold, plan))
+
+
+def test_texts_inside_of_json_are_opened() -> None:
+    output = "src/page.ts:3: the first hit\nsrc/page.ts:9: the second one, which is longer\n" * 3
+    wrapped = json.dumps({"output": output, "metadata": {"exit_code": 0}})
+    answer = json.dumps({"message": "I have looked at both pages, line by line. " * 5})
+    messages = read(
+        [
+            {"role": "user", "content": wrapped},
+            *call(1, "shell", {"command": "rg hit"}, wrapped, said=answer),
+        ]
+    )
+    opened = open_texts(messages, frozenset(), counted())
+    assert output.strip() in opened[2, 0].text
+    assert "I have looked at both pages, line by line. I have" in opened[1, 0].text
+    assert opened.keys() == {(1, 0), (2, 0)}
+    assert open_texts(messages, {1, 2}, counted()) == {}
+
+
+def test_parts_of_a_wrapped_output_are_whole_lines() -> None:
+    lines = [f'src/app/page{n}.ts:{n}:import {{ list{n} }} from "api/{n}";' for n in range(200)]
+    wrapped = json.dumps({"output": "\n".join(lines), "metadata": {"exit_code": 0}})
+    messages: Conversation = [
+        {"role": "user", "content": "Where is the list?"},
+        *call(1, "shell", {"command": "rg list"}, wrapped),
+        {"role": "assistant", "content": "There."},
+        {"role": "user", "content": "Go on."},
+    ]
+    result = compress(messages, profile="agent", token_budget=900)
+    shown = "\n".join(str(message["content"]) for message in result.messages)
+    assert "\\n" not in shown
+    kept = [line for line in shown.split("\n") if "import" in line]
+    assert kept
+    assert all(line.removesuffix(" …").lstrip(":") in "\n".join(lines) for line in kept)

@@ -49,12 +49,17 @@ def tile(text: str, marks: Mapping[int, Grade], spots: Sequence[Spot] = ()) -> P
 
 
 def join(
-    text: str, ends: Sequence[int], grades: Sequence[Grade], spots: Sequence[Spot] = ()
+    text: str,
+    ends: Sequence[int],
+    grades: Sequence[Grade],
+    spots: Sequence[Spot] = (),
+    *,
+    cuts: bool = True,
 ) -> Pieces:
     """Make pieces of stretches that end at *ends*; the last one ends with the text.
 
-    Short neighbours of one grade are joined, long stretches cut; a spot overrules the grade of
-    the stretch it lies in.
+    Short neighbours of one grade are joined, and long stretches cut if it *cuts* any; a spot
+    overrules the grade of the stretch it lies in.
     """
     pieces = Pieces([], [])
     add_end, add_grade = pieces.ends.append, pieces.grades.append
@@ -74,7 +79,7 @@ def join(
             start = pos
         held = grade
         pos = end
-        if end - start > LONG:
+        if cuts and end - start > LONG:
             for piece in _cut_long(text, start, end, held, spots):
                 pieces.add(*piece)
             start = end

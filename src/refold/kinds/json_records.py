@@ -1,15 +1,22 @@
-"""JSON, in any layout: pieces are records that are short enough, else their members."""
+"""JSON, in any layout: pieces are records that are short enough, else their members.
+
+So is JSON as `refold.lossless` spells it: there rows are pieces, too, and texts that stand as they
+are fall into sentences.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import Final
 
 from refold.kinds._lines import Spot, join, tile
+from refold.kinds._members import MEMBER, NOTHING, Members
+from refold.kinds._plain_json import find_members, is_plain_json
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import count_repeats, find_in_source, settle, without_digits
-from refold.kinds.base import ERROR, LONG, WARNING, Grade, Kind, Pieces
+from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
@@ -24,8 +31,8 @@ _BAD: Final = (
 """A member that tells of an error, of a warning, or of an exit that is not 0."""
 _WARNS: Final = re.compile(r"(?i)[\"'](?:warn|warning)\Z|40[,}\s]\Z")
 
-_AFTER: Final = r"\s*+,[ \t\r]*+\n?+|[ \t\r]*+\n?+"
 # One token a member: its key, its value if that is no container, the comma, the rest of the line.
+_AFTER: Final = r"\s*+,[ \t\r]*+\n?+|[ \t\r]*+\n?+"
 _TOKEN: Final = re.compile(
     rf"\s*+(?:(?=({_BAD}))|)(?:{_STRING}\s*+:\s*+)?+"
     rf"(?:(null|None|\"\"|''|\[\s*+\]|\{{\s*+\}})(?:{_AFTER})"
@@ -35,17 +42,13 @@ _TOKEN: Final = re.compile(
 )
 _WRONG, _EMPTY, _OPEN, _CLOSE = range(1, 5)
 
-_MEMBER: Final = Grade("member", 1.3)
-_RECORD: Final = Grade("record", 1.2)
-_NOTHING: Final = Grade("empty", 0.2, room=200)
-
 _STARTS: Final = re.compile(r"\s*+(?:\{\s*+[\"'}]|\[\s*+[\[\]{\"'0-9-])")
 
 
 def _claims(sample: Sample) -> bool:
     text = sample.text
     if sample.is_unwrapped or not _STARTS.match(text):
-        return False
+        return is_plain_json(text)
     return text[-200:].rstrip().endswith(("}", "]")) or text[:4000].count('":') >= 5
 
 
@@ -53,40 +56,46 @@ def split_json(text: str) -> Pieces:
     """Cut JSON, or what looks much like it, into records and members."""
     marks: Marks = {}
     spots = settle(text, find_in_source(text), marks)
+    if is_plain_json(text):
+        return _split_plain(text, marks, spots)
     return tile(text, marks, spots) if marks or spots else _split_members(text)
 
 
+def _split_plain(text: str, marks: Marks, spots: list[Spot]) -> Pieces:
+    """Cut JSON in the plain spelling; what *marks* say of a line holds for its members."""
+    members = find_members(text)
+    ends, grades = members.ends, members.grades
+    number = 0
+    for start, grade in sorted(marks.items()):
+        number = bisect_right(ends, start, number)
+        end = text.find("\n", start)
+        while number < len(ends) and (end < 0 or ends[number] <= end + 1):
+            grades[number] = grade
+            number += 1
+    return join(text, ends, grades, spots, cuts=False)
+
+
 def _split_members(text: str) -> Pieces:
-    ends: list[int] = []
-    grades: list[Grade] = []
+    members = Members()
     spots: list[Spot] = []
-    opened: list[tuple[int, int]] = []  # where a container starts, and how many ends came before
     said: dict[bytes, list[int]] = {}
     for token in _TOKEN.finditer(text):
         what, end = token.lastindex, token.end()
-        grade = _MEMBER
-        if what is not None:
-            if what == _CLOSE and opened:
-                start, known = opened.pop()
-                if end - start > LONG:
-                    ends[-1] = end  # a closing bracket goes with the member before it
-                    continue
-                del ends[known:], grades[known:]
-                grade = _RECORD
-            elif what == _OPEN:
-                opened.append((token.start(), len(ends)))
-            elif what == _EMPTY:
-                grade = _NOTHING
-            if what != _EMPTY and token[_WRONG]:
-                place = token.start(_WRONG)
-                same = said.setdefault(_said_from(place, text), [])
-                if not same:
-                    spots.append((place, WARNING if _WARNS.search(token[_WRONG]) else ERROR))
-                same.append(-len(spots))
-        ends.append(end)
-        grades.append(grade)
+        if what == _CLOSE:
+            members.close(end)
+            continue
+        if what is not None and what != _EMPTY and token[_WRONG]:
+            place = token.start(_WRONG)
+            same = said.setdefault(_said_from(place, text), [])
+            if not same:
+                spots.append((place, WARNING if _WARNS.search(token[_WRONG]) else ERROR))
+            same.append(-len(spots))
+        if what == _OPEN:
+            members.open(token.start(), end)
+        else:
+            members.add(end, NOTHING if what == _EMPTY else MEMBER)
     count_repeats(said.values(), {}, spots)
-    return join(text, ends, grades, spots)
+    return join(text, members.ends, members.grades, spots, cuts=False)
 
 
 def _said_from(place: int, text: str) -> bytes:

@@ -11,12 +11,12 @@ Like records on lines of their own become rows below the first, as those of a li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from refold.lossless.base import Codec
-from refold.lossless.json_plain import read_plain, write_plain
-from refold.lossless.json_table import ROWS, write_rows
+from refold.lossless.json_plain import SHORT_LINES, is_long, read_plain, write_plain
+from refold.lossless.json_table import ROWS, is_text, write_rows
 from refold.lossless.json_tree import (
     LINES,
     Document,
@@ -28,6 +28,8 @@ from refold.lossless.json_tree import (
 )
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+# From a quote that no backslash is before: what one try passes over, no other one does.
+_LONG_STRING: Final = re.compile(rf'(?<!\\)"(?:[^"\\\n]|\\.){{{SHORT_LINES},}}+"')
 
 
 class _Lines(list[Json]):
@@ -42,9 +44,42 @@ def _sees(text: str) -> bool:
 
 def _encode(text: str) -> str | None:
     documents = find_documents(text) if ROWS not in text else []
-    if not documents:
+    return _respell(text, list(_joined(documents)), _write) if documents else None
+
+
+def open_texts(text: str) -> str | None:
+    """Encode *text* so that long texts in its documents stand as they are, line by line.
+
+    A part of the result then begins and ends between lines or sentences, never inside a quoted
+    text. Returns `None` if there are no such texts, or if the result does not decode.
+    """
+    documents = find_documents(text) if may_open(text) and ROWS not in text else []
+    if not any(map(_holds_long_text, documents)):
         return None
-    encoded = replace_documents(text, list(_joined(documents)), _write)
+    opened = _respell(text, documents, _write_opened)
+    return opened if opened and _decode(opened) == _normal(text) else None
+
+
+def may_open(text: str) -> bool:
+    """Tell cheaply whether there may be a long text in a document."""
+    return _sees(text) and _LONG_STRING.search(text) is not None
+
+
+def _holds_long_text(document: Document) -> bool:
+    nodes: list[Json] = [document.value]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, dict):
+            nodes += node.values()
+        elif isinstance(node, list):
+            nodes += node
+        elif is_text(node) and is_long(node):
+            return True
+    return False
+
+
+def _respell(text: str, documents: list[Document], write: Callable[[Json], str]) -> str | None:
+    encoded = replace_documents(text, documents, write)
     # Half a character that stood as an escape must not get into the text itself.
     if "\\u" in text and _SURROGATE.search(encoded) and not _SURROGATE.search(text):
         return None
@@ -65,6 +100,10 @@ def _joined(documents: list[Document]) -> Iterator[Document]:
         else:
             yield Document(run[0].start, run[-1].end, records)
         place = end
+
+
+def _write_opened(value: Json) -> str:
+    return write_plain(value, opens=True)
 
 
 def _write(value: Json) -> str:

@@ -4,7 +4,8 @@
 
 After `=` stands a text, after `:` anything else; a text needs quotes only where it could be
 misread. A text of several lines stands as it is between `<<END` and `END`. Names stay beside their
-values, so that each value is found in the company it had.
+values, so that each value is found in the company it had. With *opens*, so do all long texts: then
+whoever shows only parts of them never cuts a quoted text or an escape.
 """
 
 from __future__ import annotations
@@ -43,28 +44,32 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TAGS: Final = ("END", "STOP", "EOF", "FIN")
 _DIGITS: Final = frozenset("0123456789")
 _MIN_BLOCK_LINES: Final = 3
+LONG_TEXT: Final = 160
+"""Characters of a text that are shown or left out as one; longer ones hold several sentences."""
+SHORT_LINES: Final = 80
+"""The same for a text of several lines."""
 
 
-def write_plain(value: Json) -> str:
-    """Write *value* in the plain spelling."""
+def write_plain(value: Json, *, opens: bool = False) -> str:
+    """Write *value* in the plain spelling; long texts stand as they are if it *opens* them."""
     if isinstance(value, dict):
-        return "{" + _fields(value) + "}"
+        return "{" + _fields(value, opens=opens) + "}"
     if isinstance(value, list):
-        return _list(value)
-    return _text(value, is_item=True) if is_text(value) else minify(value)
+        return _list(value, opens=opens)
+    return _text(value, is_item=True, opens=opens) if is_text(value) else minify(value)
 
 
-def _fields(fields: dict[str, Json]) -> str:
+def _fields(fields: dict[str, Json], *, opens: bool) -> str:
     pieces: list[str] = []
     gap = ""
     for name, value in fields.items():
         key = name if name.isidentifier() or BARE_KEY.fullmatch(name) else quote(name)
         if is_text(value):
-            piece = f"{gap}{key}={value if value.isalnum() else _text(value)}"
+            piece = f"{gap}{key}={value if value.isalnum() else _text(value, opens=opens)}"
         else:
             # `part1:20` would look like a time of day.
             blank = " " if key[-1] in _DIGITS else ""
-            plain = value if type(value) is Number else write_plain(value)
+            plain = value if type(value) is Number else write_plain(value, opens=opens)
             piece = f"{gap}{key}:{blank}{plain}"
         pieces.append(piece)
         gap = "\n" if piece.endswith(_BLOCK_ENDS) else " "
@@ -74,24 +79,36 @@ def _fields(fields: dict[str, Json]) -> str:
 _BLOCK_ENDS: Final = tuple(f"\n{tag}" for tag in _TAGS)
 
 
-def _list(items: list[Json]) -> str:
-    rows = write_rows(items)
+def _list(items: list[Json], *, opens: bool) -> str:
+    rows = write_rows(items) if not opens or not _has_long_text(items) else None
     if rows is not None:
         return f"[{write_plain(items[0])}{rows}]"
-    written = list(map(write_plain, items))
+    written = [write_plain(item, opens=opens) for item in items]
     if len(items) > 1 and NESTED.issuperset(map(type, items)):
         return "[\n" + "\n".join(written) + "\n]"
     return "[" + ", ".join(written) + "]"
 
 
-def _text(text: str, *, is_item: bool = False) -> str:
+def is_long(text: str) -> bool:
+    """Tell whether a text is shown in parts, and must be opened for that."""
+    return len(text) > LONG_TEXT or (len(text) > SHORT_LINES and "\n" in text)
+
+
+def _has_long_text(records: list[Json]) -> bool:
+    """Tell whether a row would hold a long text."""
+    cells = (cell for record in records if isinstance(record, dict) for cell in record.values())
+    return any(is_text(cell) and is_long(cell) for cell in cells)
+
+
+def _text(text: str, *, is_item: bool = False, opens: bool = False) -> str:
     """Write a text bare if it can stand so, as a block if it has several lines, else quoted."""
     if text.isalpha() and text not in _WORDS:  # as most are
         return text
     # An address would swallow the bracket after it.
     if _BARE_TEXT.fullmatch(text) and "://" not in text and not text.startswith("<<"):
         return quote(text) if is_item and _LIKE_LITERAL.fullmatch(text) else text
-    if text.count("\n") + 1 >= _MIN_BLOCK_LINES and not _CONTROL.search(text):
+    is_block = text.count("\n") + 1 >= _MIN_BLOCK_LINES or (opens and is_long(text))
+    if is_block and not _CONTROL.search(text):
         for tag in _TAGS:
             if f"\n{tag}" not in text and not text.startswith(tag):
                 return f"<<{tag}\n{text}\n{tag}"

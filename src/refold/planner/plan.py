@@ -18,7 +18,7 @@ from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.planner.layout import YIELDING
-from refold.planner.recode import cost_lossless, may_save, plan_lossless, recode
+from refold.planner.recode import cost_lossless, may_save, open_texts, plan_lossless, recode
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
@@ -85,7 +85,7 @@ def _plan_standard(
         limit=max(target, options.token_budget or 0),
         untouchable=untouchable,
         preserve=options.preserve,
-        recoded=recoded,
+        recoded=recoded | open_texts(messages, untouchable, tokens),
         points=points or learned_points(),
         explains=options.trace,
     ).make()

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.lossless import CODECS, Codec, reencode
+from refold.lossless import CODECS, IN_PARTS, Codec, json_data, reencode
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
 from refold.model.handles import handle_of
@@ -49,6 +49,28 @@ def recode(
         shorter = reencode(text, tokens, codecs)
         if shorter is not None:
             found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
+    return found
+
+
+def open_texts(
+    messages: Sequence[Message], whole: Container[int], tokens: CountedTexts
+) -> dict[Key, Recoded]:
+    """Open the long texts inside of JSON, in results and in what the assistant said.
+
+    That may cost more tokens than it saves: it is for texts of which only parts are shown, so that
+    these begin and end between lines or sentences. All messages but those that stay *whole*.
+    """
+    found: dict[Key, Recoded] = {}
+    for message in messages:
+        if message.index in whole or not message.is_turn:
+            continue
+        for number, part in enumerate(message.parts):
+            if message.is_result(part) or message.role == "assistant":
+                opened = json_data.open_texts(part.text)
+                if opened is not None:
+                    shorter = reencode(opened, tokens, IN_PARTS)
+                    text = opened if shorter is None else shorter.text
+                    found[message.index, number] = Recoded(text, "recoded:json_data")
     return found
 
 

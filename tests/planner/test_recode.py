@@ -242,7 +242,7 @@ def test_parts_of_a_wrapped_output_are_whole_lines() -> None:
         {"role": "assistant", "content": "There."},
         {"role": "user", "content": "Go on."},
     ]
-    result = compress(messages, profile="agent", token_budget=900)
+    result = compress(messages, profile="standard", token_budget=900)
     shown = "\n".join(str(message["content"]) for message in result.messages)
     assert "\\n" not in shown
     kept = [line for line in shown.split("\n") if "import" in line]

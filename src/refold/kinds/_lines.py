@@ -73,10 +73,13 @@ def join(
             grade = verdict
             while place < end:
                 place, verdict = next(worst)
-        if start < pos and (grade is not held or end - start > held.room):
-            add_end(pos)
-            add_grade(held)
-            start = pos
+        if start < pos:
+            if end - start <= held.room and (grade is held or _goes_on(held, grade)):
+                grade = held
+            else:
+                add_end(pos)
+                add_grade(held)
+                start = pos
         held = grade
         pos = end
         if cuts and end - start > LONG:
@@ -86,6 +89,11 @@ def join(
     if start < len(text):
         pieces.add(len(text), held)
     return pieces
+
+
+def _goes_on(held: Grade, grade: Grade) -> bool:
+    """Tell whether what begins with *held* goes on with *grade*."""
+    return held.begins and grade.label == held.label and held.may_go_on(grade)
 
 
 def _cut_long(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from refold.kinds.base import LONG, Grade
@@ -9,6 +10,8 @@ from refold.kinds.base import LONG, Grade
 MEMBER: Final = Grade("member", 1.3)
 RECORD: Final = Grade("record", 1.2)
 NOTHING: Final = Grade("empty", 0.2, room=200)
+_FIRST: Final = {grade: replace(grade, begins=True) for grade in (MEMBER, RECORD)}
+"""With what a container begins: it is never shown as if it belonged to the one before."""
 
 
 class Members:
@@ -47,6 +50,7 @@ class Members:
         start, known = self._opened.pop()
         if end - start > LONG:
             self.ends[-1] = end  # a closing bracket goes with the member before it
+            self.grades[known] = _FIRST.get(self.grades[known], self.grades[known])
             return
         del self.ends[known:], self.grades[known:]
         self.add(end, RECORD)

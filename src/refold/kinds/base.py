@@ -32,6 +32,20 @@ class Grade:
     """What stands below, up to the next one that leads, is shown only together with it."""
     times: int = 1
     """How many lines say this, numbers aside; only the first of them is a must."""
+    begins: bool = False
+    """Whether something begins here, such as a record: it shares no piece with what is before."""
+
+    def may_go_on(self, grade: Grade) -> bool:
+        """Tell whether a piece of this grade may go on with a line of another *grade*."""
+        return not grade.begins and (
+            grade is self
+            or (
+                grade.weight == self.weight
+                and grade.must == self.must
+                and grade.leads == self.leads
+                and grade.times == self.times
+            )
+        )
 
     @property
     def is_error(self) -> bool:

@@ -61,14 +61,8 @@ def _glue(pieces: Pieces, most: int) -> Pieces:
     for end, grade in zip(*pieces, strict=True):
         if held is None:
             held = grade
-        elif end - start > (min(most, _MUST_GLUE) if held.must else most) or (
-            grade is not held
-            and (
-                grade.weight != held.weight
-                or grade.must != held.must
-                or grade.leads != held.leads
-                or grade.times != held.times
-            )
+        elif end - start > (min(most, _MUST_GLUE) if held.must else most) or not held.may_go_on(
+            grade
         ):
             glued.add(last, held)
             start, held = last, grade

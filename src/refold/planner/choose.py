@@ -121,6 +121,14 @@ class Choice:
         self._offered.sort(key=self._gains.__getitem__)
         self._again = []
 
+    def take(self, numbers: Iterable[int], budget: float) -> float:
+        """Choose these in their order, as far as each fits; return what is left of *budget*."""
+        taken = set(self.chosen)
+        for number in numbers:
+            if number not in taken and self._price(number) <= budget:
+                budget -= self._take(number)
+        return budget
+
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
         offered, again, gain, costs = self._offered, self._again, self._gain, self._candidates.cost

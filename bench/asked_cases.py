@@ -25,8 +25,8 @@ ASKERS: Final = (USER, AGENT, PENDING, NOBODY)
 _SOURCES: Final = 6
 _NEWEST: Final = 2
 """So many sources were read after the one that is asked about, at least."""
-_REGION: Final = 6
-"""Lines of code above a number in which its function may be named."""
+_REGION: Final = 24
+"""Lines above a number in which its function or record may be named."""
 
 _MAKES: Final = (
     "quartz copper amber walnut linen cedar marble bronze velvet wicker enamel pewter ivory "
@@ -41,6 +41,7 @@ _PORTS: Final = (
     "Skerries Thornby Ullapool Vexin Wexford"
 ).split()
 _STATES: Final = ("stored", "moved", "weighed", "sealed", "counted", "held", "cleared")
+_BY: Final = ("rail", "cart", "barge", "truck")
 _TALK: Final = (
     "The tide tables were late again, so most of the morning went into waiting for the pilot.",
     "Nobody had written down who opened the north gate, and the watch denied having done it.",
@@ -90,7 +91,7 @@ class Case:
     def is_kept(self, view: Sequence[Mapping[str, Any]]) -> bool:
         """Tell whether *view* still shows the number together with what it belongs to."""
         lines = [line for m in view[: -self.ending] for line in (m["content"] or "").split("\n")]
-        reach = _REGION if self.kind == "file" else 0
+        reach = _REGION if self.kind in ("file", "records") else 0
         for place, line in enumerate(lines):
             if self.entry.number in line:
                 around = "\n".join(lines[max(0, place - reach) : place + 1])
@@ -119,7 +120,8 @@ def make_case(kind: str, asker: str, number: int, seed: int) -> Case:
             asked = dice.choice(own[2:-2])
     assert asked is not None
     by = ("id", "words")[number % 2]
-    ending = _ask(asker, asked.id if by == "id" else asked.thing)
+    id_ = f"fee_{asked.identifier}" if kind == "file" and number % 4 == 2 else asked.id
+    ending = _ask(asker, id_ if by == "id" else asked.thing)
     return Case(kind, asker, by, messages + ending, asked, len(ending))
 
 
@@ -178,41 +180,58 @@ def _write_log(dice: random.Random, entries: Sequence[Entry]) -> str:
 
 
 def _write_records(dice: random.Random, entries: Sequence[Entry]) -> str:
-    return json.dumps(
-        [
-            {
-                "id": entry.id,
-                "item": entry.thing,
-                "state": dice.choice(_STATES),
-                "bay": dice.randint(1, 9),
-                "seal": int(entry.number),
-            }
-            for entry in entries
-        ]
-    )
+    """Write a list of short records, or of long ones on many lines."""
+    is_long = dice.random() < 0.5
+    records: list[dict[str, Any]] = []
+    for entry in entries:
+        record: dict[str, Any] = {"id": entry.id, "item": entry.thing}
+        if is_long:
+            record["stops"] = [
+                {"port": dice.choice(_PORTS), "berth": dice.randint(1, 40), "by": dice.choice(_BY)}
+                for _ in range(3)
+            ]
+            record["note"] = dice.choice(_TALK)
+        record |= {"state": dice.choice(_STATES), "bay": dice.randint(1, 9)}
+        records.append(record | {"seal": int(entry.number)})
+    return json.dumps(records, indent=2 if is_long else None)
 
 
 def _write_prose(dice: random.Random, entries: Sequence[Entry]) -> str:
+    """Write reports; the number of an entry stands in the sentence that names it or in the next."""
     sentences: list[str] = []
     for entry in entries:
-        sentences.append(
-            f"The clerk entered the {entry.thing} under {entry.id} at {entry.number} crowns."
-        )
+        named = f"The clerk entered the {entry.thing} under {entry.id}"
+        if dice.random() < 0.5:
+            sentences.append(f"{named} at {entry.number} crowns.")
+        else:
+            sentences.append(f"{named}. It was valued at {entry.number} crowns.")
         sentences += dice.sample(_TALK, 2)
     return "\n\n".join(" ".join(sentences[at : at + 6]) for at in range(0, len(sentences), 6))
 
 
 def _write_file(dice: random.Random, entries: Sequence[Entry]) -> str:
-    functions = [
+    """Write functions as a file or as an editor shows it, with numbers before the lines."""
+    functions = [_write_function(dice, entry) for entry in entries]
+    text = "import math\n\n\n" + "\n\n".join(functions)
+    if dice.random() < 0.5:
+        return text
+    return "\n".join(f"{n:6}\t{line}" for n, line in enumerate(text.split("\n"), 1))
+
+
+def _write_function(dice: random.Random, entry: Entry) -> str:
+    checks = "".join(
+        f"    if days > {dice.randint(100, 999)}:\n        raise ValueError({word!r})\n"
+        for word in dice.sample(_STATES, dice.randint(0, 3))
+    )
+    return (
         f"def fee_{entry.identifier}(days, rows):\n"
         f'    """Fee of {entry.id}, the {entry.thing}."""\n'
+        f"{checks}"
         f"    rate = 0.{entry.number}\n"
         f"    for row in rows[:{dice.randint(2, 90)}]:\n"
         f"        days += row.get({dice.choice(_STATES)!r}, {dice.randint(0, 9)})\n"
         f"    return round(rate * days, 2)\n"
-        for entry in entries
-    ]
-    return "import math\n\n\n" + "\n\n".join(functions)
+    )
 
 
 _Writer = Callable[[random.Random, Sequence[Entry]], str]

@@ -27,8 +27,7 @@ def test_a_case_asks_for_what_only_one_entry_says(kind: str, asker: str) -> None
         spelled = [str(message) for message in case.messages]
         naming = [text for text in spelled if case.entry.number in text]
         assert len(naming) == 1
-        subject = case.entry.id if case.by == "id" else case.entry.thing
-        assert (subject in "".join(spelled[-case.ending :])) == (asker != NOBODY)
+        assert case.entry.is_named_in("".join(spelled[-case.ending :])) == (asker != NOBODY)
         assert case.is_kept(case.messages)
 
 

@@ -84,6 +84,8 @@ _MARKS: Final = line_rules(
     (HEADING, _ABOUT),
 )
 
+_NUMBER_OF_LINE: Final = re.compile(_NUMBER)
+_HEAD_OF_BODY: Final = re.compile(rf"(?:{_NUMBER})?+[ \t]*+{_SIGNATURE}")
 _NUMBERED: Final = line_pattern(r"[ \t]++[0-9]++ ?(?:→|\t)")
 """As `cat -n` and most tools number the lines of a file."""
 _COUNTED: Final = line_pattern(r"[ \t]*+[0-9]++(?:→|:(?![0-9])|\|)", r"\[File: ")
@@ -105,6 +107,17 @@ _COMMAND: Final = re.compile(r"[\s\"'|;&(](?:cat|sed -n|head|tail|nl|bat) ([^|\n
 _SOURCE_FILE: Final = re.compile(
     r"\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kt|cc?|h|cpp|hpp|cs|rb|php|swift|scala|sh|toml|ya?ml|cfg)\b"
 )
+
+
+def skip_number(text: str, start: int) -> int:
+    """Return where the line at *start* begins behind its number, if it has one."""
+    found = _NUMBER_OF_LINE.match(text, start)
+    return start if found is None else found.end()
+
+
+def is_signature(text: str, start: int) -> bool:
+    """Tell whether the line at *start* names a function, a class or the like."""
+    return _HEAD_OF_BODY.match(text, start) is not None
 
 
 def _is_numbered(sample: Sample) -> bool:

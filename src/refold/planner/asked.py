@@ -3,11 +3,13 @@
 The last message that a person typed, the agent's newest words and calls that wait for an answer
 name what comes next. A line of a log that holds the id which is asked about must not be left out
 because the id stands in the question already. Pieces are ranked by how many of the words and
-values that are asked about they hold, rare ones first, as search engines do.
+values that are asked about they hold, rare ones first, as search engines do. What belongs to the
+best of them comes along: the body of a function, the rest of a record.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Container, Sequence
 from math import log
@@ -17,15 +19,19 @@ from refold.budget.blocks import open_calls
 from refold.model.message import Message
 from refold.planner.choose import Candidates
 from refold.planner.field import Field, Text
-from refold.planner.items import Shape, find_items
+from refold.planner.items import Shape, find_items, shape_of
+from refold.planner.surroundings import find_surroundings
 
+_CODE_NAMES: Final = (Shape.SNAKE, Shape.CAMEL)
 _VALUE_WEIGHT: Final = 3.0
 """An id that is asked about finds its line alone; a word mostly needs others beside it."""
 _CLOSE_TO_BEST: Final = 0.6
 """Pieces that score less than this share of the best one speak of something else."""
 _LEAST_SCORE: Final = 6.0
 """Fewer matches are chance: about two rare words, or one value."""
-_MOST_COMMON: Final = 0.1
+_MOST_EXTENDED: Final = 3
+"""For so many of the best, what belongs to them comes along; the others need the room more."""
+_MOST_COMMON: Final = 0.2
 """What more than this share of all pieces holds finds nothing."""
 
 
@@ -49,13 +55,50 @@ def find_asked(texts: Sequence[Text], asking: Container[int], field: Field) -> f
         for item in find_items(text.text)
         if item not in field.known
     )
-    return frozenset(number[item] for item in items if item in number)
+    forms = (form for item in items for form in _forms(item))
+    return frozenset(number[form] for form in forms if form in number)
+
+
+def _forms(item: str) -> tuple[str, ...]:
+    """Return how others may spell *item*: without a capital, its directory or its module."""
+    if "/" in item:
+        return item, item.rpartition("/")[2]
+    name = item.rpartition(".")[2]
+    return item, name if shape_of(name) in _CODE_NAMES else item.lower()
 
 
 def rank_evidence(
-    candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]
+    candidates: Candidates, texts: Sequence[Text], asked: frozenset[int], shapes: Sequence[int]
 ) -> list[int]:
-    """Return the candidates that speak of what is *asked*, the best first; often there are none."""
+    """Return the candidates that speak of what is *asked*, the best first; often there are none.
+
+    What belongs to one of the best of them follows it.
+    """
+    found = _rank(candidates, asked, shapes)
+    ranked: dict[int, None] = {}
+    for place, number in enumerate(found):
+        ranked[number] = None
+        if place < _MOST_EXTENDED:
+            ranked.update(dict.fromkeys(_find_around(number, candidates, texts)))
+    return list(ranked)
+
+
+def _find_around(number: int, candidates: Candidates, texts: Sequence[Text]) -> range:
+    """Return the candidates that belong to one, in reading order."""
+    owner = candidates.text[number]
+    text = texts[owner]
+    first = bisect_left(candidates.text, owner)
+    last = bisect_right(candidates.text, owner)
+    piece = candidates.start[number], candidates.end[number]
+    start, end = find_surroundings(text.text, text.kind, piece)
+    return range(
+        bisect_right(candidates.end, start, first, last),
+        bisect_left(candidates.start, end, first, last),
+    )
+
+
+def _rank(candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]) -> list[int]:
+    """Return the candidates that share most with what is *asked*, the best first."""
     if not asked:
         return []
     matches = [asked.intersection(rows) for rows in candidates.rows]

@@ -102,7 +102,7 @@ class Selection:
         self._musts = Musts(self._candidates, self._texts)
         for place, times in self._musts.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
-        self._evidence = rank_evidence(self._candidates, asked, field.survey.shape)
+        self._evidence = rank_evidence(self._candidates, self._texts, asked, field.survey.shape)
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -177,7 +177,9 @@ class Selection:
         taken = 0.0
         for numbers, share in claims:
             left = room * share - taken
-            if numbers and left > 1:
+            if numbers is self._evidence and left > 1:
+                taken += left - self._choice.take(numbers, left)
+            elif numbers and left > 1:
                 self._choice.offer(numbers)
                 taken += left - self._choice.spend(left)
         return taken

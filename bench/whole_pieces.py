@@ -43,8 +43,8 @@ _PLAIN_JSON: Final = re.compile(r"(?:JSON lines )?[\[{]")
 """How JSON begins after it was re-encoded."""
 _BLOCK: Final = re.compile(r"=<<(END|STOP|EOF|FIN)\n")
 """What begins a text in it that stands there as it is."""
-_BLANKS_A_COMMA: Final = 3
-"""Prose with amounts like $1,350, and commands with long options, have more blanks than rows do."""
+_BLANKS: Final = 3
+"""More of them for each comma are in prose with amounts like $1,350; commands have options."""
 _LONG_TEXT: Final = 160
 """Characters; a text in JSON that is longer, or has several lines, may be shown in parts."""
 
@@ -216,8 +216,8 @@ def _separator_of(line: str) -> str:
     if len(list(filter(str.strip, line.split("\t")))) >= 3:  # more than indentation
         return "\t"
     commas = line.count(",")
-    is_row = commas >= 2 and ", " not in line and line.count(" ") <= _BLANKS_A_COMMA * commas
-    return "," if is_row else ""
+    is_prose = any(map(line.__contains__, (", ", " --"))) or line.count(" ") > _BLANKS * commas
+    return "," if commas >= 2 and not is_prose else ""
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:

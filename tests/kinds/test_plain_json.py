@@ -62,6 +62,12 @@ def test_an_output_inside_a_frame_has_the_kind_of_the_output() -> None:
     assert kind_of(plain({"output": hits, "metadata": {"exit_code": 0}})) == "search_hits"
 
 
+def test_prose_inside_a_frame_leaves_the_fields_whole() -> None:
+    told = "You can find it on the slip. It was sent by mail, too, and to the desk."
+    text = plain({"message": "A sentence of the long message. " * 30, "hint": told})
+    assert any(f'hint="{told}"' in piece for piece in shown(text))
+
+
 @pytest.mark.parametrize("trouble", [{"status": "failed"}, {"error": "no coins"}])
 def test_a_field_that_tells_of_trouble_is_a_must(trouble: dict[str, str]) -> None:
     text = plain({"items": ITEMS, "last": {"id": "3"} | trouble})
@@ -81,3 +87,15 @@ def test_no_piece_ends_inside_a_quoted_text(value: object) -> None:
     pieces = [text[piece.start : piece.end] for piece in pieces_of(text, "json_records")]
     for quoted in re.findall(r'"(?:[^"\\\n]|\\.)*"', outside):
         assert any(quoted in piece for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *('"', '\\"', "\\", "{", "[", "}", "]", "a=", "a:", "a", " ", ",", "\n", '"a"=', "<<END\n"),
+        *("rows of ", "\nrows of a:\n", "\nEND", "a=<<END\n", "a|b\n", "x. ", "{a=1}", "[{a=1}\n"),
+    ],
+)
+def test_a_large_text_of_one_thing_is_cut_in_one_pass(unit: str) -> None:
+    text = "{a=1 " + unit * (60_000 // len(unit))
+    assert pieces_of(text, "json_records")[-1].end == len(text)

@@ -26,6 +26,7 @@ from refold.kinds import (
 )
 from refold.kinds._cells import ROWS, ROWS_OF
 from refold.kinds._lines import set_apart, tile
+from refold.kinds._plain_json import is_plain_json
 from refold.kinds._sample import take_sample, unwrap
 from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces
 
@@ -64,7 +65,10 @@ def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
     for kind, is_sure in _SURE:
         if is_sure(sample):
             return kind.name
-    return next(kind.name for kind in KINDS if kind.claims(sample))
+    claimed = next(kind for kind in KINDS if kind.claims(sample))
+    if claimed is prose.KIND and is_plain_json(text):
+        return json_records.KIND.name  # prose inside of a frame whose fields are whole, too
+    return claimed.name
 
 
 def split(text: str, kind: str) -> Pieces:

@@ -19,7 +19,8 @@ from refold.kinds._cut import cut_ends
 from refold.kinds._members import NOTHING, RECORD, Members
 from refold.kinds.base import PLAIN
 
-_QUOTED: Final = r'"(?:[^"\\\n]++|\\.)*+"'
+_QUOTED: Final = r'"(?:[^"\\\n]++|\\.)*+"?+'
+"""Without its end, a text takes the rest of its line: no part of that is looked at twice."""
 _NAME: Final = rf"(?:{_QUOTED}|[^\s\"{{}}\[\],=:|<>]++)"
 _STARTS: Final = re.compile(rf"(?:JSON lines )?\[?\n?\{{{_NAME}(?:=\S|: ?+(?!\"))")
 _AFTER: Final = r",?+[ \t]*+\n?+"
@@ -29,9 +30,10 @@ _MEMBER: Final = re.compile(
     r"|([{\[])[ \t]*+\n?+"
     rf"|([}}\]]){_AFTER}"
     r"|<<(END|STOP|EOF|FIN)\n"
-    rf"|(?:{_QUOTED}|[^\s\"{{}}\[\],]++|[\",]){_AFTER}|\Z)"
+    rf"|(?:{_QUOTED}|[^\s\"{{}}\[\],]++|,){_AFTER}|\Z)"
 )
 _EMPTY, _OPEN, _CLOSE, _BLOCK = range(1, 5)
+_LINE_BREAK: Final = "\n"
 _ROWS: Final = re.compile(r"rows of [^\n]*+(?<=:)\n((?:(?!\])[^\n]*+\n)*+)")
 _BLOCK_HEAD: Final = re.compile(r"<<(END|STOP|EOF|FIN)\n")
 _SENTENCE: Final = re.compile(r"(?:[^\n.!?。！？]|[.!?](?![ \n]))*+[\n.!?。！？]*+[ \t\n]*+")
@@ -40,11 +42,14 @@ _FRAME_SHARE: Final = 0.5
 
 
 def is_plain_json(text: str) -> bool:
-    """Tell whether *text* begins as a document in the plain spelling, and is more than a frame."""
-    if not _STARTS.match(text):
-        return False
+    """Tell whether *text* begins as a document in the plain spelling."""
+    return _STARTS.match(text) is not None
+
+
+def is_frame(text: str) -> bool:
+    """Tell whether a document in the plain spelling is little more than one text inside of it."""
     longest = max((end - start for start, end in _find_blocks(text)), default=0)
-    return longest <= _FRAME_SHARE * len(text)
+    return longest > _FRAME_SHARE * len(text)
 
 
 def _find_blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -66,7 +71,7 @@ def find_members(text: str) -> Members:
     members = Members()
     place = 0
     while place < len(text):
-        rows = _ROWS.match(text, place)
+        rows = _ROWS.match(text, place) if text.startswith(_LINE_BREAK, place - 1) else None
         if rows:
             members.add(rows.start(1))
             _add_rows(text, rows.start(1), rows.end(), members)

@@ -12,7 +12,7 @@ from typing import Final
 
 from refold.kinds._lines import Spot, join, tile
 from refold.kinds._members import MEMBER, NOTHING, Members
-from refold.kinds._plain_json import find_members, is_plain_json
+from refold.kinds._plain_json import find_members, is_frame, is_plain_json
 from refold.kinds._rules import Marks
 from refold.kinds._sample import Sample
 from refold.kinds._trouble import count_repeats, find_in_source, settle, without_digits
@@ -48,7 +48,7 @@ _STARTS: Final = re.compile(r"\s*+(?:\{\s*+[\"'}]|\[\s*+[\[\]{\"'0-9-])")
 def _claims(sample: Sample) -> bool:
     text = sample.text
     if sample.is_unwrapped or not _STARTS.match(text):
-        return is_plain_json(text)
+        return is_plain_json(text) and not is_frame(text)
     return text[-200:].rstrip().endswith(("}", "]")) or text[:4000].count('":') >= 5
 
 

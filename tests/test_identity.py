@@ -22,6 +22,7 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
+from refold.notation.marks import HANDLE_CHARS
 from tests.conversations import Conversation
 
 _WORDS = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu".split()
@@ -73,9 +74,9 @@ def test_conversations_that_read_the_same_come_back_as_themselves() -> None:
 def test_the_first_handle_has_128_bits_and_the_others_are_short() -> None:
     first, *others = fold(talk(1, 2, 3))
     assert 26 ** len(handle_of(first)) >= 2**128
-    assert {len(handle_of(message)) for message in others} == {8}
+    assert {len(handle_of(message)) for message in others} == {HANDLE_CHARS}
     named = fold(talk(1, 2, 3), conversation="desk")
-    assert {len(handle_of(message)) for message in named} == {8}
+    assert {len(handle_of(message)) for message in named} == {HANDLE_CHARS}
 
 
 @pytest.mark.parametrize("twins", _TWINS)
@@ -334,7 +335,7 @@ def test_a_conversation_without_a_name_keeps_its_anchor() -> None:
     view = compress(once, store=store, recency_window=2, token_budget=260).messages
     assert len(view) < len(once), "the test is about stand-ins that share a summary"
     [rolled] = [m for m in view if anchor in str(m["content"])]
-    assert len(handle_of(rolled)) == len(anchor) + 8
+    assert len(handle_of(rolled)) == len(anchor) + HANDLE_CHARS
     assert uncompress(view, store).messages == messages
     answer = retrieve_tool(store, messages=view).call({"handle": handle_of(rolled)})
     assert "messages, " in answer.partition("\n")[0]

@@ -21,7 +21,7 @@ from refold.agent.tool import ToolCompressor
 from tests.agent.driving import PROSE
 from tests.conversations import Conversation
 
-HANDLE = re.compile(r" \| #([a-z]{8,28})\]")
+HANDLE = re.compile(r" \| #([a-z]{5,28})\]")
 LOG = "\n".join(f"step {n}: {'FAILED badly' if n % 100 == 7 else 'ok'}" for n in range(1, 1_001))
 
 
@@ -220,7 +220,7 @@ def test_an_unknown_handle_names_near_ones() -> None:
     for tool in found:
         answer = tool.call({"handle": f"#{wrong}"})
         assert f"there is no original #{wrong}; similar: " in answer
-        assert f"#{first[:8]}" in answer
+        assert f"#{first[:5]}" in answer
 
 
 def test_a_handle_that_may_mean_two_things_is_not_guessed() -> None:

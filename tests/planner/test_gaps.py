@@ -47,10 +47,10 @@ def test_spans_are_shown_as_they_stand_with_marks_between(spans: list[Span]) -> 
 
 
 @given(st.sets(st.integers(0, 399), max_size=12))
-def test_in_its_place_a_text_counts_every_gap_of_three_lines(numbers: set[int]) -> None:
+def test_in_its_place_a_text_counts_every_gap_of_six_lines(numbers: set[int]) -> None:
     shown = join_spans(TEXT, [lines_from(n, n + 1) for n in sorted(numbers)], in_place=True)
     marks = re.findall(r"(?m)^… (?:(\d\d?)|\d hundred) lines …$", shown)
-    gaps = [b - a - 1 for a, b in pairwise([-1, *sorted(numbers), 400]) if b - a > 3]
+    gaps = [b - a - 1 for a, b in pairwise([-1, *sorted(numbers), 400]) if b - a > 6]
     if numbers:
         assert [int(mark) for mark in marks if mark] == [gap for gap in gaps if gap < 100]
         assert len(marks) == len(gaps)

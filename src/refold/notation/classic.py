@@ -1,7 +1,7 @@
 """The tags of the profile `classic`, word for word as the contract has them (— is U+2014).
 
 A handle is at the end of a tag where the message has no other place for its provenance:
-` | #kdbfqamt]`.
+` | #kdbfq]`.
 """
 
 from __future__ import annotations

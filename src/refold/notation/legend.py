@@ -7,7 +7,7 @@ from typing import Final
 from refold.notation.gaps import gap, said_times
 from refold.notation.marks import Stretch, digest, excerpt, reformatted, show_handle
 
-_HANDLE: Final = "kdbfqamt"
+_HANDLE: Final = "kdbfq"
 EXAMPLE: Final = show_handle(_HANDLE)
 """A handle as a model sees it."""
 _LEGEND: Final = (

@@ -1,10 +1,10 @@
 """Marks: plain words in brackets that say what stands in for what, and a handle to fetch the whole.
 
-    [12% shown #kdbfqamt]                           above the pieces that are shown of a text
-    [24 messages, shortened #kdbfqamt]              above those of a stretch of messages
-    [reformatted #kdbfqamt]                         above the same data in fewer tokens
-    [same as the result of read_file a.py above #kdbfqamt]
-    … [shortened from 11 hundred tokens; whole text: #kdbfqamt]   behind the result of a tool
+    [12% shown #kdbfq]                           above the pieces that are shown of a text
+    [24 messages, shortened #kdbfq]              above those of a stretch of messages
+    [reformatted #kdbfq]                         above the same data in fewer tokens
+    [same as the result of read_file a.py above #kdbfq]
+    … [shortened from 11 hundred tokens; whole text: #kdbfq]   behind the result of a tool
 
 A message has one mark: every one costs about ten tokens of what could be shown instead.
 """
@@ -17,7 +17,10 @@ from typing import Final, NamedTuple
 from refold.notation.amounts import count_things, spell_amount
 from refold.notation.gaps import GAP
 
-HANDLE_CHARS: Final = 8
+HANDLE_CHARS: Final = 5
+"""Letters of a handle that a model sees: unique in its view, and looked up within its conversation.
+Links have 128 bits whatever the handle is; with eight letters a model foresaw .012 to .017 less of
+the next turns, for the room that they took."""
 ANCHOR_CHARS: Final = 28
 """The fewest letters that make 128 bits."""
 _TENTH: Final = 10

@@ -1,6 +1,6 @@
 """Notes: what is said behind, or inside, the short form of a single result of a tool.
 
-    [shortened from 11 hundred tokens; whole text: #kdbfqamt]
+    [shortened from 11 hundred tokens; whole text: #kdbfq]
 
 They stand at the end, so that JSON stays JSON and a program that reads the beginning finds it.
 """

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 from refold.notation.amounts import AMOUNT, read_amount
 from refold.notation.classic import Said, read_other_tag, read_summary_tag
 from refold.notation.gaps import GAP, without_gaps
-from refold.notation.marks import ANCHOR_CHARS, NAMED, Stretch
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, NAMED, Stretch
 
-_HANDLE: Final = r"[a-z]{6,36}"
+_HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
 _MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
 _WORDS: Final = (
     rf"(?:(?:[0-9]{{1,2}}+% shown|shortened|reformatted|same as the |corrected (?:above|below)"
@@ -33,7 +33,8 @@ _JSON_NOTE: Final = re.compile(
 _MAX_NOTE: Final = 160
 """How far from its end a text may have a note."""
 TAG: Final = re.compile(
-    rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])|whole text: #[a-z]{{8}}"
+    rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])"
+    rf"|whole text: #[a-z]{{{HANDLE_CHARS}}}"
 )
 """What every text of a stand-in has in it: a cheap test before any look-up.
 

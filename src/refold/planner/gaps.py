@@ -11,7 +11,7 @@ from refold.notation.gaps import GAP, gap, said_times, size_of
 Span = tuple[int, int]
 IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
-_MANY_LINES: Final = 3
+_MANY_LINES: Final = 6
 _MANY_CHARS: Final = 2_000
 """From here on a gap is counted, which takes about four tokens more than a bare mark. On 32
 recorded runs at 50, 30 and 15 % of the tokens all gaps take 1.3, 1.3 and .8 % of a view; they would

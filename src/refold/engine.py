@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from refold.asking import Asker, Tally, run
@@ -40,6 +41,7 @@ T = TypeVar("T")
 
 Planned = tuple[Plan, BudgetReport | None]
 
+NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -183,8 +185,13 @@ class Engine:
         analyses: Analyses,
         options: Options,
         target: int | None = None,
+        *,
+        pinned: Mapping[int, str] = NO_PINS,
     ) -> Planned:
-        """Decide what happens to *messages*; a budget aims at *target*, if given."""
+        """Decide what happens to *messages*; a budget aims at *target*, if given.
+
+        Under a budget the messages in *pinned* (index to reason) stay word for word.
+        """
         aim = None if options.token_budget is None else target
         if options.compression_threshold is not None or options.token_budget is not None:
             total = sum(map(analyses.tokens.message, messages))
@@ -197,10 +204,10 @@ class Engine:
         if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it
 
-            return plan_profile(messages, options, analyses, aim)
+            return plan_profile(messages, options, analyses, aim, pinned=pinned)
         if aim is None:
             return plan_fold(messages, options, analyses), None
-        return fit_budget(messages, options, analyses, aim)
+        return fit_budget(messages, options, analyses, aim, pinned=pinned)
 
     def plan_rest(
         self,

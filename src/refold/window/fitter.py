@@ -102,8 +102,7 @@ class Fitter:
                 firsts = [place for _, place in unrolled]
         task = Task(
             messages=job.messages,
-            options=self.engine.options,
-            conversation=self.engine.conversation,
+            engine=self.engine,
             analyses=job.analyses,
             available=available,
             anchor_room=self.engine.anchor_room(job.messages),
@@ -239,13 +238,11 @@ class Fitter:
     def _read_back(
         self, fold: Fold, wire: dict[str, Any], link: str, attempt: Attempt, fitting: Fitting
     ) -> Message:
-        """Read what *fold* has become, for a later pass."""
+        """Return what a later pass starts from: a message itself, or what several have become."""
         first = fold.sources[0]
-        if fold.is_kept:
-            is_new = first.index in fitting.rewritten
-            return first.changed(link=link) if is_new else first
-        made = self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
-        return made if len(fold.sources) > 1 else made.changed(id=first.id)
+        if len(fold.sources) == 1:
+            return fitting.rewritten.get(first.index, first)
+        return self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
 
     def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
         """Write everything out that *fitting* needs to be sent, and to be undone."""

@@ -11,7 +11,7 @@ from refold.asking import arun, run
 from refold.checks import check_choice, check_whole
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.options import Options
+from refold.options import Options, Profile
 from refold.stores.base import Store
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.tokens.choose import CalibratedCounter, counter_for
@@ -31,7 +31,6 @@ from refold.window.strategies import Strategy
 SummaryFormat = Literal["plain", "handover"]
 
 _NOT_USED: Final[Mapping[str, str]] = {
-    "profile": "the strategies of a window have the rules of the profile 'classic'",
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to trigger, which is a share of the window",
     "strict": "give strict to the manager itself",
@@ -68,7 +67,7 @@ class ContextWindowManager:
         strategy: Strategy = "fold",
         reserve_output_tokens: int = 2_000,
         max_messages: int = 10,
-        keep_results: int | None = 3,
+        keep_results: int | None = None,
         llm: Generate | None = None,
         summarizer: object = None,
         summary_format: SummaryFormat = "plain",
@@ -97,11 +96,14 @@ class ContextWindowManager:
         self._tools = tuple(tools)
         self._counter = remembering(counter or counter_for(model))
         _check_used(options)
+        writer = _choose_summarizer(llm, summarizer, summary_format)
+        if options is None:
+            options = Options(profile=_choose_profile(writer, summary_format))
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
             conversation=conversation,
-            summarizer=_choose_summarizer(llm, summarizer, summary_format),
+            summarizer=writer,
             pass_seconds=pass_seconds,
         )
         self._fitter = Fitter(
@@ -267,6 +269,12 @@ def _choose_summarizer(
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
     is_handover = summary_format == "handover"
     return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
+
+
+def _choose_profile(summarizer: object, summary_format: SummaryFormat) -> Profile:
+    """Return the profile to plan with: the rules of `classic` are those that ask a model."""
+    is_written = summarizer is not None or summary_format == "handover"
+    return "classic" if is_written else "standard"
 
 
 def _check(

@@ -20,7 +20,7 @@ from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import Loader, load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
-from refold.model.provenance import Chain, Provenance, seal_key, seal_of
+from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
@@ -364,7 +364,7 @@ class Engine:
         return {
             rendering.stand_ins[key]
             for key, record in self._store.get(rendering.stand_ins).items()
-            if _digests(record) != _digests(rendering.entries[key])
+            if what_is_behind(record) != what_is_behind(rendering.entries[key])
         }
 
     def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:
@@ -396,8 +396,3 @@ def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
     """Return the ids of stand-ins that would be taken for a message that only reads like one."""
     links = {source.link for fold in plan for source in fold.sources if source.link}
     return {id_ for key, id_ in rendering.stand_ins.items() if key in links}
-
-
-def _digests(record: object) -> object:
-    """Return what tells one link from another: the originals, and what is behind them."""
-    return (record.get("digests"), record.get("links")) if isinstance(record, Mapping) else None

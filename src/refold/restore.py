@@ -17,6 +17,7 @@ from refold.model.provenance import (
     find_noted,
     looks_folded,
     read_alias,
+    read_link,
     read_provenance,
     seal_key,
     seal_of,
@@ -301,7 +302,7 @@ def find_linked(
             alias = read_alias(record)
             if alias is not None:
                 behind.setdefault(alias, []).extend(wanted[key])
-            elif (provenance := Provenance.from_wire(record)) is not None:
+            elif (provenance := read_link(record)) is not None:
                 found.update(dict.fromkeys(wanted[key], provenance))
         wanted = behind
     return found

@@ -28,7 +28,7 @@ from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
 from refold.model.handles import own_part
 from refold.model.letters import ID_PREFIX, make_anchor
-from refold.model.provenance import LINK_PREFIX, Provenance
+from refold.model.provenance import LINK_PREFIX, Provenance, read_link
 from refold.model.wire import digest, spell
 from refold.notation.legend import legend
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
@@ -160,7 +160,7 @@ class _Originals:
         """Yield what is known of stand-ins: in the view, in links and among the originals."""
         yield from find_folds(self._messages, self._lookup, self._trust)
         records = [w for key, w in self._known.items() if str(key).startswith(LINK_PREFIX)]
-        yield from filter(None, map(Provenance.from_wire, records))
+        yield from filter(None, map(read_link, records))
         inner = [w for w in self._known.values() if isinstance(w, Mapping)]
         yield from find_folds(inner, self._lookup, self._trust, links=[""] * len(inner))
 

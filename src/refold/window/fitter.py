@@ -282,7 +282,7 @@ class Fitter:
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
         self.passes.remember(
             Pass(
-                given=history.copied(),
+                given=history.given,
                 ids=history.ids,
                 shown=numbered(shown),
                 firsts=tuple(firsts),

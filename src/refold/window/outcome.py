@@ -47,12 +47,14 @@ def gone_on(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
     )
 
 
-def first_difference(before: Sequence[object], after: Sequence[object]) -> int:
+def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
     """Return the index of the first message that is not the one that stood there before."""
-    for place, (old, new) in enumerate(zip(before, after, strict=False)):
+    place = 0
+    for old, new in zip(before, after, strict=False):
         if old != new:
-            return place
-    return min(len(before), len(after))
+            break
+        place += 1
+    return place
 
 
 def find_obstacles(task: Task, firsts: Sequence[int]) -> tuple[Obstacle, ...]:

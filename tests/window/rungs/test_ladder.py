@@ -74,7 +74,13 @@ def test_w06_results_are_recoded_before_anything_is_lost() -> None:
     assert result.fits
     assert result.steps == ("lossless",)
     shown = results(result.messages)
-    assert [text.startswith("[reformatted #") for text in shown] == [True, True, False, False, False]
+    assert [text.startswith("[reformatted #") for text in shown] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert restored(result) == messages
     assert fit(result.messages, limit, counter=len).messages == result.messages
 

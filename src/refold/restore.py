@@ -187,6 +187,25 @@ def find_folds(
     return [item.provenance for item in items if item.provenance is not None]
 
 
+def find_inner_folds(
+    messages: Sequence[Mapping[str, Any]], lookup: Lookup, trust: Trust
+) -> list[Provenance]:
+    """Return what the stand-ins stand for that are behind those of a view, layer by layer.
+
+    What was folded by one manager after another may still show a mark of an earlier one.
+    """
+    keys = trust.links_in(messages)
+    layer = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    count = _Count(len(layer), listed=len(layer))
+    layer = _unfold_layer(layer, lookup, trust, count)
+    found: list[Provenance] = []
+    while layer:
+        behind = _unfold_layer(layer, lookup, trust, count)
+        found += [item.provenance for item in layer if item.provenance is not None]
+        layer = behind
+    return found
+
+
 def unfold_wholly(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
     """Return all that is behind one message of a view; the message itself if there is nothing.
 

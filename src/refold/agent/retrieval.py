@@ -32,7 +32,7 @@ from refold.model.provenance import LINK_PREFIX, Provenance, read_link
 from refold.model.wire import digest, spell
 from refold.notation.legend import legend
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
-from refold.restore import Trust, find_folds, restore, restore_fold
+from refold.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -166,6 +166,14 @@ class _Originals:
 
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
+        answer = self._answer(ask)
+        if answer is None:  # who reads a view seldom asks for what is behind a stand-in of it
+            inner = find_inner_folds(self._messages, self._lookup, self._trust)
+            self._folds = {**{_anchor(fold): fold for fold in inner}, **self._folds}
+            answer = self._answer(ask)
+        return self._unknown(ask.handle) if answer is None else answer
+
+    def _answer(self, ask: Ask) -> str | None:
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
@@ -178,7 +186,7 @@ class _Originals:
             if wire is not None:
                 found = restore([wire], self._lookup, recursive=True, trust=self._trust, links=[""])
                 return self._show(found, [""], asked)
-        return self._unknown(ask.handle)
+        return None
 
     def _folds_called(self, name: str) -> list[Provenance]:
         """Return the folds whose handle, or the part of it that is shown, is *name*.

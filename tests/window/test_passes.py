@@ -80,3 +80,15 @@ def test_a_message_that_was_replaced_is_noticed_at_once_however_long_it_is() -> 
     manager, messages, _ = fitted(2_000)
     messages[900] = {**messages[900], "content": OTHER}
     assert REUSED not in manager.fit(grown(messages)).steps
+
+
+def test_a_counter_that_learns_does_not_make_a_long_history_be_read_again() -> None:
+    manager = ContextWindowManager(context_limit=3_000, reserve_output_tokens=0, landing=0.5)
+    messages = talk(100)
+    view = manager.fit(messages)
+    manager.observe(view.messages, round(1.02 * view.tokens_after))
+    again = manager.fit(grown(messages))
+    assert again.fits
+    assert again.steps[0] == REUSED
+    assert spelled(again.messages[:-1]) == spelled(view.messages)
+    assert again.tokens_before == pytest.approx(1.02 * view.tokens_before, rel=0.02)

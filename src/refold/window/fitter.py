@@ -86,10 +86,7 @@ class Fitter:
 
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
-        earlier = self.passes.find(messages)
-        if earlier is not None and earlier.factor != self._factor and len(messages) > MOST_ANEW:
-            earlier = None  # everything has to be counted anew
-        history = read_history(messages, earlier, self.engine)
+        history = read_history(messages, self.passes.find(messages), self.engine)
         if history.total <= available and not history.is_anew:  # there is more room than there was
             history = read_history(messages, None, self.engine)
         current, is_due = self._look_back(history, available, soft=soft)

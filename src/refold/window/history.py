@@ -10,6 +10,7 @@ from refold.engine import Engine, Job
 from refold.errors import MessageError
 from refold.formats import Loader, check_list
 from refold.model.message import Message
+from refold.tokens.choose import factor_of
 from refold.window.passes import Given, Pass
 from refold.window.reading import Chains, Wires, as_sent
 
@@ -83,6 +84,7 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
             earlier=earlier,
         )
     start = len(earlier.given)
+    growth = factor_of(engine.options.counter) / earlier.factor  # what is gone is not counted again
     chains = earlier.chains.copy()
     tail, short = _read_tail(messages[start:], earlier, chains, engine)
     job = engine.job_of((*earlier.shown, *numbered(tail, len(earlier.shown))))
@@ -90,7 +92,7 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         wires=messages,
         job=job,
         firsts=(*earlier.firsts, *range(start, len(messages))),
-        total=earlier.total + sum(map(job.analyses.tokens.message, tail)),
+        total=round(earlier.total * growth) + sum(map(job.analyses.tokens.message, tail)),
         turn=earlier.turn + _turns_in(tail),
         tail=tail,
         is_anew=False,

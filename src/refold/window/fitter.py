@@ -13,7 +13,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
 from refold.render import Rendering, render
-from refold.restore import Lookup, MappingLookup
+from refold.restore import MappingLookup
 from refold.tokens.choose import factor_of
 from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
 from refold.window.outcome import (
@@ -77,11 +77,6 @@ class Fitter:
     strict: bool
     passes: Passes = field(default_factory=Passes)
 
-    @property
-    def _lookup(self) -> Lookup:
-        """Finds originals in the store, or in the last passes without one."""
-        return self.engine.lookup or MappingLookup(self.passes.original)
-
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
         history = read_history(messages, self.passes.find(messages), self.engine)
@@ -90,7 +85,9 @@ class Fitter:
         current, is_due = self._look_back(history, available, soft=soft)
         job, firsts, total = history.job, history.firsts, history.total
         if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
-            unrolled = unroll(job.messages, self._lookup, self.engine.trust, MOST_ANEW)
+            own = MappingLookup(self.passes.original)
+            lookup = self.engine.lookup or own
+            unrolled = unroll(job.messages, lookup, own, self.engine.trust, MOST_ANEW)
             if unrolled is not None:
                 links = [link for (_, link), _ in unrolled]
                 job = self.engine.begin([wire for (wire, _), _ in unrolled], links=links)

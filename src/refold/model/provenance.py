@@ -285,14 +285,13 @@ def noted(record: Mapping[str, Any], stand_in: str) -> str:
 def find_noted(records: Mapping[str, Any], wire: Mapping[str, Any]) -> str:
     """Return the key of the one record that is noted for a message; none if several are."""
     name = stand_in_digest(wire)
-    found = {
-        key: data
-        for key, record in records.items()
-        if str(key).startswith(LINK_PREFIX)
-        and (not isinstance(record, str) or name in record)
-        and isinstance(data := _data_of(record), Mapping)
-        and data.get(_STAND_IN) == name
-    }
+    found: dict[str, object] = {}
+    for key, record in records.items():
+        if not str(key).startswith(LINK_PREFIX) or (isinstance(record, str) and name not in record):
+            continue
+        data = _data_of(record)
+        if isinstance(data, Mapping) and data.get(_STAND_IN) == name:
+            found[key] = data
     said = {spell(what_is_behind(data)) for data in found.values()}
     return next(iter(found)) if len(said) == 1 else ""
 

@@ -139,7 +139,7 @@ def test_q_log_order_is_kept() -> None:
     )
     messages = [*talk(2), *tool_turn(1, log), *talk(5)[1:]]
     result = small(1_100).fit(messages)
-    shown = next(m for m in result.messages if m["role"] == "tool")["content"]
+    shown = "\n".join(m["content"] for m in result.messages)
     places = [int(number) for number in re.findall(r"(?:full|tick) (\d+)", shown)]
     assert len(places) > 10
     assert places == sorted(places)

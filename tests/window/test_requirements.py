@@ -163,7 +163,7 @@ def test_w06_rungs_stop_as_soon_as_it_fits() -> None:
     assert gentle.fits
     assert tight.fits
     assert gentle.steps[-1] == tight.steps[-1] == "select"
-    assert gentle.summarized < tight.summarized
+    assert len(gentle.messages) > len(tight.messages)
 
 
 def test_w06_a_huge_last_result_is_clipped_not_lost() -> None:

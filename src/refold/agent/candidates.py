@@ -12,8 +12,8 @@ from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
 from refold.agent.shapes import find_texts_and_calls, role_of
 from refold.formats import turn_of
-from refold.model.provenance import has_tag
 from refold.model.wire import text_digest
+from refold.notation.recognize import has_tag
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400

@@ -9,6 +9,7 @@ python bench/loop.py --turns 20000            # what a turn costs as a conversat
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import json
 import random
@@ -197,6 +198,7 @@ def print_growth(turns: int) -> None:
     print("{:<18} {:>6} {:>8} {:>8} {:>9} {:>7}".format(*head))
     with TemporaryDirectory() as folder:
         for way in growing(Path(folder)):
+            gc.collect()  # what the way before it has left behind is not this one's cost
             grow(way, messages)
     print(f"budget {GROWING_BUDGET:,} tokens; store: bytes in files / bytes of the conversation")
 

@@ -16,7 +16,6 @@ import pytest
 
 import refold
 from refold import retrieve_tool
-from refold.agent.deterministic import pack
 from refold.detectors import DETECTORS
 from refold.strategies.tokens import TokenVerdict, join_kept
 from refold.text.facts import extract_facts
@@ -102,8 +101,3 @@ def test_names_in_a_row_are_read_once() -> None:
 def test_blanks_between_kept_words_are_read_once() -> None:
     text = f"a{' ' * LONG}b"
     assert join_kept(text, [TokenVerdict(text, keep=True)]) == "a b"
-
-
-def test_json_is_packed_in_one_go() -> None:
-    text = '{"a": "' + '\\" ' * LONG + '"}'
-    assert pack(text) == text.replace(': "', ':"', 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -98,3 +99,19 @@ def test_a_record_that_names_itself_ends() -> None:
     result = uncompress([loop], {"a": loop}, accept_foreign=True)
     assert result.messages == [loop]
     assert result.missing_ids == ["a"]
+
+
+@pytest.mark.parametrize("profile", ["classic", "standard"])
+def test_links_in_memory_are_texts_that_no_garbage_collector_looks_at(profile: str) -> None:
+    messages = [
+        {"role": ("user", "assistant")[n % 2], "content": f"{n}. " + "The lamp was lit. " * 60}
+        for n in range(20)
+    ]
+    result = compress(messages, profile=profile, token_budget=900)
+    links = [value for key, value in result.verbatim.items() if key.startswith("refold:link:")]
+    assert links
+    assert not any(map(gc.is_tracked, links))
+    known = {
+        key: json.loads(text) if text in links else text for key, text in result.verbatim.items()
+    }
+    assert uncompress(result.messages, known).messages == messages, "as data they say the same"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from refold.asking import Asker, Tally, run
@@ -19,7 +20,7 @@ from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import Loader, load
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
-from refold.model.provenance import Chain, Provenance, seal_key, seal_of
+from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
@@ -40,6 +41,7 @@ T = TypeVar("T")
 
 Planned = tuple[Plan, BudgetReport | None]
 
+NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -183,8 +185,13 @@ class Engine:
         analyses: Analyses,
         options: Options,
         target: int | None = None,
+        *,
+        pinned: Mapping[int, str] = NO_PINS,
     ) -> Planned:
-        """Decide what happens to *messages*; a budget aims at *target*, if given."""
+        """Decide what happens to *messages*; a budget aims at *target*, if given.
+
+        Under a budget the messages in *pinned* (index to reason) stay word for word.
+        """
         aim = None if options.token_budget is None else target
         if options.compression_threshold is not None or options.token_budget is not None:
             total = sum(map(analyses.tokens.message, messages))
@@ -197,10 +204,10 @@ class Engine:
         if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it
 
-            return plan_profile(messages, options, analyses, aim)
+            return plan_profile(messages, options, analyses, aim, pinned=pinned)
         if aim is None:
             return plan_fold(messages, options, analyses), None
-        return fit_budget(messages, options, analyses, aim)
+        return fit_budget(messages, options, analyses, aim, pinned=pinned)
 
     def plan_rest(
         self,
@@ -357,7 +364,7 @@ class Engine:
         return {
             rendering.stand_ins[key]
             for key, record in self._store.get(rendering.stand_ins).items()
-            if _digests(record) != _digests(rendering.entries[key])
+            if what_is_behind(record) != what_is_behind(rendering.entries[key])
         }
 
     def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:
@@ -389,8 +396,3 @@ def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
     """Return the ids of stand-ins that would be taken for a message that only reads like one."""
     links = {source.link for fold in plan for source in fold.sources if source.link}
     return {id_ for key, id_ in rendering.stand_ins.items() if key in links}
-
-
-def _digests(record: object) -> object:
-    """Return what tells one link from another: the originals, and what is behind them."""
-    return (record.get("digests"), record.get("links")) if isinstance(record, Mapping) else None

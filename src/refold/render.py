@@ -54,7 +54,7 @@ class Rendering:
         """Keep the provenance of a stand-in that cannot carry it."""
         record = provenance.to_record()
         self.entries[key] = record
-        self.verbatim[key] = noted(record, stand_in) if stand_in else record
+        self.verbatim[key] = noted(record, stand_in)
 
     def carry(self, key: str, link: str) -> None:
         """Let a stand-in that is known as *link* be found under another key."""

@@ -17,6 +17,7 @@ from refold.model.provenance import (
     find_noted,
     looks_folded,
     read_alias,
+    read_link,
     read_provenance,
     seal_key,
     seal_of,
@@ -186,6 +187,25 @@ def find_folds(
     return [item.provenance for item in items if item.provenance is not None]
 
 
+def find_inner_folds(
+    messages: Sequence[Mapping[str, Any]], lookup: Lookup, trust: Trust
+) -> list[Provenance]:
+    """Return what the stand-ins stand for that are behind those of a view, layer by layer.
+
+    What was folded by one manager after another may still show a mark of an earlier one.
+    """
+    keys = trust.links_in(messages)
+    layer = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    count = _Count(len(layer), listed=len(layer))
+    layer = _unfold_layer(layer, lookup, trust, count)
+    found: list[Provenance] = []
+    while layer:
+        behind = _unfold_layer(layer, lookup, trust, count)
+        found += [item.provenance for item in layer if item.provenance is not None]
+        layer = behind
+    return found
+
+
 def unfold_wholly(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
     """Return all that is behind one message of a view; the message itself if there is nothing.
 
@@ -301,7 +321,7 @@ def find_linked(
             alias = read_alias(record)
             if alias is not None:
                 behind.setdefault(alias, []).extend(wanted[key])
-            elif (provenance := Provenance.from_wire(record)) is not None:
+            elif (provenance := read_link(record)) is not None:
                 found.update(dict.fromkeys(wanted[key], provenance))
         wanted = behind
     return found

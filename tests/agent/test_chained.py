@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from refold import (
     CompressionManager,
+    Compressor,
     ContextWindowManager,
     MemoryStore,
+    Session,
     SqliteStore,
     retrieve_tool,
     uncompress,
@@ -99,3 +105,76 @@ def test_a_store_in_a_file_will_do(tmp_path: Any) -> None:
         window = ContextWindowManager(context_limit=700, reserve_output_tokens=0, store=store)
         view = window.fit(manager.view(messages)).messages
         assert uncompress(view, store).messages == whole(messages)
+
+
+# Every order
+
+
+def by_manager(messages: Conversation, store: MemoryStore, name: str | None, _: int) -> Any:
+    manager = CompressionManager(store=store, conversation=name)
+    manager.compress(messages, in_place=False)
+    return manager.view(messages)
+
+
+def by_window(messages: Conversation, store: MemoryStore, name: str | None, budget: int) -> Any:
+    window = ContextWindowManager(
+        context_limit=budget, reserve_output_tokens=0, store=store, conversation=name
+    )
+    return window.fit(messages).messages
+
+
+def by_session(messages: Conversation, store: MemoryStore, name: str | None, budget: int) -> Any:
+    session = Session(store=store, conversation=name, token_budget=budget, profile="standard")
+    session.extend(messages)
+    return session.view()
+
+
+def by_compressor(messages: Conversation, store: MemoryStore, name: str | None, budget: int) -> Any:
+    compressor = Compressor(store=store, conversation=name, token_budget=budget, profile="standard")
+    return compressor.compress(messages).messages
+
+
+Layer = Callable[[Conversation, MemoryStore, str | None, int], Any]
+LAYERS: tuple[Layer, ...] = (by_manager, by_window, by_session, by_compressor)
+
+
+def check(layers: Sequence[tuple[Layer, int]], name: str | None, *, ids: bool) -> None:
+    """Send a conversation through *layers*; after each, what was said can be had word for word."""
+    store = MemoryStore()
+    messages = view = loop(8, ids=ids)
+    for layer, budget in layers:
+        view = layer([dict(message) for message in view], store, name, budget)
+        assert uncompress(view, store, conversation=name).messages == messages
+        tool = retrieve_tool(store, messages=view, conversation=name, max_chars=1_000_000)
+        for handle in HANDLE.findall(json.dumps(view)):
+            _, _, answer = tool.call({"handle": handle}).partition("\n")
+            assert PROSE * 6 in answer
+            assert not HANDLE.search(answer)
+
+
+def _named(order: tuple[Layer, ...]) -> str:
+    return "-".join(layer.__name__.removeprefix("by_") for layer in order)
+
+
+@pytest.mark.parametrize("order", list(permutations(LAYERS, 3)), ids=_named)
+@pytest.mark.parametrize(("name", "ids"), [(None, False), ("customer-1", True)])
+def test_every_order_of_three_comes_off(
+    order: tuple[Layer, ...], name: str | None, ids: bool
+) -> None:
+    check(list(zip(order, (2_000, 900, 500), strict=True)), name, ids=ids)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    layers=st.lists(
+        st.tuples(st.sampled_from(LAYERS), st.sampled_from((3_000, 1_500, 900, 500, 400))),
+        min_size=1,
+        max_size=4,
+    ),
+    name=st.sampled_from((None, "customer-1")),
+    ids=st.booleans(),
+)
+def test_whatever_the_layers_each_comes_off(
+    layers: list[tuple[Layer, int]], name: str | None, ids: bool
+) -> None:
+    check(layers, name, ids=ids)

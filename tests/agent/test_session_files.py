@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -125,14 +126,12 @@ def test_a_window_takes_short_forms_and_shows_them_to_nobody_else(make: Make, in
 
 
 @FILES
-def test_old_arguments_are_clipped_and_old_pictures_leave(make: Make, inside: str) -> None:
+def test_old_calls_are_folded_and_old_pictures_leave(make: Make, inside: str) -> None:
     records = make(8)
-    window = ContextWindowManager(
-        context_limit=1_600, reserve_output_tokens=0, keep_results=None, landing=1.0
-    )
+    window = ContextWindowManager(context_limit=1_600, reserve_output_tokens=0, landing=1.0)
     fitted = window.fit(records)
     assert fitted.fits
-    assert {"evict_media", "clip_arguments"} <= set(fitted.steps)
+    assert "evict_media" in fitted.steps
     assert "iVBO" not in json.dumps(fitted.messages)
     assert uncompress(fitted.messages, fitted.verbatim).messages == records
 
@@ -141,12 +140,12 @@ def test_old_arguments_are_clipped_and_old_pictures_leave(make: Make, inside: st
 def test_a_model_reads_the_original_of_a_record(make: Make, inside: str) -> None:
     store = MemoryStore()
     window = ContextWindowManager(
-        context_limit=1_600, reserve_output_tokens=0, store=store, landing=1.0, keep_results=None
+        context_limit=1_600, reserve_output_tokens=0, store=store, landing=1.0
     )
     shown = window.fit(make(8)).messages
-    clipped = next(text for text in map(json.dumps, shown) if "[shortened to its beginning" in text)
-    handle = clipped.partition("beginning #")[2].partition("]")[0]
-    answer = retrieve_tool(store, messages=shown).call({"handle": handle})
-    assert "[call look {" in answer
-    assert FILLER * 8 in answer
-    assert f'"{inside}"' not in answer
+    tool = retrieve_tool(store, messages=shown, max_chars=100_000)
+    handles = re.findall(r"#([a-z]{8,36})", json.dumps(shown))
+    answers = [tool.call({"handle": handle}) for handle in handles]
+    digest = next(answer for answer in answers if "[call look {" in answer)
+    assert FILLER * 8 in digest
+    assert not any(f'"{inside}"' in answer for answer in answers)

@@ -24,6 +24,8 @@ from refold.agent.shelf import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 from refold.model.handles import anchor_of_text
 from refold.notation.amounts import spell_amount
+from refold.planner import say_shorter
+from refold.tokens.estimate import estimate_tokens
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -107,6 +109,16 @@ def test_the_same_again_is_the_same_and_short_enough(value: Any, max_bytes: int)
     short = first.compress(value)
     assert second.compress(value) == short
     assert first.compress(short) == short
+
+
+def test_what_can_be_said_shorter_loses_nothing() -> None:
+    text = "\n".join(f"{number:>9}→crate {number} of the ship" for number in range(1, 200))
+    store = MemoryStore()
+    short = ToolCompressor(max_bytes=5_500, store=store).compress(text)
+    recoded, _, note = short.rpartition("\n")
+    assert recoded == say_shorter(text, estimate_tokens)
+    assert note == f"[whole text: #{anchor_of_text(text)}]"
+    assert size(short) <= 5_500 < size(text)
 
 
 def test_what_fits_without_white_space_loses_nothing() -> None:

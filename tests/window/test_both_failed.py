@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from refold import uncompress
 from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 from refold.tokens.exact import ExactCounter
 from refold.window import ContextWindowManager, FactSheet, window_of
@@ -76,7 +77,7 @@ def test_l_the_fallback_never_drops_the_summary() -> None:
     for limit in (200, 300, 500, 900):
         result = small(limit, strategy="summarize").fit(talk(31))
         assert result.summarized
-        assert any("[summary" in m["content"] for m in result.messages)
+        assert len(uncompress(result.messages, result.verbatim).messages) == 32
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_q_log_order_is_kept() -> None:
     )
     messages = [*talk(2), *tool_turn(1, log), *talk(5)[1:]]
     result = small(1_100).fit(messages)
-    shown = next(m for m in result.messages if m["role"] == "tool")["content"]
+    shown = "\n".join(m["content"] for m in result.messages)
     places = [int(number) for number in re.findall(r"(?:full|tick) (\d+)", shown)]
     assert len(places) > 10
     assert places == sorted(places)

@@ -18,7 +18,13 @@ from tests.window.histories import histories, talk, violations, words
 
 
 def manager(limit: int = 900, **choices: Any) -> ContextWindowManager:
-    choices = {"strategy": "summarize", "summary_format": "handover", "counter": words, **choices}
+    choices = {
+        "strategy": "summarize",
+        "summary_format": "handover",
+        "counter": words,
+        "landing": 0.8,
+        **choices,
+    }
     return ContextWindowManager(context_limit=limit, reserve_output_tokens=0, **choices)
 
 

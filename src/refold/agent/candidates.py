@@ -13,6 +13,7 @@ from refold.agent.policy import ToolPolicy
 from refold.agent.shapes import find_texts_and_calls, role_of
 from refold.formats import turn_of
 from refold.model.wire import text_digest
+from refold.notation.recognize import has_tag
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
@@ -112,6 +113,8 @@ class Chooser:
             skip = "it failed" if result and result.is_error else "its tool's policy is verbatim"
         elif tokens < self.options.min_tokens or not found.text.strip():
             skip = f"it has less than {self.options.min_tokens} tokens"
+        elif has_tag(found.text):  # its handle would be that of a short form, not of the original
+            skip = "it stands for something longer already"
         return Candidate(
             found=found,
             tokens=tokens,

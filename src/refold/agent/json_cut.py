@@ -26,15 +26,6 @@ def shorten(text: str, max_bytes: int, handle: str = "") -> str:
     return lossless or next(short for short in written if short is not None)
 
 
-def cut_json(text: str, max_bytes: int) -> str | None:
-    """Cut JSON to *max_bytes* inside its strings, lists and objects; `None` if it is none."""
-    data = _parse(text)
-    if data is _NOT_JSON:
-        return None
-    written = (_write(data, limits, "", max_bytes) for limits in (_Limits(), *_ladder(max_bytes)))
-    return next((short for short in written if short is not None), None)
-
-
 def annotate_summary(summary: str, before: int, max_bytes: int, handle: str) -> str:
     """Say of *summary* what it is; return nothing if that is too long."""
     text = annotate(summary, note(summarized_from(before, "bytes"), handle))

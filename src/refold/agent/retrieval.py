@@ -28,11 +28,11 @@ from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
 from refold.model.handles import own_part
 from refold.model.letters import ID_PREFIX, make_anchor
-from refold.model.provenance import LINK_PREFIX, Provenance
+from refold.model.provenance import LINK_PREFIX, Provenance, read_link
 from refold.model.wire import digest, spell
 from refold.notation.legend import legend
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
-from refold.restore import Trust, find_folds, restore, restore_fold
+from refold.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -160,12 +160,20 @@ class _Originals:
         """Yield what is known of stand-ins: in the view, in links and among the originals."""
         yield from find_folds(self._messages, self._lookup, self._trust)
         records = [w for key, w in self._known.items() if str(key).startswith(LINK_PREFIX)]
-        yield from filter(None, map(Provenance.from_wire, records))
+        yield from filter(None, map(read_link, records))
         inner = [w for w in self._known.values() if isinstance(w, Mapping)]
         yield from find_folds(inner, self._lookup, self._trust, links=[""] * len(inner))
 
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
+        answer = self._answer(ask)
+        if answer is None:  # who reads a view seldom asks for what is behind a stand-in of it
+            inner = find_inner_folds(self._messages, self._lookup, self._trust)
+            self._folds = {**{_anchor(fold): fold for fold in inner}, **self._folds}
+            answer = self._answer(ask)
+        return self._unknown(ask.handle) if answer is None else answer
+
+    def _answer(self, ask: Ask) -> str | None:
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
@@ -178,7 +186,7 @@ class _Originals:
             if wire is not None:
                 found = restore([wire], self._lookup, recursive=True, trust=self._trust, links=[""])
                 return self._show(found, [""], asked)
-        return self._unknown(ask.handle)
+        return None
 
     def _folds_called(self, name: str) -> list[Provenance]:
         """Return the folds whose handle, or the part of it that is shown, is *name*.

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from refold.agent.candidates import Candidate, describe
-from refold.agent.deterministic import DeterministicShortener, is_structured, say_shorter
 from refold.agent.leash import Capped, count_attempts
 from refold.agent.manager_report import By, Status
 from refold.agent.shelf import Shelf
@@ -16,13 +15,15 @@ from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
 from refold.model.ask import Questions
 from refold.notation.notes import annotate, annotate_json, note, shortened_from, summarized_from
-from refold.notation.recognize import is_marked, unmarked
+from refold.planner import is_structured, say_shorter, shorten_text
 from refold.summarizers.base import Summarizer, Usage
 from refold.text.json_text import is_json
 from refold.tokens.counter import TokenCounter
 
 _ENOUGH: Final = 0.5
 """What is written without loss in this share of its tokens needs no model."""
+_EXCERPT_SHARE: Final = 0.4
+"""How much of the tokens of a text its excerpt may take."""
 _ANSWER_SHARE: Final = 0.4
 _PROMPT_TOKENS: Final = 200
 _OUTPUT_PRICE: Final = 4
@@ -68,7 +69,6 @@ class Shortener:
         self._expected_uses = expected_uses
         self._price_factor = price_factor
         self._hide = hide
-        self._deterministic = DeterministicShortener(count)
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
@@ -100,10 +100,11 @@ class Shortener:
     def _pack(self, candidate: Candidate) -> str | None:
         """Say the same in fewer tokens, if that saves enough; nothing is lost."""
         text = candidate.found.text
-        packed = None if is_marked(text) else say_shorter(text, self._count)
-        if packed is not None and (self._shelf is not None or not is_json(packed)):
-            packed = self._annotate(text, packed)
-        return packed if packed is not None and self._saves(candidate, packed) else None
+        packed = say_shorter(text, self._count)
+        if packed is None:
+            return None
+        packed = self._annotate(text, packed)
+        return packed if self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:
         now = candidate.shown_tokens
@@ -170,12 +171,14 @@ class Shortener:
         return replace(asked, status=status, reason=asked.reason or "nothing shorter was found")
 
     def _fold(self, candidate: Candidate) -> str | None:
-        """Shorten with the engine's own means, and say how much is left out."""
+        """Let the engine show what says most, and say how much there was."""
         text = candidate.found.text
-        short = self._deterministic.shorten(unmarked(text), is_tight=candidate.target is not None)
+        most = candidate.target or int(_EXCERPT_SHARE * candidate.tokens)
+        short = shorten_text(text, most, self._count)
         if short is None:
             return None
-        return self._annotate(text, short, shortened_from(candidate.tokens, "tokens"))
+        words = "" if short.is_lossless else shortened_from(candidate.tokens, "tokens")
+        return self._annotate(text, short.text, words)
 
     def _annotate(self, text: str, short: str, words: str = "") -> str:
         """Add what a reader has to know: how much is left out, and how to get it."""

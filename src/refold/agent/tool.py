@@ -1,7 +1,8 @@
 """Cut what a tool returns down to size before it enters the conversation.
 
-JSON stays JSON, text keeps its beginning and its end, failed results stay as they are; with a store
-the whole can be had back by its handle (see `retrieve_tool`).
+What the engine can say shorter without loss loses nothing. Else JSON stays JSON and is cut inside,
+text keeps its beginning and its end; failed results stay as they are. With a store the whole can be
+had back by its handle (see `retrieve_tool`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
 from refold.model.ask import Answers, Questions
 from refold.model.failure import is_failure, is_failure_text
+from refold.notation.notes import annotate, note
+from refold.planner import say_shorter
 from refold.stores.base import Store, check_store
 from refold.summarizers import guard
 from refold.text.json_text import is_json
@@ -164,7 +167,7 @@ class ToolCompressor:
         """Use the summary if it fits, else cut."""
         before, handle = size(text), "" if self._shelf is None else self._shelf.handle_of(text)
         summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
-        short = summary or shorten(text, self.max_bytes, handle)
+        short = summary or self._recode(text, handle) or shorten(text, self.max_bytes, handle)
         if summary:
             self._count("", summarized=1)
         elif tally.asked:
@@ -172,6 +175,17 @@ class ToolCompressor:
             self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short
+
+    def _recode(self, text: str, handle: str) -> str:
+        """Say *text* shorter so that nothing is lost; nothing if that is not enough.
+
+        JSON stays JSON, for whoever called the tool may parse it.
+        """
+        recoded = None if is_json(text) else say_shorter(text, estimate_tokens)
+        if recoded is None:
+            return ""
+        short = annotate(recoded, note("", handle))
+        return short if size(short) <= self.max_bytes else ""
 
     def _count(self, failure: str, **counts: int) -> None:
         with self._lock:

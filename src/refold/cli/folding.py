@@ -17,7 +17,7 @@ from refold.compressor import find_lookup
 from refold.engine import Engine
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
-from refold.model.provenance import Provenance, looks_folded, read_provenance
+from refold.model.provenance import looks_folded, read_link, read_provenance
 from refold.model.wire import clone_message, digest
 from refold.options import Options
 from refold.restore import Linked, Trust, unfold_once
@@ -116,7 +116,7 @@ def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, 
             yield (items[place],), items[place].wire
             place += 1
             continue
-        found = read_provenance(wire) or Provenance.from_wire(result.verbatim.get(link))
+        found = read_provenance(wire) or read_link(result.verbatim.get(link))
         assert found is not None, "a record that differs from its source is a stand-in"
         yield tuple(items[place : place + len(found.ids)]), wire
         place += len(found.ids)

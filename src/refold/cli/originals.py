@@ -14,7 +14,7 @@ from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file
 from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import FormatError, StoreError
-from refold.model.provenance import LINK_PREFIX, Provenance, find_seals, read_provenance
+from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
 from refold.model.wire import digest
 from refold.stores import MemoryStore, SqliteStore, Store
 from refold.stores.codec import MAX_DEPTH, NestingError, encode_value
@@ -173,7 +173,7 @@ def embed_originals(document: Document, path: str, store_path: str | None) -> Do
 def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -> dict[str, Any]:
     """Name the originals that a store had by the ids that the stand-ins call them."""
     notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
-    links = [Provenance.from_wire(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
+    links = [read_link(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
     wires = [*messages, *(wire for wire in found.values() if isinstance(wire, Mapping))]
     originals = {
         id_: found[key]

@@ -6,6 +6,7 @@ found by its place in the chain of all stand-ins of its conversation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
@@ -115,6 +116,21 @@ class Provenance:
             version=version if isinstance(version, int) else 0,
             seal=seal if isinstance(seal, str) else "",
         )
+
+
+def read_link(record: object) -> Provenance | None:
+    """Read what a link keeps, be it data or its text; `None` if that is no provenance."""
+    return Provenance.from_wire(_data_of(record))
+
+
+def _data_of(record: object) -> object:
+    """Return the data of a record that may be spelled as text, as `noted` does."""
+    if not isinstance(record, str) or not record.startswith("{"):
+        return record
+    try:
+        return json.loads(record)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -257,23 +273,33 @@ def inner_key(shown: Mapping[str, Any], provenance: Provenance) -> str:
     return LINK_PREFIX + _hash(b"inner", stand_in_digest(shown), spell(provenance.to_wire())).hex()
 
 
-def noted(record: Mapping[str, Any], stand_in: str) -> dict[str, Any]:
-    """Note in a record by which digest its stand-in can be told, where no view gives its place."""
-    return {**record, _STAND_IN: stand_in}
+def noted(record: Mapping[str, Any], stand_in: str) -> str:
+    """Spell a record as text; if *stand_in* is given, with the digest that tells its stand-in.
+
+    One by one they are kept in memory for a whole conversation: the garbage collector has to look
+    at data time and again, and at a text never.
+    """
+    return spell({**record, _STAND_IN: stand_in} if stand_in else record)
 
 
 def find_noted(records: Mapping[str, Any], wire: Mapping[str, Any]) -> str:
     """Return the key of the one record that is noted for a message; none if several are."""
     name = stand_in_digest(wire)
-    keys = [
-        key
-        for key, record in records.items()
-        if str(key).startswith(LINK_PREFIX)
-        and isinstance(record, Mapping)
-        and record.get(_STAND_IN) == name
-    ]
-    said = {spell([records[key].get("digests"), records[key].get("links")]) for key in keys}
-    return keys[0] if len(said) == 1 else ""
+    found: dict[str, object] = {}
+    for key, record in records.items():
+        if not str(key).startswith(LINK_PREFIX) or (isinstance(record, str) and name not in record):
+            continue
+        data = _data_of(record)
+        if isinstance(data, Mapping) and data.get(_STAND_IN) == name:
+            found[key] = data
+    said = {spell(what_is_behind(data)) for data in found.values()}
+    return next(iter(found)) if len(said) == 1 else ""
+
+
+def what_is_behind(record: object) -> object:
+    """Return what tells one link from another: the originals, and what is behind them."""
+    data = _data_of(record)
+    return (data.get("digests"), data.get("links")) if isinstance(data, Mapping) else None
 
 
 def alias_of(key: str) -> str:
@@ -283,7 +309,8 @@ def alias_of(key: str) -> str:
 
 def read_alias(record: object) -> str | None:
     """Return the key that a record refers to; `None` if it is no alias."""
-    return LINK_PREFIX + record if isinstance(record, str) else None
+    is_alias = isinstance(record, str) and not record.startswith("{")
+    return f"{LINK_PREFIX}{record}" if is_alias else None
 
 
 def _hash(start: bytes, *texts: str) -> bytes:

@@ -32,16 +32,18 @@ def plan_profile(
     analyses: Analyses,
     target: int | None = None,
     *,
+    pinned: Mapping[int, str] = MappingProxyType({}),
     points: Points | None = None,
 ) -> tuple[Plan, BudgetReport | None]:
     """Plan for the profiles `lossless` and `standard`; with a budget, aim at *target* tokens.
 
+    The messages in *pinned* (index to reason) stay word for word, whatever they cost.
     *points* are those that ship with the package unless others are given.
     """
     if target is None:
         return plan_shorter(messages, options, analyses), None
     tokens = analyses.tokens
-    untouchable = _find_untouchable(messages, options)
+    untouchable = {**_find_untouchable(messages, options), **pinned}
     rungs: list[str] = []
     if sum(map(tokens.message, messages)) <= target:
         whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.budget.guard import has_words
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
@@ -14,7 +13,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
 from refold.render import Rendering, render
-from refold.restore import Lookup, MappingLookup
+from refold.restore import MappingLookup
 from refold.tokens.choose import factor_of
 from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
 from refold.window.outcome import (
@@ -25,18 +24,17 @@ from refold.window.outcome import (
     first_difference,
     gone_on,
     ids_of,
+    unchanged,
 )
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
+from refold.window.pins import Pin, find_pinned
 from refold.window.pressure import Pressure
 from refold.window.reading import Wires, unroll
 from refold.window.result import FitResult
 from refold.window.rewriting import keep_original
 from refold.window.strategies import STRATEGIES, Strategy
 from refold.window.task import Fitting, Task, ends_in_summary
-
-Pin = str | Callable[[Mapping[str, Any]], bool]
-"""What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
 
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
@@ -79,36 +77,29 @@ class Fitter:
     strict: bool
     passes: Passes = field(default_factory=Passes)
 
-    @property
-    def _lookup(self) -> Lookup:
-        """Finds originals in the store, or in the last passes without one."""
-        return self.engine.lookup or MappingLookup(self.passes.original)
-
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
-        earlier = self.passes.find(messages)
-        if earlier is not None and earlier.factor != self._factor and len(messages) > MOST_ANEW:
-            earlier = None  # everything has to be counted anew
-        history = read_history(messages, earlier, self.engine)
+        history = read_history(messages, self.passes.find(messages), self.engine)
         if history.total <= available and not history.is_anew:  # there is more room than there was
             history = read_history(messages, None, self.engine)
         current, is_due = self._look_back(history, available, soft=soft)
         job, firsts, total = history.job, history.firsts, history.total
         if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
-            unrolled = unroll(job.messages, self._lookup, self.engine.trust, MOST_ANEW)
+            own = MappingLookup(self.passes.original)
+            lookup = self.engine.lookup or own
+            unrolled = unroll(job.messages, lookup, own, self.engine.trust, MOST_ANEW)
             if unrolled is not None:
                 links = [link for (_, link), _ in unrolled]
                 job = self.engine.begin([wire for (wire, _), _ in unrolled], links=links)
                 firsts = [place for _, place in unrolled]
         task = Task(
             messages=job.messages,
-            options=self.engine.options,
-            conversation=self.engine.conversation,
+            engine=self.engine,
             analyses=job.analyses,
             available=available,
             anchor_room=self.engine.anchor_room(job.messages),
             target=self.pressure.target(current.tokens_after if current else total, available),
-            pinned=self._pinned(job.messages),
+            pinned=find_pinned(job.messages, self.pins),
             max_messages=self.max_messages,
             keep_results=self.keep_results,
             is_handover=self.is_handover,
@@ -116,17 +107,6 @@ class Fitter:
         return Attempt(
             history=history, job=job, firsts=firsts, task=task, current=current, is_due=is_due
         )
-
-    def _pinned(self, messages: Sequence[Message]) -> dict[int, str]:
-        """Find what must stay: the caller's pins, and the user's first and last turn.
-
-        Also a turn without text, such as a picture: some providers want the user to speak first.
-        """
-        said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
-        found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
-        found.update((m.index, "pinned") for m in messages if any(_is(m, p) for p in self.pins))
-        # A turn with words has its own name for why it stays.
-        return {i: r for i, r in found.items() if r == "pinned" or not has_words(messages[i])}
 
     def _look_back(
         self, history: History, available: int, *, soft: bool
@@ -136,7 +116,7 @@ class Fitter:
         limit = available * (self.pressure.prepare_at if soft else self.pressure.trigger)
         own = self.passes.made(history.wires)
         if total <= limit or (own and own.result.tokens_available == available):
-            return _unchanged(history, available, own), False
+            return unchanged(history, available, own), False
         if earlier is not None:
             tail = history.tail
             tail_tokens = sum(map(history.job.analyses.tokens.message, tail))
@@ -153,7 +133,7 @@ class Fitter:
                     or self.pressure.is_spent(earlier.made_at, history.turn)
                 )
                 return view, view.tokens_after > limit and not is_calm
-        return (_unchanged(history, available) if total <= available else None), True
+        return (unchanged(history, available) if total <= available else None), True
 
     def _carry(self, head: FitResult, tail: Sequence[Message]) -> dict[str, Any]:
         """Let stand-ins in *tail* be found behind those of *head*; return how."""
@@ -239,13 +219,11 @@ class Fitter:
     def _read_back(
         self, fold: Fold, wire: dict[str, Any], link: str, attempt: Attempt, fitting: Fitting
     ) -> Message:
-        """Read what *fold* has become, for a later pass."""
+        """Return what a later pass starts from: a message itself, or what several have become."""
         first = fold.sources[0]
-        if fold.is_kept:
-            is_new = first.index in fitting.rewritten
-            return first.changed(link=link) if is_new else first
-        made = self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
-        return made if len(fold.sources) > 1 else made.changed(id=first.id)
+        if len(fold.sources) == 1:
+            return fitting.rewritten.get(first.index, first)
+        return self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
 
     def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
         """Write everything out that *fitting* needs to be sent, and to be undone."""
@@ -285,7 +263,7 @@ class Fitter:
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
         self.passes.remember(
             Pass(
-                given=history.copied(),
+                given=history.given,
                 ids=history.ids,
                 shown=numbered(shown),
                 firsts=tuple(firsts),
@@ -300,29 +278,7 @@ class Fitter:
         )
 
 
-def _unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
-    """Return the conversation as it is: because it fits, or because it is a result of ours."""
-    total, messages = history.total, history.job.messages
-    return FitResult(
-        messages=[clone(dict(message.wire)) for message in messages],
-        fits=total <= available,
-        tokens_before=total,
-        tokens_after=total,
-        tokens_available=available,
-        first_changed=len(messages),
-        warnings=pair_warnings(messages) if total <= available or not own else own.result.warnings,
-        obstacles=() if total <= available or not own else own.result.obstacles,
-        verbatim=dict(history.short),
-    )
-
-
 def _is_shorter(fold: Fold, fitting: Fitting) -> bool:
     """Tell whether *fold* is one message that is not as it was."""
     is_rewritten = fold.sources[0].index in fitting.rewritten
     return len(fold.sources) == 1 and (is_rewritten or not fold.is_kept)
-
-
-def _is(message: Message, pin: Pin) -> bool:
-    if callable(pin):
-        return bool(pin(message.wire))
-    return pin in (message.id, f"role:{message.role}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,8 +10,8 @@ from refold.engine import Engine, Job
 from refold.errors import MessageError
 from refold.formats import Loader, check_list
 from refold.model.message import Message
-from refold.model.wire import clone
-from refold.window.passes import Pass
+from refold.tokens.choose import factor_of
+from refold.window.passes import Given, Pass
 from refold.window.reading import Chains, Wires, as_sent
 
 MOST_ANEW: Final = 64
@@ -50,20 +50,18 @@ class History:
         read = self.job.messages if self.is_anew else self.tail
         return before.union(message.id for message in read if message.has_envelope)
 
-    def sent(self) -> list[Any]:
-        """Return the list as it would be sent if nothing had to be done."""
+    def sent(self) -> Iterable[Any]:
+        """Yield the list as it would be sent if nothing had to be done."""
         if self.is_anew:
-            return [message.wire for message in self.job.messages]
+            return (message.wire for message in self.job.messages)
         from refold.agent.beside import shown  # a sibling: late, so that neither is needed first
 
-        return [shown(message) for message in self.wires]
+        return map(shown, self.wires)
 
-    def copied(self) -> list[Any]:
-        """Return the list for later comparison: what is known of it is not copied again."""
-        if self.earlier is None:
-            return [clone(dict(wire)) for wire in self.wires]
-        known = self.earlier.given
-        return [*known, *(clone(dict(wire)) for wire in self.wires[len(known) :])]
+    @property
+    def given(self) -> Given:
+        """The list, for later comparison."""
+        return Given.of(self.wires, None if self.earlier is None else self.earlier.given)
 
 
 def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
@@ -86,6 +84,7 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
             earlier=earlier,
         )
     start = len(earlier.given)
+    growth = factor_of(engine.options.counter) / earlier.factor  # what is gone is not counted again
     chains = earlier.chains.copy()
     tail, short = _read_tail(messages[start:], earlier, chains, engine)
     job = engine.job_of((*earlier.shown, *numbered(tail, len(earlier.shown))))
@@ -93,7 +92,7 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         wires=messages,
         job=job,
         firsts=(*earlier.firsts, *range(start, len(messages))),
-        total=earlier.total + sum(map(job.analyses.tokens.message, tail)),
+        total=round(earlier.total * growth) + sum(map(job.analyses.tokens.message, tail)),
         turn=earlier.turn + _turns_in(tail),
         tail=tail,
         is_anew=False,

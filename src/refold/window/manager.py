@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, get_args
+from collections.abc import Sequence
 
 from refold.asking import arun, run
-from refold.checks import check_choice, check_whole
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.options import Options
 from refold.stores.base import Store
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.summarizers.generate import Generate
 from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
 from refold.window.counting import remembering
-from refold.window.fitter import Attempt, Fitter, Pin
-from refold.window.handover import HANDOVER_PROMPT
+from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
+from refold.window.pins import Pin
 from refold.window.pressure import Pressure
 from refold.window.reading import Wires
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
+from refold.window.settings import (
+    SummaryFormat,
+    check_choices,
+    check_list,
+    check_options,
+    choose_profile,
+    choose_summarizer,
+    find_window,
+)
 from refold.window.strategies import Strategy
-
-SummaryFormat = Literal["plain", "handover"]
-
-_NOT_USED: Final[Mapping[str, str]] = {
-    "profile": "the strategies of a window have the rules of the profile 'classic'",
-    "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
-    "compression_threshold": "nothing is done up to trigger, which is a share of the window",
-    "strict": "give strict to the manager itself",
-    "model": "give model to the manager itself",
-    "counter": "give counter to the manager itself",
-    "classifier_mode": "a window asks no classifier",
-    "trace": "what was done stands in FitResult.steps and in the ids beside it",
-}
-"""The options of which a window makes no use, and what does their work."""
 
 
 class ContextWindowManager:
@@ -52,11 +44,12 @@ class ContextWindowManager:
     conversation is used again as long as it does, so that providers find it in their cache.
 
     *context_limit* is the window where no table need be asked, *default_context_limit* the one for
-    a *model* that no table knows, with a warning. *keep_results* are the newest results that are
-    never cleared (`None`: none ever is). With `summary_format="handover"` summaries have the
-    sections of `refold.window.handover`. After *pass_seconds* no model is waited for. *max_passes*
-    such as `(1, 5)` allows one change in five turns, unless it would not fit. *options* are for the
-    summaries, such as `recency_window`; one that a window makes no use of is refused.
+    a *model* that no table knows, with a warning. The newest *keep_results* tool results stay whole
+    as long as that fits. With `summary_format="handover"` summaries have the sections of
+    `refold.window.handover`. After *pass_seconds* no model is waited for. *max_passes* such as
+    `(1, 5)` allows one change in five turns, unless it would not fit. *options* are the engine's:
+    by default those of the profile `standard`, or of `classic` where a model writes summaries; one
+    that a window makes no use of is refused.
     """
 
     def __init__(
@@ -68,7 +61,7 @@ class ContextWindowManager:
         strategy: Strategy = "fold",
         reserve_output_tokens: int = 2_000,
         max_messages: int = 10,
-        keep_results: int | None = 3,
+        keep_results: int | None = None,
         llm: Generate | None = None,
         summarizer: object = None,
         summary_format: SummaryFormat = "plain",
@@ -87,21 +80,24 @@ class ContextWindowManager:
         conversation: str | None = None,
         options: Options | None = None,
     ) -> None:
-        _check(strategy, max_messages, keep_results, pins)
-        _check_list("tools", tools)
+        check_choices(strategy, max_messages, keep_results, pins)
+        check_list("tools", tools)
         self.strategy: Strategy = strategy
-        self._context_tokens, self._max_input = _window(
+        self._context_tokens, self._max_input = find_window(
             model, context_limit, default_context_limit, registry
         )
         self._reserve = reserve_output_tokens
         self._tools = tuple(tools)
         self._counter = remembering(counter or counter_for(model))
-        _check_used(options)
+        check_options(options)
+        writer = choose_summarizer(llm, summarizer, summary_format)
+        if options is None:
+            options = Options(profile=choose_profile(writer, summary_format))
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
             conversation=conversation,
-            summarizer=_choose_summarizer(llm, summarizer, summary_format),
+            summarizer=writer,
             pass_seconds=pass_seconds,
         )
         self._fitter = Fitter(
@@ -128,7 +124,7 @@ class ContextWindowManager:
     def available(self, tools: Sequence[Tool] | None = None) -> Available:
         """Return how the window is shared out: answer, tools, margin, messages."""
         if tools is not None:
-            _check_list("tools", tools)
+            check_list("tools", tools)
         return self._shared_out(self._context_tokens, self._tools if tools is None else tools)
 
     def _shared_out(self, context_tokens: int, tools: Sequence[Tool]) -> Available:
@@ -254,69 +250,3 @@ def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
         return result
     why = result.warnings[-1] if result.warnings else overflow.message
     raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
-
-
-def _choose_summarizer(
-    llm: Generate | None, summarizer: object, summary_format: SummaryFormat
-) -> object:
-    """Return the one that is given, told how to write; `None` if none is."""
-    check_choice("summary_format", summary_format, get_args(SummaryFormat))
-    if llm is None:
-        return summarizer
-    if summarizer is not None:
-        raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
-    is_handover = summary_format == "handover"
-    return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
-
-
-def _check(
-    strategy: object, max_messages: object, keep_results: object, pins: Sequence[object]
-) -> None:
-    check_choice("strategy", strategy, get_args(Strategy))
-    check_whole("max_messages", max_messages)
-    if keep_results is not None:
-        check_whole("keep_results", keep_results)
-    _check_list("pins", pins)
-    for pin in pins:
-        if not isinstance(pin, str) and not callable(pin):
-            raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
-
-
-def _check_used(options: object) -> None:
-    """Refuse options that would silently be ignored."""
-    if not isinstance(options, Options):
-        return  # none, or what `combine` refuses
-    plain = Options()
-    for name, instead in _NOT_USED.items():
-        if getattr(options, name) != getattr(plain, name):
-            raise ConfigError(f"options.{name} is not used by ContextWindowManager: {instead}")
-
-
-def _check_list(name: str, items: object) -> None:
-    if isinstance(items, str) or not isinstance(items, Sequence):
-        raise ConfigError(f"{name} must be a list, got {items!r}")
-
-
-def _window(
-    model: str | None, limit: int | None, default: int | None, registry: WindowRegistry
-) -> tuple[int, int | None]:
-    """Return the window to work with, and the longest prompt if that is less."""
-    for name, value in (("context_limit", limit), ("default_context_limit", default)):
-        if value is not None:
-            check_whole(name, value, least=1)
-    if model is not None and not isinstance(model, str):
-        raise ConfigError(f"model must be the name of a model, got {model!r}")
-    if limit is not None:
-        return limit, None
-    if model is None:
-        raise ConfigError("give model=… or context_limit=…: a window is never guessed")
-    if default is not None and model not in registry:
-        # Once, when the manager is made: whoever gave the default knows what it is for.
-        warnings.warn(
-            f"the context window of model {model!r} is not known; "
-            f"default_context_limit={default} is used",
-            stacklevel=3,
-        )
-        return default, None
-    window = registry.window_of(model)
-    return window.context_tokens, window.max_input_tokens

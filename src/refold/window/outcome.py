@@ -11,6 +11,9 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
 from refold.result import Obstacle
+from refold.window.history import History
+from refold.window.pairs import pair_warnings
+from refold.window.passes import Pass
 from refold.window.result import FitResult
 from refold.window.task import Task
 
@@ -47,12 +50,14 @@ def gone_on(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
     )
 
 
-def first_difference(before: Sequence[object], after: Sequence[object]) -> int:
+def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
     """Return the index of the first message that is not the one that stood there before."""
-    for place, (old, new) in enumerate(zip(before, after, strict=False)):
+    place = 0
+    for old, new in zip(before, after, strict=False):
         if old != new:
-            return place
-    return min(len(before), len(after))
+            break
+        place += 1
+    return place
 
 
 def find_obstacles(task: Task, firsts: Sequence[int]) -> tuple[Obstacle, ...]:
@@ -80,6 +85,22 @@ def explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
         f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})" for o in obstacles[:3]
     )
     return f"{after} tokens do not fit into {available}; in the way: {worst or 'nothing known'}"
+
+
+def unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
+    """Return the conversation as it is: because it fits, or because it is a result of ours."""
+    total, messages = history.total, history.job.messages
+    return FitResult(
+        messages=[clone(dict(message.wire)) for message in messages],
+        fits=total <= available,
+        tokens_before=total,
+        tokens_after=total,
+        tokens_available=available,
+        first_changed=len(messages),
+        warnings=pair_warnings(messages) if total <= available or not own else own.result.warnings,
+        obstacles=() if total <= available or not own else own.result.obstacles,
+        verbatim=dict(history.short),
+    )
 
 
 def extended(

@@ -13,18 +13,66 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.model.message import Message
+from refold.model.wire import clone
 from refold.window.reading import Chains
 from refold.window.result import FitResult
 
 _MAX_PASSES: Final = 8
+_CHECKED_AT_ONCE: Final = 256
+"""How many of the messages that no view shows any more are compared at each call: about as long as
+it takes to fit a view, so that a call costs the same however long a conversation is. One that is
+changed in place is noticed at once in a shorter conversation, and within 80 calls in one of 20,000
+messages; until then it is what it was when it was folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The messages that were read: the caller's own objects, and copies of them."""
+
+    objects: list[Any]
+    copies: list[Any]
+
+    @classmethod
+    def of(cls, messages: Sequence[Any], before: Given | None = None) -> Given:
+        """Copy *messages*; what is known *before* is not copied again."""
+        if before is None:
+            return cls(objects=list(messages), copies=[clone(dict(wire)) for wire in messages])
+        fresh = messages[len(before) :]
+        copies = [*before.copies, *(clone(dict(wire)) for wire in fresh)]
+        return cls(objects=list(messages), copies=copies)
+
+    def __len__(self) -> int:
+        return len(self.copies)
+
+    def begin(self, messages: Sequence[Any], shown: Sequence[int], turn: int) -> bool:
+        """Tell whether *messages* begin with these.
+
+        An object that was there before is the same message, unless somebody has changed it in
+        place. So those that a view shows are compared with their copies at every *turn*, and the
+        others by turns. Objects that were made anew are all compared: that is many times as fast
+        as to read them, or to name them by their content.
+        """
+        size = len(self.copies)
+        if len(messages) < size:
+            return False
+        head = list(messages[:size])
+        if not size or head[0] is not self.objects[0] or head[-1] is not self.objects[-1]:
+            return head == self.copies
+        start = turn * _CHECKED_AT_ONCE % size
+        part = slice(start, start + _CHECKED_AT_ONCE)
+        return (
+            head == self.objects
+            and head[part] == self.copies[part]
+            and all(head[index] == self.copies[index] for index in shown)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
     """One list that was read, and what became of it."""
 
-    given: list[Any]
-    """The messages that were read, copied."""
+    given: Given
+    """The messages that were read."""
     ids: frozenset[str]
     """Those that they have of their own."""
     shown: tuple[Message, ...]
@@ -52,12 +100,14 @@ class Passes:
 
     def __init__(self) -> None:
         self._passes: list[Pass] = []
+        self._turn = 0
         self._lock = threading.Lock()
 
     def remember(self, done: Pass) -> None:
         """Keep *done*, in the place of an earlier pass over the same conversation."""
         with self._lock:
-            others = [p for p in self._passes if done.given[: len(p.given)] != p.given]
+            copies = done.given.copies
+            others = [p for p in self._passes if copies[: len(p.given)] != p.given.copies]
             self._passes = [*others, done][-_MAX_PASSES:]
 
     def forget(self) -> None:
@@ -66,22 +116,20 @@ class Passes:
             self._passes = []
 
     def find(self, messages: Sequence[Any]) -> Pass | None:
-        """Return the latest pass over the beginning of this conversation, if there is one.
-
-        Messages are compared as they are: for a long history that is many times as fast as to
-        read them, or to name them by their content.
-        """
+        """Return the latest pass over the beginning of this conversation, if there is one."""
+        self._turn += 1
         for done in reversed(self._passes):
-            if list(messages[: len(done.given)]) == done.given:
+            if done.given.begin(messages, done.firsts, self._turn):
                 return done
         return None
 
     def made(self, messages: Sequence[Any]) -> Pass | None:
         """Return the pass whose outcome this very conversation is, if there is one."""
-        wanted = list(messages)
-        return next(
-            (done for done in reversed(self._passes) if done.result.messages == wanted), None
-        )
+        for done in reversed(self._passes):
+            made = done.result.messages
+            if len(made) == len(messages) and made == list(messages):
+                return done
+        return None
 
     def original(self, key: str) -> Any:
         """Return an original or a link that one of the passes has kept."""

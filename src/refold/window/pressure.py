@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from refold.checks import check_whole
 from refold.errors import ConfigError
+
+_LANDING: Final = 0.7
+"""Low water as a share of high water. Tuned on `bench/attacks/growth.py` and `bench/loop.py`: at
+0.8 a history of messages of 1 kB is folded at every sixth turn, and digests of digests make the
+store of a view that is fed back more than twice the conversation; lower wastes more of the window.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +25,9 @@ class Pressure:
 
     trigger: float = 1.0
     """Act when a conversation has grown beyond this share."""
-    landing: float = 0.8
+    landing: float = _LANDING
     """Bring it down to this share, so that the next turns fit too."""
-    prepare_at: float = 0.9
+    prepare_at: float = (1.0 + _LANDING) / 2
     """Prepare in the background from this share on."""
     clear_at_least: int = 0
     """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
@@ -38,7 +45,7 @@ class Pressure:
     ) -> Pressure:
         """Check the shares; those that are `None` follow from the others."""
         high = _share("trigger", trigger)
-        low = _share("landing", 0.8 * high if landing is None else landing)
+        low = _share("landing", _LANDING * high if landing is None else landing)
         soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
         if not low <= soft <= high:
             raise ConfigError(

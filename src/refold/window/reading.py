@@ -55,21 +55,24 @@ def as_sent(
 
 
 def unroll(
-    messages: Sequence[Message], lookup: Lookup, trust: Trust, most: int
+    messages: Sequence[Message], lookup: Lookup, own: Lookup, trust: Trust, most: int
 ) -> list[tuple[Linked, int]] | None:
-    """Return the conversation with earlier roll-ups of ours replaced by what they stand for.
+    """Return the conversation with earlier stand-ins of ours replaced by what they stand for.
 
-    A summary is made from the originals as long as they can be found and are not more than *most*;
-    what else there is stays as it is. Each message comes with the index of the one that it, or
-    what it stood behind, was given as. `None` if there is nothing to replace.
+    A summary is made from the originals as long as they can be found and are not more than *most*.
+    What stands for one message is replaced only if *own* knows it: what others made short, such as
+    a `CompressionManager`, stays so. Each message comes with the index of the one that it, or what
+    it stood behind, was given as. `None` if there is nothing to replace.
     """
     unrolled: list[tuple[Linked, int]] = []
+    is_other = False
     for message in messages:
         originals: Sequence[Linked] = [(message.wire, message.link)]
         if message.claims_provenance or message.link:
-            originals = _originals(message, lookup, trust, most)
+            originals = _originals(message, lookup, own, trust, most)
+            is_other = is_other or originals[0][0] is not message.wire
         unrolled.extend((original, message.index) for original in originals)
-    if len(unrolled) == len(messages):
+    if not is_other:
         return None
     try:
         load([wire for (wire, _), _ in unrolled])
@@ -78,11 +81,13 @@ def unroll(
     return unrolled
 
 
-def _originals(message: Message, lookup: Lookup, trust: Trust, most: int) -> Sequence[Linked]:
-    """Return the messages behind one, or that one if they are too many, or not several."""
+def _originals(
+    message: Message, lookup: Lookup, own: Lookup, trust: Trust, most: int
+) -> Sequence[Linked]:
+    """Return the messages behind one, or that one if they are too many or unknown."""
     linked = (message.wire, message.link)
     try:
         found = unfold_wholly(linked, lookup, trust, most)
+        return found if len(found) > 1 else unfold_wholly(linked, own, trust, most)
     except TooManyMessagesError:
         return [linked]
-    return found if len(found) > 1 else [linked]

@@ -13,9 +13,10 @@ from refold.budget import fit_budget
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.model.message import Message
-from refold.model.plan import Fold, kept_fold
+from refold.model.plan import Fold, Plan, kept_fold
+from refold.options import Options
 from refold.window.handover import as_handover
-from refold.window.rungs import RUNGS, rewrite_old
+from refold.window.rungs import Rewritten, rewrite_all, rewrite_old
 from refold.window.task import Fitting, Task, ends_in_summary
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
@@ -25,14 +26,16 @@ USER_SHARE: Final = 0.2
 
 
 def fold(task: Task) -> Fitting:
-    """Climb the ladder: write old messages shorter, then summarize, truncate, roll up.
+    """Let the engine plan for the window, as its profile says.
 
-    What was cleared is not summarized: the upper rungs work from the results themselves. Where
-    there is not even room for a line about each stretch, the oldest blocks are dropped.
+    The newest `keep_results` results stay whole if that leaves room for the rest. Where there is
+    not even room for a line about each stretch, the oldest blocks are dropped.
     """
-    _, rewritten = rewrite_old(task)
-    if task.cost(rewritten.plan) <= task.target:
-        return rewritten
+    if task.keep_results:
+        pinned = {**_newest_results(task, task.keep_results), **task.pinned}
+        kept = _squeeze(replace(task, pinned=pinned))
+        if _is_good(task, kept):
+            return kept
     fitting = _squeeze(task)
     if task.cost(fitting.plan) <= task.available:
         return fitting
@@ -41,13 +44,13 @@ def fold(task: Task) -> Fitting:
 
 
 def summarize(task: Task) -> Fitting:
-    """Put the oldest stretch into one summary; climb the whole ladder if that is not enough.
+    """Put the oldest stretch into one summary; fold everything if that is not enough.
 
     What users said stays word for word, the latest first, as far as its own share goes.
     """
     for pinned in ({**_user_words(task), **task.pinned}, task.pinned):
-        fitting = _climb(replace(task, pinned=pinned), only_rolls=True)
-        if task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting):
+        fitting = _roll_up(replace(task, pinned=pinned))
+        if _is_good(task, fitting):
             return fitting
     return fold(task)
 
@@ -81,34 +84,82 @@ def _user_words(task: Task) -> dict[int, str]:
     return found
 
 
-def _climb(task: Task, *, only_rolls: bool) -> Fitting:
-    plan, report = fit_budget(
+def _newest_results(task: Task, count: int) -> dict[int, str]:
+    """Return the newest *count* tool results, with the calls that they answer."""
+    found: dict[int, str] = {}
+    for block in reversed(find_blocks(task.messages)):
+        results = sum(task.messages[index].is_tool_result for index in block)
+        if count <= 0:
+            break
+        if results:
+            found.update(dict.fromkeys(block, "newest_results"))
+            count -= results
+    return found
+
+
+def _is_good(task: Task, fitting: Fitting) -> bool:
+    """Tell whether *fitting* fits, and leaves the model something to answer."""
+    return task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting)
+
+
+def _budget(task: Task) -> Options:
+    """Return the options under which a plan leaves room for an anchor."""
+    room = max(0, task.available - task.anchor_room)
+    return replace(task.engine.options, token_budget=room)
+
+
+def _plan(task: Task) -> Fitting:
+    """Let the engine plan; what must stay does so whatever it costs, unlike under other budgets."""
+    plan, report = task.engine.plan(
         task.messages,
-        replace(task.options, token_budget=max(0, task.available - task.anchor_room)),
         task.analyses,
-        max(0, task.target - task.anchor_room),
-        pinned=task.pinned,
-        only_rolls=only_rolls,
+        _budget(task),
+        task.target,
+        pinned=dict.fromkeys(task.stays, "pinned"),
     )
-    if task.is_handover:
-        plan = tuple(as_handover(fold_, task.analyses) for fold_ in plan)
-    return Fitting(plan=plan, steps=report.rungs)
+    cut = _cut_words(task, plan)
+    if cut is not None:
+        return _plan(replace(task, pinned={**task.pinned, cut: "last_user_message"}))
+    return Fitting(plan=_as_asked(task, plan), steps=report.rungs if report else ())
+
+
+def _cut_words(task: Task, plan: Plan) -> int | None:
+    """Return the message of which *plan* cuts what the user said last, beside tool results."""
+    spoken = [(m.index, number) for m, number in find_last_words(task.messages)]
+    if not spoken or spoken[0][0] in task.stays:
+        return None
+    index, numbers = spoken[0][0], {number for _, number in spoken}
+    shown = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
+    return index if shown.is_rolled or not numbers.isdisjoint(shown.texts) else None
+
+
+def _roll_up(task: Task) -> Fitting:
+    """Put the oldest stretch into one summary, and change nothing else."""
+    aim = max(0, task.target - task.anchor_room)
+    plan, report = fit_budget(
+        task.messages, _budget(task), task.analyses, aim, pinned=task.pinned, only_rolls=True
+    )
+    return Fitting(plan=_as_asked(task, plan), steps=report.rungs)
+
+
+def _as_asked(task: Task, plan: Plan) -> Plan:
+    """Write summaries as hand-overs, if that is wanted."""
+    if not task.is_handover:
+        return plan
+    return tuple(as_handover(fold_, task.analyses) for fold_ in plan)
 
 
 def _squeeze(task: Task) -> Fitting:
-    """Climb with what is old; if that is not enough, with calls and pictures of the end too."""
-    fitting = _climb_shortened(task, to_end=False)
-    if task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting):
+    """Plan without old pictures; if that is not enough, with less of the latest calls as well."""
+    fitting = _plan_rewritten(rewrite_old(task))
+    if _is_good(task, fitting):
         return fitting
-    return _climb_shortened(replace(task, target=task.available), to_end=True)
+    return _plan_rewritten(rewrite_all(replace(task, target=task.available)))
 
 
-def _climb_shortened(task: Task, *, to_end: bool) -> Fitting:
-    """Climb after everything was written shorter that the upper rungs cannot shorten."""
-    rungs = [rung for rung in RUNGS if not rung.is_of_results]
-    shorter, begun = rewrite_old(task, rungs, to_end=to_end)
-    climbed = _climb(shorter, only_rolls=False)
-    return replace(climbed, rewritten=begun.rewritten, steps=(*begun.steps, *climbed.steps))
+def _plan_rewritten(begun: Rewritten) -> Fitting:
+    planned = _plan(begun.task)
+    return replace(planned, rewritten=begun.originals, steps=(*begun.steps, *planned.steps))
 
 
 def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
@@ -155,7 +206,7 @@ def _newest_turn(messages: Sequence[Message], blocks: Sequence[range]) -> range 
 def _shorten_rest(
     task: Task, kept: Sequence[Message], dropped: tuple[Message, ...], steps: tuple[str, ...]
 ) -> Fitting:
-    """Climb the ladder with what could not be dropped; renumbered, because places are indices."""
+    """Fold what could not be dropped; renumbered, because places are indices."""
     places = {message.index: place for place, message in enumerate(kept)}
     rest = replace(
         task,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from refold.budget.guard import find_untouchable
+from refold.engine import Engine
 from refold.model.message import Message
 from refold.model.plan import Plan
-from refold.options import Options
 from refold.stages import Analyses
 
 
@@ -17,9 +17,7 @@ class Task:
     """A conversation that does not fit, and what is to be done about it."""
 
     messages: Sequence[Message]
-    options: Options
-    conversation: str | None
-    """The name of the conversation, if it has one."""
+    engine: Engine
     analyses: Analyses
     available: int
     """Tokens that it may have."""
@@ -31,14 +29,15 @@ class Task:
     """Index of every message that must stay → reason."""
     max_messages: int
     keep_results: int | None
-    """How many of the newest tool results are never cleared; `None` clears none at all."""
+    """How many of the newest tool results stay whole while that fits; `None` if the engine is to
+    decide."""
     is_handover: bool = False
     """Whether summaries of stretches are to be hand-overs."""
 
     @property
     def stays(self) -> dict[int, str]:
         """Index of every message that must survive word for word → reason."""
-        return {**find_untouchable(self.messages, self.options), **self.pinned}
+        return {**find_untouchable(self.messages, self.engine.options), **self.pinned}
 
     def cost(self, plan: Plan) -> int:
         """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""

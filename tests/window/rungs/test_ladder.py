@@ -1,4 +1,4 @@
-"""W6 and C23: the rungs below the summaries, one by one and together."""
+"""W6 and C23: what the engine does step by step, and the rungs that are the window's own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
-from refold import MemoryStore, retrieve_tool, uncompress
+from refold import MemoryStore, Options, retrieve_tool, uncompress
 from refold.errors import ConfigError
+from refold.formats import load
 from refold.window import ContextWindowManager, FitResult
 from refold.window.rungs import RUNGS
+from refold.window.rungs.arguments import clip_arguments
 from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
 from tests.properties.test_invariants import assert_valid
@@ -57,36 +59,17 @@ def restored(result: FitResult) -> Conversation:
 
 
 def test_w06_the_order_of_the_rungs() -> None:
-    assert [rung.name for rung in RUNGS] == [
-        "lossless",
-        "evict_media",
-        "clear_results",
-        "clip_arguments",
-    ]
+    assert [rung.name for rung in RUNGS] == ["evict_media", "clip_arguments"]
 
 
-# Lossless
+# The engine's own steps
 
 
-def test_w06_json_is_packed_before_anything_is_lost() -> None:
+def test_w06_results_are_recoded_before_anything_is_lost() -> None:
     data = {"items": [{"id": n, "note": f"crate {n} of the ship"} for n in range(40)], "n": 1e3}
-    messages = [*talk(1), *tool_turn(1, json.dumps(data, indent=8)), *loop(3)[2:]]
-    result = fit(messages, cost(messages) - 40)
-    assert result.fits
-    assert result.steps == ("lossless",)
-    packed = json.loads(results(result.messages)[0])
-    note = packed.pop("…")
-    assert packed == data
-    assert re.fullmatch(r"\[reformatted #\w+\]", note)
-    assert restored(result) == messages
-
-
-def test_w06_other_results_are_recoded_and_come_back() -> None:
     view = "\n".join(f"{number:>6}→crate {number}" for number in range(1, 300))
-    packed = [{"id": n, "note": f"crate {n} of the ship"} for n in range(100)]
-    records = json.dumps(packed, separators=(",", ":"))
-    messages = [*talk(1), *tool_turn(1, view), *tool_turn(2, records), *loop(3)[2:]]
-    limit = tokens_of(messages, counter=len) - 2_000
+    messages = [*talk(1), *tool_turn(1, json.dumps(data)), *tool_turn(2, view), *loop(3)[2:]]
+    limit = tokens_of(messages, counter=len) - 1_500
     result = fit(messages, limit, counter=len)
     assert result.fits
     assert result.steps == ("lossless",)
@@ -98,73 +81,54 @@ def test_w06_other_results_are_recoded_and_come_back() -> None:
         False,
         False,
     ]
-    assert shown[0].endswith("\n299\tcrate 299")
     assert restored(result) == messages
-    again = fit(result.messages, limit, counter=len)
-    assert again.messages == result.messages
+    assert fit(result.messages, limit, counter=len).messages == result.messages
 
 
-def test_w06_only_results_of_tools_are_packed() -> None:
-    said = {"role": "assistant", "content": json.dumps([{"a": n} for n in range(200)], indent=4)}
-    messages = [*talk(1), said, *loop(4)[2:]]
-    assert "lossless" not in fit(messages, cost(messages) - 40).steps
-
-
-# Clearing
-
-
-def test_w06_the_oldest_results_are_cleared_until_it_fits_and_can_be_fetched() -> None:
+def test_w06_the_oldest_results_are_cut_until_it_fits_and_can_be_fetched() -> None:
     store = MemoryStore()
     messages = loop(8)
     result = fit(messages, cost(messages) - 600, store=store)
     assert result.fits
-    assert result.steps == ("clear_results",)
+    assert result.steps == ("lossless", "select")
     shown = results(result.messages)
-    cleared = [text.startswith("[result left out: ") for text in shown]
-    assert cleared == [True, True] + [False] * 6
-    assert "row0-0 row0-1" in shown[0]
-    handle = shown[0].partition(" #")[2].partition("]")[0]
+    assert [text == rows(n) for n, text in enumerate(shown)] == [False, False] + [True] * 6
     tool = retrieve_tool(store, messages=result.messages)
-    assert rows(0) in tool.call({"handle": handle})
+    for number in (0, 1):
+        handle = shown[number].partition("#")[2].partition("]")[0]
+        assert rows(number) in tool.call({"handle": handle})
     assert restored(result) == uncompress(result.messages, store).messages == messages
     assert len(result.compressed_ids) == 2
     assert result.first_changed == 3
 
 
-def test_w06_the_newest_results_are_kept() -> None:
+@pytest.mark.parametrize("keep", [1, 3, 5])
+def test_w06_the_newest_results_stay_whole_while_that_fits(keep: int) -> None:
     messages = loop(8)
-    for keep in (5, 7):
-        result = fit(messages, cost(messages) - 300, keep_results=keep)
-        raw = [not text.startswith("[result left out") for text in results(result.messages)]
-        assert raw[-keep:] == [True] * keep
-    kept = fit(messages, cost(messages) - 300, keep_results=8)
-    never = fit(messages, cost(messages) - 300, keep_results=None)
-    assert "clear_results" not in (*kept.steps, *never.steps)
+    kept = fit(messages, 420 * keep + 400, keep_results=keep)
     assert kept.fits
-    assert never.fits
+    assert results(kept.messages)[-keep:] == [rows(n) for n in range(8 - keep, 8)]
+    assert fit(messages, 400, keep_results=keep).fits
 
 
-def test_w06_what_the_model_has_not_seen_is_never_cleared() -> None:
+def test_w06_what_the_model_has_not_seen_is_whole_while_it_fits() -> None:
     calls = [tool_turn(n, rows(n, 200)) for n in range(6)]
     asked = {**calls[0][0], "tool_calls": [c[0]["tool_calls"][0] for c in calls]}
     fresh = [call[1] for call in calls]
-    messages = [*talk(1), asked, *fresh]
-    result = fit(messages, cost(messages) - 300, keep_results=0)
+    messages = [*loop(8)[:-2], asked, *fresh]
+    result = fit(messages, 2_000)
     assert result.fits
-    assert "clear_results" not in result.steps
-    seen = [*messages, {"role": "assistant", "content": "I see."}, *loop(1)[1:]]
-    assert fit(seen, cost(seen) - 300, keep_results=0).steps == ("clear_results",)
+    assert result.messages[-7:] == messages[-7:]
 
 
-def test_w06_failures_short_results_and_pins_are_not_cleared() -> None:
-    failed = tool_turn(91, "Error: the crane is out of order. " + rows(1))
-    short = tool_turn(92, "ok")
+def test_w06_pinned_results_are_not_cut() -> None:
     pinned = tool_turn(93, rows(93))
     pinned[1]["id"] = "list"
-    messages = [*talk(1), *failed, *short, *pinned, *loop(6)[2:]]
+    messages = [*talk(1), *pinned, *loop(6)[2:]]
     result = fit(messages, cost(messages) - 300, pins=["list"])
-    assert result.steps == ("clear_results",)
-    assert results(result.messages)[:3] == results(messages)[:3]
+    assert result.fits
+    assert pinned[1] in result.messages
+    assert pinned[1] not in fit(messages, cost(messages) - 300).messages
 
 
 def test_w06_a_summary_is_made_of_results_and_not_of_what_stands_for_them() -> None:
@@ -178,9 +142,18 @@ def test_w06_a_summary_is_made_of_results_and_not_of_what_stands_for_them() -> N
     result = fit(messages, 1_400, summarizer=summarizer)
     assert result.fits
     assert told
-    assert not any("left out" in text for text in told)
-    assert "clear_results" not in result.steps
+    assert not any("#" in text for text in told)
     assert restored(result) == messages
+
+
+@pytest.mark.parametrize("profile", ["standard", "lossless", "classic"])
+def test_w06_the_profile_of_the_options_is_the_one_that_folds(profile: Any) -> None:
+    messages = loop(8)
+    limit = cost(messages) - 600
+    result = fit(messages, limit, options=Options(profile=profile))
+    assert result.fits
+    assert ("select" in result.steps) == (profile == "standard")
+    assert ("drop" in result.steps) == (profile == "lossless")
 
 
 # Arguments
@@ -194,36 +167,43 @@ def types_of(value: Any) -> Any:
     return [types_of(inner) for inner in value] if isinstance(value, list) else type(value)
 
 
-def test_w06_long_arguments_of_old_calls_are_clipped_to_valid_json() -> None:
-    messages = loop(6, arguments=json.dumps(LONG))
-    result = fit(messages, cost(messages) - 500, keep_results=None)
-    assert result.steps == ("clip_arguments",)
-    calls = [
-        m["tool_calls"][0]["function"]["arguments"] for m in result.messages if "tool_calls" in m
-    ]
-    first = json.loads(calls[0])
+def clipped(arguments: str) -> str | None:
+    """Return the arguments of a call after the rung was taken; none if they stay."""
+    [message] = load(tool_turn(1, "", arguments=arguments)[:1])
+    wire = clip_arguments(message, "qwertzui")
+    if wire is None:
+        return None
+    text: str = wire["tool_calls"][0]["function"]["arguments"]
+    return text
+
+
+def test_w06_long_arguments_are_clipped_to_valid_json() -> None:
+    first = json.loads(clipped(json.dumps(LONG)) or "")
     assert types_of(first) == types_of(LONG)
     assert {**first, "text": ""} == {**LONG, "text": ""}
-    assert re.fullmatch(
-        r"\[shortened to its beginning #\w+\]\nx = 1\n.* …", first["text"], re.DOTALL
-    )
-    assert calls[-1] == json.dumps(LONG)
-    assert restored(result) == messages
-    assert_valid(_OPENAI, result.messages)
+    assert re.fullmatch(r"\[truncated — 1200 chars: x = 1\n.* \| #\w+\]", first["text"], re.DOTALL)
 
 
-def test_w06_only_what_can_be_undone_and_read_is_clipped() -> None:
-    for arguments in ("word " * 500, '{"broken": "' + "word " * 500, json.dumps(["a b"] * 500)):
-        messages = loop(6, arguments=arguments)
-        assert "clip_arguments" not in fit(messages, cost(messages) - 300, keep_results=None).steps
+@pytest.mark.parametrize(
+    "arguments", ["word " * 500, '{"broken": "' + "word " * 500, json.dumps(["a b"] * 500)]
+)
+def test_w06_only_what_can_be_undone_and_read_is_clipped(arguments: str) -> None:
+    assert clipped(arguments) is None
 
 
 def test_w06_keys_are_never_clipped() -> None:
-    messages = loop(6, arguments=json.dumps({"key " * 300: "value " * 300}))
-    result = fit(messages, cost(messages) - 290, keep_results=None)
-    assert result.steps == ("clip_arguments",)
-    first = json.loads(result.messages[2]["tool_calls"][0]["function"]["arguments"])
+    first = json.loads(clipped(json.dumps({"key " * 300: "value " * 300})) or "")
     assert list(first) == ["key " * 300]
+
+
+def test_w06_the_latest_call_is_clipped_before_it_is_given_up() -> None:
+    messages = [*talk(1), *tool_turn(1, "done", arguments=json.dumps({"text": "word " * 900}))]
+    result = fit(messages, 200)
+    assert result.fits
+    assert "clip_arguments" in result.steps
+    assert [message["role"] for message in result.messages] == [m["role"] for m in messages]
+    assert restored(result) == messages
+    assert_valid(_OPENAI, result.messages)
 
 
 def anthropic_loop(turns: int, **extra: Any) -> Conversation:
@@ -239,24 +219,23 @@ def anthropic_loop(turns: int, **extra: Any) -> Conversation:
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [answer]},
         ]
-    return [*messages, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "?"}]
+    return messages
 
 
 def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
-    messages = anthropic_loop(6)
-    landed = fit(messages, cost(messages) - 3 * 1_100 - 3 * 120 - 500)
+    messages = anthropic_loop(2)
+    landed = fit(messages, 300)
     assert landed.fits
-    assert landed.steps == ("evict_media", "clear_results", "clip_arguments")
-    first = landed.messages[1]["content"][0]["input"]
-    assert types_of(first) == types_of(LONG)
-    assert first["text"].startswith("[shortened to its beginning #")
+    assert {"evict_media", "clip_arguments"} <= set(landed.steps)
+    last = landed.messages[-2]["content"][0]["input"]
+    assert types_of(last) == types_of(LONG)
+    assert last["text"].startswith("[truncated — 1200 chars: ")
     assert restored(landed) == messages
     assert_valid(_ANTHROPIC, landed.messages)
 
 
 def test_w06_input_that_json_does_not_have_stays() -> None:
-    messages = anthropic_loop(6, when=(1, 2))
-    assert "clip_arguments" not in fit(messages, cost(messages) - 3 * 1_100 - 3 * 120 - 500).steps
+    assert "clip_arguments" not in fit(anthropic_loop(2, when=(1, 2)), 300).steps
 
 
 # C23 media
@@ -289,7 +268,7 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
     text, stub = result.messages[2]["content"]
     assert text == seen["content"][0]
     assert stub["type"] == "text"
-    assert re.fullmatch(rf"\[image left out: {re.escape(said)} #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[cce:image — {re.escape(said)} \| #\w+\]", stub["text"])
     assert result.messages[-1] == newest
     assert restored(result) == messages
 
@@ -297,18 +276,18 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ({"type": "input_image", "image_url": PIXELS}, "image left out: image/png, 900 bytes"),
+        ({"type": "input_image", "image_url": PIXELS}, "image — image/png, 900 bytes"),
         (
             {"type": "input_audio", "input_audio": {"data": "AAAA" * 300, "format": "wav"}},
-            "audio left out: wav, 900 bytes",
+            "audio — wav, 900 bytes",
         ),
         (
             {"type": "file", "file": {"filename": "plan.pdf", "file_data": "AAAA" * 300}},
-            "file left out: plan.pdf, 900 bytes",
+            "file — plan.pdf, 900 bytes",
         ),
         (
             {"type": "input_file", "file_url": "https://x.test/plan.pdf"},
-            "file left out: https://x.test/plan.pdf",
+            "file — https://x.test/plan.pdf",
         ),
     ],
 )
@@ -317,7 +296,7 @@ def test_c23_old_recordings_and_files_do_too(part: Any, said: str) -> None:
     result = fit(messages, cost(messages) - 500)
     assert result.steps == ("evict_media",)
     [stub] = result.messages[2]["content"]
-    assert re.fullmatch(rf"\[{re.escape(said)} #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[cce:{re.escape(said)} \| #\w+\]", stub["text"])
     assert restored(result) == messages
 
 
@@ -333,12 +312,12 @@ def test_messages_with_ids_carry_where_they_come_from() -> None:
         *talk(1),
         {"role": "user", "content": [part]},
         *loop(6, arguments=json.dumps(LONG))[2:],
+        *tool_turn(7, "done", arguments=json.dumps({"text": "word " * 900})),
     ]
     messages = [{"id": f"m{n}", **message} for n, message in enumerate(messages)]
-    result = fit(messages, cost(messages) - 1_100 - 3 * 350 - 300)
+    result = fit(messages, 900)
     assert result.fits
-    assert {"evict_media", "clear_results", "clip_arguments"} <= set(result.steps)
-    assert " #" in result.messages[2]["content"][0]["text"]  # a model can fetch it
+    assert {"evict_media", "clip_arguments"} <= set(result.steps)
     assert restored(result) == messages
 
 

@@ -1,77 +1,81 @@
-"""The lower rungs of the ladder: old messages written shorter, in order, until it is enough."""
+"""What no plan of the engine shortens: pictures, and the arguments of calls that must stay."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from refold.budget.blocks import find_blocks
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.model.plan import kept_fold
 from refold.stages import Setting
 from refold.window.rewriting import stand_in
-from refold.window.rungs import arguments, lossless, media, results
+from refold.window.rungs import arguments, media
 from refold.window.rungs.base import Rung
-from refold.window.task import Fitting, Task
+from refold.window.task import Task
 
-RUNGS: Final[tuple[Rung, ...]] = (lossless.RUNG, media.RUNG, results.RUNG, arguments.RUNG)
-"""Every rung below the summaries, the gentlest first."""
-
-
-@dataclass(slots=True)
-class _State:
-    messages: list[Message]
-    total: int
-    originals: dict[int, Message] = field(default_factory=dict)
-    steps: list[str] = field(default_factory=list)
+RUNGS: Final[tuple[Rung, ...]] = (media.RUNG, arguments.RUNG)
+"""Every rung, the gentlest first."""
 
 
-def rewrite_old(
-    task: Task, rungs: Sequence[Rung] = RUNGS, *, to_end: bool = False
-) -> tuple[Task, Fitting]:
-    """Take rung after rung, the oldest messages first, until the task's target is reached.
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A task after some of its messages were written shorter, and how that is undone."""
 
-    With *to_end* the latest messages count as old, too. Return the task with its messages as they
-    are then, and the fitting if that is all. What must stay is told by the messages as they were:
-    a picture that became a line is nobody's question.
+    task: Task
+    originals: dict[int, Message]
+    """Index of every message that is not as it was → as it was."""
+    steps: tuple[str, ...]
+
+
+def rewrite_old(task: Task) -> Rewritten:
+    """Replace the pictures of old messages until the task's target is reached.
+
+    The arguments of old calls are left alone: the engine knows better what of them is needed.
     """
-    tokens = task.analyses.tokens
-    stays = task.stays
-    state = _State(list(task.messages), sum(map(tokens.message, task.messages)))
-    border = len(task.messages) if to_end else _border(task)
-    old = [m.index for m in task.messages[:border] if m.index not in stays]
-    for rung in rungs:
-        if rung is not results.RUNG or task.keep_results is not None:
-            _climb(rung, task, state, old)
-    plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in state.messages)
-    fitting = Fitting(plan=plan, rewritten=state.originals, steps=tuple(state.steps))
-    return replace(task, messages=state.messages, pinned=stays), fitting
+    return _rewrite(task, (media.RUNG,), task.messages[: _border(task)])
 
 
-def _climb(rung: Rung, task: Task, state: _State, old: Sequence[int]) -> None:
-    """Rewrite one message after the other, as long as there is too much."""
-    tokens = task.analyses.tokens
-    for index in old:
-        if state.total <= task.target - task.anchor_room:
-            return
-        shown = state.messages[index]
-        original = state.originals.get(index, shown)
-        wire = rung.rewrite(shown, handle_of((original,)))
-        short = None if wire is None else _stand_in(original, wire, task)
-        saved = 0 if short is None else tokens.message(shown) - tokens.message(short)
-        if short is None or saved <= 0:
-            continue
-        state.messages[index] = short
-        state.originals[index] = original
-        state.total -= saved
-        if rung.name not in state.steps:
-            state.steps.append(rung.name)
+def rewrite_all(task: Task) -> Rewritten:
+    """Take rung after rung, the oldest messages first, until the task's target is reached."""
+    return _rewrite(task, RUNGS, task.messages)
 
 
-def _stand_in(original: Message, wire: dict[str, Any], task: Task) -> Message | None:
-    return stand_in(original, wire, task.options.source_version, task.conversation)
+def _rewrite(task: Task, rungs: Sequence[Rung], messages: Sequence[Message]) -> Rewritten:
+    """Write some of *messages* shorter, in order, as long as there is too much.
+
+    What must stay is told by the messages as they were: a replaced picture no longer counts as the
+    last question of the user.
+    """
+    stays, tokens = task.stays, task.analyses.tokens
+    changing = [message.index for message in messages if message.index not in stays]
+    shown, originals = list(task.messages), dict[int, Message]()
+    steps: dict[str, None] = {}
+    excess = sum(map(tokens.message, shown)) - (task.target - task.anchor_room)
+    for rung, index in _each(rungs, changing):
+        if excess <= 0:
+            break
+        original = originals.get(index, shown[index])
+        short = _shorten(rung, shown[index], original, task)
+        saved = 0 if short is None else tokens.message(shown[index]) - tokens.message(short)
+        if short is not None and saved > 0:
+            shown[index], originals[index] = short, original
+            steps[rung.name] = None
+            excess -= saved
+    return Rewritten(replace(task, messages=shown, pinned=stays), originals, tuple(steps))
+
+
+def _each(rungs: Iterable[Rung], indices: Sequence[int]) -> Iterable[tuple[Rung, int]]:
+    return ((rung, index) for rung in rungs for index in indices)
+
+
+def _shorten(rung: Rung, shown: Message, original: Message, task: Task) -> Message | None:
+    wire = rung.rewrite(shown, handle_of((original,)))
+    if wire is None:
+        return None
+    engine = task.engine
+    return stand_in(original, wire, engine.options.source_version, engine.conversation)
 
 
 def _border(task: Task) -> int:
@@ -79,9 +83,8 @@ def _border(task: Task) -> int:
 
     Results count with their calls, so that what the model has not seen yet is never old.
     """
-    messages = task.messages
-    window = task.options.recency_window
-    border = Setting.of(messages, task.options, task.analyses, window).recent_from
+    messages, options = task.messages, task.engine.options
+    border = Setting.of(messages, options, task.analyses, options.recency_window).recent_from
     left = max(1, task.keep_results or 0)
     for block in reversed(find_blocks(messages)):
         count = sum(messages[index].is_tool_result for index in block)
@@ -91,4 +94,4 @@ def _border(task: Task) -> int:
     return border
 
 
-__all__ = ["RUNGS", "Rung", "rewrite_old"]
+__all__ = ["RUNGS", "Rewritten", "Rung", "rewrite_all", "rewrite_old"]

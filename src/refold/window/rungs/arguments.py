@@ -91,4 +91,4 @@ def _clip_json(text: str, handle: str) -> str:
     return _JSON_STRING.sub(clip, text)
 
 
-RUNG: Final = Rung(name="clip_arguments", rewrite=clip_arguments, is_of_results=False)
+RUNG: Final = Rung(name="clip_arguments", rewrite=clip_arguments)

@@ -17,5 +17,3 @@ class Rung:
     rewrite: Callable[[Message, str], dict[str, Any] | None]
     """From a message and the handle to show in it, if any, to what it becomes; `None` if nothing
     in it can be written shorter. May only return marked texts where there is a handle to show."""
-    is_of_results: bool
-    """Whether it shortens texts of tools, which the rungs above can do too, from the originals."""

@@ -74,4 +74,4 @@ def _address(data: str) -> str:
     return f"{kind}, {size}" if kind else size
 
 
-RUNG: Final = Rung(name="evict_media", rewrite=evict_media, is_of_results=False)
+RUNG: Final = Rung(name="evict_media", rewrite=evict_media)

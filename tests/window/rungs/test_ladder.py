@@ -181,7 +181,9 @@ def test_w06_long_arguments_are_clipped_to_valid_json() -> None:
     first = json.loads(clipped(json.dumps(LONG)) or "")
     assert types_of(first) == types_of(LONG)
     assert {**first, "text": ""} == {**LONG, "text": ""}
-    assert re.fullmatch(r"\[truncated — 1200 chars: x = 1\n.* \| #\w+\]", first["text"], re.DOTALL)
+    assert re.fullmatch(
+        r"\[shortened to its beginning #\w+\]\nx = 1\n.*…", first["text"], re.DOTALL
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
     assert {"evict_media", "clip_arguments"} <= set(landed.steps)
     last = landed.messages[-2]["content"][0]["input"]
     assert types_of(last) == types_of(LONG)
-    assert last["text"].startswith("[truncated — 1200 chars: ")
+    assert last["text"].startswith("[shortened to its beginning #")
     assert restored(landed) == messages
     assert_valid(_ANTHROPIC, landed.messages)
 
@@ -268,7 +270,7 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
     text, stub = result.messages[2]["content"]
     assert text == seen["content"][0]
     assert stub["type"] == "text"
-    assert re.fullmatch(rf"\[cce:image — {re.escape(said)} \| #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[image left out: {re.escape(said)} #\w+\]", stub["text"])
     assert result.messages[-1] == newest
     assert restored(result) == messages
 
@@ -276,18 +278,18 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ({"type": "input_image", "image_url": PIXELS}, "image — image/png, 900 bytes"),
+        ({"type": "input_image", "image_url": PIXELS}, "image left out: image/png, 900 bytes"),
         (
             {"type": "input_audio", "input_audio": {"data": "AAAA" * 300, "format": "wav"}},
-            "audio — wav, 900 bytes",
+            "audio left out: wav, 900 bytes",
         ),
         (
             {"type": "file", "file": {"filename": "plan.pdf", "file_data": "AAAA" * 300}},
-            "file — plan.pdf, 900 bytes",
+            "file left out: plan.pdf, 900 bytes",
         ),
         (
             {"type": "input_file", "file_url": "https://x.test/plan.pdf"},
-            "file — https://x.test/plan.pdf",
+            "file left out: https://x.test/plan.pdf",
         ),
     ],
 )
@@ -296,7 +298,7 @@ def test_c23_old_recordings_and_files_do_too(part: Any, said: str) -> None:
     result = fit(messages, cost(messages) - 500)
     assert result.steps == ("evict_media",)
     [stub] = result.messages[2]["content"]
-    assert re.fullmatch(rf"\[cce:{re.escape(said)} \| #\w+\]", stub["text"])
+    assert re.fullmatch(rf"\[{re.escape(said)} #\w+\]", stub["text"])
     assert restored(result) == messages
 
 

@@ -25,7 +25,7 @@ from refold import (
 from tests.agent.driving import PROSE
 from tests.conversations import Conversation
 
-HANDLE = re.compile(r"#([a-z]{8,36})")
+HANDLE = re.compile(r"#([a-z]{5,36})")
 
 
 def loop(turns: int, *, ids: bool = False) -> Conversation:

@@ -144,7 +144,7 @@ def test_a_model_reads_the_original_of_a_record(make: Make, inside: str) -> None
     )
     shown = window.fit(make(8)).messages
     tool = retrieve_tool(store, messages=shown, max_chars=100_000)
-    handles = re.findall(r"#([a-z]{8,36})", json.dumps(shown))
+    handles = re.findall(r"#([a-z]{5,36})", json.dumps(shown))
     answers = [tool.call({"handle": handle}) for handle in handles]
     digest = next(answer for answer in answers if "[call look {" in answer)
     assert FILLER * 8 in digest

@@ -119,8 +119,6 @@ def test_a_profile_refuses_what_was_chosen_for_another() -> None:
 @pytest.mark.parametrize(
     ("chosen", "advice"),
     [
-        ({"profile": "standard"}, "profile 'classic'"),
-        ({"profile": "lossless"}, "profile 'classic'"),
         ({"token_budget": 100}, "give context_limit or reserve_output_tokens"),
         ({"compression_threshold": 100}, "up to trigger"),
         ({"strict": True}, "give strict to the manager itself"),

@@ -8,6 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from refold.alternation import alternate
 from refold.asking import Asker, Tally, run
 from refold.budget import fit_budget
 from refold.budget.guard import find_untouchable
@@ -42,6 +43,8 @@ T = TypeVar("T")
 Planned = tuple[Plan, BudgetReport | None]
 
 NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
+_MAX_REPLANS: Final = 3
+"""How often a plan is made for less room, because what a provider wants takes more."""
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -141,7 +144,7 @@ class Engine:
             lambda: self.plan(job.messages, job.analyses, self.options), job.analyses
         )
 
-    def finish(self, job: Job, planned: Planned) -> Result:
+    def finish(self, job: Job, planned: Planned) -> Result[Any]:
         """Write the plan out; nothing has been written before this."""
         plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:
@@ -201,6 +204,26 @@ class Engine:
                 aim = self.aim(options.token_budget, analyses.tokens)
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
+        plan, report = self._plan(messages, analyses, options, aim)
+        turned, room = alternate(plan), aim
+        for _ in range(_MAX_REPLANS):
+            if turned is plan or aim is None or not room:
+                break
+            over = sum(map(analyses.tokens.fold, turned)) - aim
+            if over <= 0:
+                break
+            room = max(0, room - over)
+            plan, report = self._plan(messages, analyses, options, room)
+            turned = alternate(plan)
+        return turned, report
+
+    def _plan(
+        self,
+        messages: Sequence[Message],
+        analyses: Analyses,
+        options: Options,
+        aim: int | None,
+    ) -> Planned:
         if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it
 
@@ -318,6 +341,7 @@ class Engine:
     ) -> Plan:
         """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
         is_named = self.conversation is not None
+        plan = alternate(tuple(plan))
         return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
 
     def write(

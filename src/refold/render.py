@@ -191,7 +191,7 @@ def provenance_of(sources: Sequence[Message], version: int) -> Provenance:
 
 def _write(fold: Fold) -> dict[str, Any]:
     if fold.is_rolled:
-        return write_rolled(fold.sources, fold.texts[0])
+        return write_rolled(fold.sources, fold.texts[0], fold.role)
     first = fold.sources[0]
     message = clone_message(first.wire)
     for number, text in fold.texts.items():

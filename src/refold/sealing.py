@@ -109,7 +109,13 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
         row = list(outcomes[0])
         row[number] = row[number].with_output(len(texts[number]))
         outcomes = (tuple(row),)
-    return Fold(sources=fold.sources, texts=texts, outcomes=outcomes, is_rolled=fold.is_rolled)
+    return Fold(
+        sources=fold.sources,
+        texts=texts,
+        outcomes=outcomes,
+        is_rolled=fold.is_rolled,
+        role=fold.role,
+    )
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:

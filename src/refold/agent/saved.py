@@ -51,7 +51,9 @@ class State:
             source = self._source(item, given).changed(index=place)
             texts = {int(number): text for number, text in item["texts"].items()}
             if texts:
-                fold = Fold(sources=(source,), texts=texts, is_rolled=item["is_rolled"])
+                fold = Fold(
+                    sources=(source,), texts=texts, is_rolled=item["is_rolled"], role=item["role"]
+                )
             else:
                 fold = kept_fold(source, "not_folded_yet")
             yield fold, item
@@ -188,6 +190,7 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "unfolded": item.unfolded,
         "texts": {str(number): text for number, text in item.fold.texts.items()},
         "is_rolled": item.fold.is_rolled,
+        "role": item.fold.role,
     }
     source = item.source
     if item.is_shared and source.provenance is not None:

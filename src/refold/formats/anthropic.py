@@ -33,4 +33,5 @@ FORMAT: Final[Format] = Format(
     marks=lambda message: _has_blocks(message.get("content")),
     read=read_turn,
     write=write_turn,
+    sides="user first",
 )

@@ -13,17 +13,10 @@ _PYDANTIC_AI: Final = (
     'with "role" and "content" (the return of a tool with "tool_call_id", too), or shorten what '
     "tools return as it comes, with ToolCompressor"
 )
-_GEMINI: Final = (
-    'write a content of Gemini as a message: the text of its parts as "content", the role "model" '
-    'as "assistant", a functionCall in "tool_calls", a functionResponse as a message with the role '
-    '"tool" and a "tool_call_id"; CompressionManager takes such contents as they are'
-)
 _PACKAGES: Final[Mapping[str, str]] = {
     "langchain": _LANGCHAIN,
     "langchain_core": _LANGCHAIN,
     "pydantic_ai": _PYDANTIC_AI,
-    "google.genai": _GEMINI,
-    "google.generativeai": _GEMINI,
 }
 """What to do with an object whose class comes from there; `model_dump()` would lead nowhere."""
 _LANGCHAIN_TYPES: Final = frozenset({"human", "ai", "system", "tool", "function", "chat", "remove"})
@@ -43,7 +36,7 @@ def advise(value: object) -> str:
 def _advise_on_keys(message: Mapping[str, Any]) -> str:
     if "parts" in message:
         is_pydantic_ai = "role" not in message and message.get("kind") in ("request", "response")
-        return _PYDANTIC_AI if is_pydantic_ai else _GEMINI
+        return _PYDANTIC_AI if is_pydantic_ai else ""
     kind = message.get("type")
     if "role" not in message and "content" in message and isinstance(kind, str):
         return _LANGCHAIN if kind in _LANGCHAIN_TYPES else ""

@@ -71,7 +71,7 @@ class Fold:
     for each container is one more that the garbage collector has to look at.
     """
 
-    __slots__ = ("_outcomes", "_texts", "is_rolled", "sources")
+    __slots__ = ("_outcomes", "_texts", "is_rolled", "role", "sources")
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class Fold:
         texts: Mapping[int, str] = NO_TEXTS,
         outcomes: tuple[tuple[Outcome, ...], ...] = (),
         is_rolled: bool = False,
+        role: str = "assistant",
     ) -> None:
         self.sources: Final = sources
         lone = texts.get(0) if len(texts) == 1 else None
@@ -88,6 +89,9 @@ class Fold:
         self._outcomes: Final = outcomes[0][0] if has_one else outcomes
         self.is_rolled: Final = is_rolled
         """Whether a fresh message takes the place of all sources, tool calls included."""
+        self.role: Final = role
+        """In whose role that one speaks: the assistant's, which sums up what happened, unless the
+        provider wants to hear the user there."""
 
     @property
     def texts(self) -> Mapping[int, str]:
@@ -113,6 +117,7 @@ class Fold:
             and self.sources[-1].index == other.sources[-1].index
             and self._texts == other._texts
             and self.is_rolled == other.is_rolled
+            and self.role == other.role
         )
 
     @property

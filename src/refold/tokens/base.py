@@ -79,6 +79,8 @@ class CountedTexts:
         total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
         for text in message.opaque:
             total += self.count(text)
+        for call in message.calls:
+            total += self.count(call.text)
         for text in message.thinking:
             total += self.count(text)
         return total

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from refold.asking import arun, run
 from refold.checks import check_name, check_whole
@@ -24,8 +24,6 @@ from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
-M = TypeVar("M")
-"""A message: a mapping, or an object of an SDK or a framework."""
 Tier = Literal["T0", "T2", "T3"]
 _T3_WORDS = 20
 
@@ -113,7 +111,7 @@ class Compressor:
         """What was chosen."""
         return self._engine.options
 
-    def compress(self, messages: Sequence[M]) -> Result[M]:
+    def compress(self, messages: Sequence[Any]) -> Result:
         """Fold *messages*; the originals are in the store before this returns.
 
         They may be mappings, or objects of an SDK or a framework: those come out as the same types,
@@ -124,7 +122,7 @@ class Compressor:
         planned = run(self._engine.flow(job), self._engine.asker, job.tally)
         return _given_back(self._engine.finish(job, planned), objects)
 
-    async def acompress(self, messages: Sequence[M]) -> Result[M]:
+    async def acompress(self, messages: Sequence[Any]) -> Result:
         """Fold *messages* without blocking the event loop; same result as `compress`."""
         objects = Objects()
         wires = objects.read(messages)
@@ -133,12 +131,12 @@ class Compressor:
         return _given_back(await asyncio.to_thread(self._engine.finish, job, planned), objects)
 
 
-def _given_back(result: Result[Any], objects: Objects) -> Result[Any]:
+def _given_back(result: Result, objects: Objects) -> Result:
     """Return *result* with messages of the types that were given."""
     return replace(result, messages=objects.write(result.messages)) if objects else result
 
 
-def compress(messages: Sequence[M], **choices: Any) -> Result[M]:
+def compress(messages: Sequence[Any], **choices: Any) -> Result:
     """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
@@ -147,20 +145,20 @@ def compress(messages: Sequence[M], **choices: Any) -> Result[M]:
     return Compressor(**choices).compress(messages)
 
 
-async def acompress(messages: Sequence[M], **choices: Any) -> Result[M]:
+async def acompress(messages: Sequence[Any], **choices: Any) -> Result:
     """Fold a conversation without blocking the event loop; same result as `compress`."""
     return await Compressor(**choices).acompress(messages)
 
 
 def uncompress(
-    messages: Sequence[M],
+    messages: Sequence[Any],
     store: Store | Mapping[str, Any] | Callable[[str], Any],
     *,
     recursive: bool = True,
     max_messages: int | None = None,
     conversation: str | None = None,
     accept_foreign: bool = False,
-) -> UncompressResult[M]:
+) -> UncompressResult:
     """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function.
 
     Give the whole view, as it was returned: a stand-in without an id is known by its place among

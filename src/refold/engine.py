@@ -144,7 +144,7 @@ class Engine:
             lambda: self.plan(job.messages, job.analyses, self.options), job.analyses
         )
 
-    def finish(self, job: Job, planned: Planned) -> Result[Any]:
+    def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
         plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:

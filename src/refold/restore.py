@@ -150,7 +150,7 @@ def restore(
     max_messages: int | None = None,
     trust: Trust | None = None,
     links: Sequence[str] | None = None,
-) -> UncompressResult[Any]:
+) -> UncompressResult:
     """Unfold *messages*; what cannot be found is reported and its stand-in stays.
 
     *links* are the keys of messages that are no whole view, as `Trust.links_in` gives them.
@@ -165,7 +165,7 @@ def restore(
     return _told(_unfold(items, lookup, trust, count, recursive=recursive), count)
 
 
-def restore_fold(provenance: Provenance, lookup: Lookup, trust: Trust) -> UncompressResult[Any]:
+def restore_fold(provenance: Provenance, lookup: Lookup, trust: Trust) -> UncompressResult:
     """Return all originals behind one stand-in that was found, unfolded themselves."""
     count = _Count(1, listed=1)
     found = lookup.originals([provenance])
@@ -229,7 +229,7 @@ def unfold_once(
     return found, list(count.missing)
 
 
-def _told(items: Sequence[_Item], count: _Count) -> UncompressResult[Any]:
+def _told(items: Sequence[_Item], count: _Count) -> UncompressResult:
     return UncompressResult(
         messages=[clone_message(item.wire) for item in items],
         messages_expanded=count.expanded,

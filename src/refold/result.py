@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from refold.later import Later
 from refold.trace import TraceEntry
-
-M = TypeVar("M")
-"""A message as the caller has it: a mapping, or an object of an SDK or a framework."""
 
 
 class _Readable:
@@ -204,10 +201,10 @@ class ModelReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Result(_Readable, Generic[M]):
+class Result(_Readable):
     """The shorter conversation, and the originals it stands for."""
 
-    messages: list[M]
+    messages: list[Any]
     """The conversation in the caller's own shape, ready to send: every SDK's types take it."""
     verbatim: dict[str, Any]
     """Originals by id; for messages that cannot carry provenance also the links to find them."""
@@ -262,10 +259,10 @@ class Result(_Readable, Generic[M]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class UncompressResult(_Readable, Generic[M]):
+class UncompressResult(_Readable):
     """The restored conversation, and what could not be restored."""
 
-    messages: list[M]
+    messages: list[Any]
     messages_expanded: int = 0
     """Stand-ins that were replaced by their originals."""
     messages_passthrough: int = 0

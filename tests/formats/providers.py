@@ -6,6 +6,7 @@ A check raises `AssertionError`, or whatever the types of the provider raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
@@ -56,8 +57,7 @@ def check_gemini(contents: Wires) -> None:
         calls.append((list(map(_name, called)), list(map(_name, answered))))
     _check_pairs(calls)
     if _has("google.genai"):
-        from google.genai import types
-
+        types = import_module("google.genai.types")
         for content in contents:
             types.Content.model_validate(content)
 
@@ -77,13 +77,12 @@ def check_bedrock(messages: Wires) -> None:
         calls.append((called, [result["toolUseId"] for result in results]))
     _check_pairs(calls)
     if _has("botocore"):
-        from botocore.loaders import Loader
-        from botocore.model import ServiceModel
-        from botocore.validate import ParamValidator
-
-        model = ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
+        loader = import_module("botocore.loaders").Loader()
+        service = import_module("botocore.model").ServiceModel
+        model = service(loader.load_service_model("bedrock-runtime", "service-2"))
         shape = model.operation_model("Converse").input_shape
-        report = ParamValidator().validate({"modelId": "m", "messages": list(messages)}, shape)
+        validator = import_module("botocore.validate").ParamValidator()
+        report = validator.validate({"modelId": "m", "messages": list(messages)}, shape)
         assert not report.has_errors(), report.generate_report()
 
 

@@ -23,9 +23,10 @@ FORMATS = {
 }
 every_format = pytest.mark.parametrize("name", FORMATS)
 quick = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+profiles = st.sampled_from(("classic", "standard", "lossless"))
 chosen_options = st.fixed_dictionaries(
     {
-        "profile": st.sampled_from(("classic", "standard", "lossless")),
+        "profile": profiles,
         "token_budget": st.sampled_from((None, 60, 200, 500, 1_500)),
         "recency_window": st.sampled_from((0, 1, 4)),
     }
@@ -52,7 +53,7 @@ def test_valid_before_means_valid_after(
 
 @every_format
 @quick
-@given(st.data(), st.sampled_from(("classic", "standard", "lossless")), st.sampled_from((None, 300)))
+@given(st.data(), profiles, st.sampled_from((None, 300)))
 def test_so_is_every_view_of_a_session(
     name: str, data: st.DataObject, profile: Any, budget: int | None
 ) -> None:

@@ -99,7 +99,7 @@ class RetrieveTool:
 
 
 def retrieve_tool(
-    source: Result[Any] | Store | Mapping[str, Any],
+    source: Result | Store | Mapping[str, Any],
     *,
     messages: Sequence[object] = (),
     conversation: str | None = None,
@@ -219,7 +219,7 @@ class _Originals:
     def _show_fold(self, fold: Provenance, ask: Ask) -> str:
         return self._show(restore_fold(fold, self._lookup, self._trust), fold.ids, ask)
 
-    def _show(self, found: UncompressResult[Any], ids: Sequence[str], ask: Ask) -> str:
+    def _show(self, found: UncompressResult, ids: Sequence[str], ask: Ask) -> str:
         if found.missing_ids:
             return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
         names = ids if len(ids) == len(found.messages) else [""]

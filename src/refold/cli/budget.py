@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import click
 
@@ -65,7 +64,7 @@ def _count(document: Document, options: Options) -> int:
         return sum(map(tokens.message, load(document.messages, format_name=options.format)))
 
 
-def check_budget(result: Result[Any]) -> None:
+def check_budget(result: Result) -> None:
     """Say what is in the way if a budget is not kept; called once the result is written."""
     if result.budget is not None and not result.budget.fits:
         raise BudgetError(result.budget.explain())

@@ -39,7 +39,7 @@ class FoldedFile:
     """A folded file, the library's result, and which records each new record stands for."""
 
     document: Document
-    result: Result[Any]
+    result: Result
     sources: tuple[tuple[Item, ...], ...]
     spellings: Mapping[str, Any]
     """What `uncompress` needs to write the folded records as they were; already in the store."""
@@ -108,7 +108,7 @@ def _fold(
     return result, [message.is_turn for message in job.messages]
 
 
-def _align(items: Sequence[Item], result: Result[Any]) -> Iterator[tuple[tuple[Item, ...], Any]]:
+def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
     """Pair every new record with the records it stands for; a kept one with itself."""
     place = 0
     for wire, link in zip(result.messages, Trust().links_in(result.messages), strict=True):

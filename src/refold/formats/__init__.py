@@ -19,7 +19,7 @@ from refold.formats import (
     plain,
     pydantic_ai,
 )
-from refold.formats.base import Format, Sides, is_mapping, kind_of
+from refold.formats.base import Format, Reading, Sides, is_mapping, kind_of
 from refold.formats.objects import normalize
 from refold.model.harness import is_note
 from refold.model.message import Message
@@ -41,6 +41,8 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 """Tried in this order; the last one reads anything with a role and content."""
 
+RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
+"""How the names of tools end that fetch originals back; hosts put their own before them."""
 KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
@@ -130,6 +132,8 @@ class Loader:
         self._unclaimed: list[Message] = []
         """Messages with ids that we derived, until somebody brings one of their own."""
         self._place_of_id: dict[str, int] = {}
+        self._retrievals: set[str] = set()
+        """Ids of calls that fetch originals back."""
 
     def rewind(self, index: int) -> None:
         """Go on at *index*: what was read there and behind it did not become part of anything.
@@ -152,6 +156,7 @@ class Loader:
         # What contains itself is found out first: no reader could end.
         name = None if is_shallow(message) else _digest(message, place)
         reading = format_.read(message, place)
+        self._note_retrievals(reading)
         if format_.is_lasting and self._format is None:
             self._lasts_from = index
             self._format = format_
@@ -182,6 +187,16 @@ class Loader:
         else:
             self._claim(made.id, index)
         return made
+
+    def _note_retrievals(self, reading: Reading) -> None:
+        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
+        for call in reading.calls:
+            if call.name.endswith(RETRIEVAL_TOOLS):
+                self._retrievals.add(call.id)
+            else:  # some models number their calls anew in every turn
+                self._retrievals.discard(call.id)
+        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
+            reading.fix(self._retrievals)
 
     def _claim(self, id_: str, index: int) -> None:
         """Refuse an id that is taken; derived ids differ among themselves, by their index."""

@@ -46,6 +46,14 @@ class Reading:
         self.is_turn = is_turn
         """False for records of a session file that are never sent to a model."""
 
+    def fix(self, call_ids: Collection[str]) -> None:
+        """Let the answers to these calls stay where they are, as they are."""
+        self.is_fixed = True
+        for number, part in enumerate(self.parts):
+            if part.call_id in call_ids:
+                self.opaque.append(part.text)
+                self.parts[number] = Part(part.path, "", part.call_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
@@ -34,6 +34,7 @@ from refold.stages import Analyses
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
 from refold.summarizers import guard
+from refold.thinking import is_bound, strip_thinking
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
 from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
@@ -146,6 +147,7 @@ class Engine:
 
     def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
+        planned = (self.unbind(planned[0]), planned[1])
         plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
@@ -156,6 +158,8 @@ class Engine:
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
+            first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
+            thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
                 measure(plan, self.options, job.analyses.tokens, finder),
                 messages_llm_classified=job.analyses.count_judged(job.messages),
@@ -290,7 +294,7 @@ class Engine:
         """
         if links is None:
             chain = chain or self.new_chain()
-            links = [chain.key_of(message.wire) for message in messages]
+            links = [chain.link_of(message.wire) for message in messages]
         if not any(links) and not any(message.provenance for message in messages):
             return messages
         known = {} if self._store is None else self._known(messages, [*filter(None, links)])
@@ -331,6 +335,15 @@ class Engine:
         must_stay = find_untouchable(sources, self.options)
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)
+
+    def unbind(
+        self, plan: Plan, shown: Sequence[Fold] = (), rewritten: Container[int] = ()
+    ) -> Plan:
+        """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
+        way, model = self.options.thinking, self.options.model
+        if way == "keep" or (way == "auto" and not is_bound(model)):
+            return plan
+        return strip_thinking(plan, shown, rewritten)
 
     def seal(
         self,

@@ -56,6 +56,7 @@ class State:
                 )
             else:
                 fold = kept_fold(source, "not_folded_yet")
+            fold = fold.stripped() if item["is_stripped"] else fold
             yield fold, item
 
     def _source(self, item: Mapping[str, Any], given: Sequence[Message]) -> Message:
@@ -191,6 +192,7 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "texts": {str(number): text for number, text in item.fold.texts.items()},
         "is_rolled": item.fold.is_rolled,
         "role": item.fold.role,
+        "is_stripped": item.fold.is_stripped,
     }
     source = item.source
     if item.is_shared and source.provenance is not None:

@@ -163,6 +163,7 @@ class Session:
             cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
             counter_failures=self._analyses.tokens.failures,
             folds=now.folds,
+            thinking="stripped" if any(i.fold.is_stripped for i in now.items) else "kept",
             budget=now.budget,
             model=self._tally.report() if self._engine.asker.is_there else None,
         )
@@ -267,6 +268,7 @@ class Session:
         """Write *plan* out, and return how the conversation stands then."""
         self._tally.settle(self._analyses.written_in(plan))
         tokens = self._analyses.tokens
+        plan = self._engine.unbind(plan, [item.fold for item in self._standing.items])
         sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
         plan, rendering = self._engine.write(sealed)
         self.verbatim.update(rendering.verbatim)

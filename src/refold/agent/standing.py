@@ -158,6 +158,7 @@ def _at(fold: Fold, place: int) -> Fold:
         outcomes=fold.outcomes,
         is_rolled=fold.is_rolled,
         role=fold.role,
+        is_stripped=fold.is_stripped,
     )
 
 

@@ -94,6 +94,13 @@ def write_rolled(messages: Sequence[Message], text: str, role: str) -> dict[str,
     return normalize(format_.write([message.wire for message in messages], text, role))
 
 
+def strip(message: dict[str, Any], format_name: str, note: str) -> None:
+    """Take what a model thought out of a message of our own; a *note* may take its place."""
+    remove = find_format(format_name).strip
+    assert remove is not None, "whoever asks has looked"
+    remove(message, note)
+
+
 def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
     """Map the place of a message to that of the last one that must not be parted from it."""
     ties = find_format(messages[0].format).ties if messages else None
@@ -253,6 +260,7 @@ __all__ = [
     "format_names",
     "load",
     "recognize",
+    "strip",
     "turn_of",
     "turn_path",
     "write_rolled",

@@ -75,6 +75,9 @@ class Format:
     """Whether what follows such a message is of the same shape, even if nothing else shows it."""
     sides: Sides = "any"
     """Whose messages the provider wants to follow whose."""
+    strip: Callable[[dict[str, Any], str], None] | None = None
+    """Takes what a model thought out of a message of our own, where a provider binds that to all
+    that was said before; puts a note in its place, if there is one."""
     turn_path: Callable[[Mapping[str, Any]], Path] | None = None
     """Says where the turn stands in a record, if this is the record shape of a session file."""
     is_injected: Callable[[Message], bool] | None = None

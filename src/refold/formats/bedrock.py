@@ -98,6 +98,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
     return {"role": role, "content": [{"text": text}]}
 
 
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["content"] if "reasoningContent" not in block]
+    message["content"] = [*([{"text": note}] if note else ()), *rest]
+
+
 FORMAT: Final[Format] = Format(
-    name="bedrock", marks=_marks, read=_read, write=_write, sides="in turns"
+    name="bedrock", marks=_marks, read=_read, write=_write, strip=_strip, sides="in turns"
 )

@@ -131,13 +131,13 @@ class _Reader:
             return {CLASS_KEY: _BYTES, "base64": base64.b64encode(value).decode()}
         if isinstance(value, datetime):
             return {CLASS_KEY: _TIME, "iso": value.isoformat()}
-        fields = _fields_of(value)
-        if fields is None:
+        own = _fields_of(value)
+        if own is None:
             return value
         self.found = True
         class_ = type(value)
         name = f"{class_.__module__}:{class_.__qualname__}"
-        return {CLASS_KEY: name, **{key: self.read(item) for key, item in fields.items()}}
+        return {CLASS_KEY: name, **{key: self.read(item) for key, item in own.items()}}
 
 
 def _fields_of(value: Any) -> dict[str, Any] | None:

@@ -29,6 +29,7 @@ from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result
+from refold.rows import spread
 from refold.sealing import anchor_tokens, seal_plan
 from refold.stages import Analyses
 from refold.stores.base import Store, check_store
@@ -209,7 +210,8 @@ class Engine:
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
         plan, report = self._plan(messages, analyses, options, aim)
-        turned, room = alternate(plan), aim
+        arrange = spread if options.same_count else alternate
+        turned, room = arrange(plan), aim
         for _ in range(_MAX_REPLANS):
             if turned is plan or aim is None or not room:
                 break
@@ -218,7 +220,7 @@ class Engine:
                 break
             room = max(0, room - over)
             plan, report = self._plan(messages, analyses, options, room)
-            turned = alternate(plan)
+            turned = arrange(plan)
         return turned, report
 
     def _plan(
@@ -354,7 +356,7 @@ class Engine:
     ) -> Plan:
         """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
         is_named = self.conversation is not None
-        plan = alternate(tuple(plan))
+        plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
         return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
 
     def write(

@@ -116,6 +116,9 @@ class Options:
     """Says of every word of a text whether it stays; returns `TokenVerdict`s."""
     strict_roles: bool = False
     """Raise on a role that no provider knows."""
+    same_count: bool = False
+    """Give back one message for each that was given: none is summed up together with others. A
+    budget buys less then, because the framing of every message and all tool calls stay."""
     thinking: ThinkingWay = "auto"
     """What becomes of a model's thinking behind a message that changed. The newest Claude models
     refuse it there: `strip` leaves it out, `keep` does not, for who tells the provider to drop it;
@@ -221,6 +224,7 @@ _SWITCHES = (
     "embed_summary_id",
     "trace",
     "strict_roles",
+    "same_count",
 )
 
 

@@ -52,9 +52,29 @@ def test_what_cannot_be_read_is_refused_with_advice(fold: Callable[[list[Any]], 
 
 @pytest.mark.parametrize("name", ["should_compress", "compress", "view"])
 def test_the_manager_does_not_pass_over_what_it_cannot_read(name: str) -> None:
-    message: dict[str, Any] = {"kind": "request", "parts": [], "run_id": "r"}
-    with pytest.raises(MessageError, match=r"messages\[0\].*pydantic-ai"):
-        getattr(CompressionManager(), name)([message])
+    with pytest.raises(MessageError, match=r'messages\[0\].*has no "role" \(it has said\)'):
+        getattr(CompressionManager(), name)([{"said": "hi"}])
+
+
+def pydantic_ai_run() -> list[dict[str, Any]]:
+    """Dumps of what pydantic-ai keeps of a run."""
+    messages: list[dict[str, Any]] = []
+    for n in range(4):
+        call = {"part_kind": "tool-call", "tool_name": "read", "args": {}, "tool_call_id": f"c{n}"}
+        given = {"part_kind": "tool-return", "tool_name": "read", "tool_call_id": f"c{n}"}
+        messages.append({"kind": "response", "parts": [call]})
+        messages.append({"kind": "request", "parts": [{**given, "content": f"{n} {FACTS * 4}"}]})
+    return [*messages, {"kind": "response", "parts": [{"part_kind": "text", "content": "done"}]}]
+
+
+def test_the_manager_shortens_what_tools_of_pydantic_ai_returned() -> None:
+    messages = pydantic_ai_run()
+    manager = CompressionManager()
+    assert manager.should_compress(messages)
+    assert manager.compress(messages).compressed == 4
+    view = manager.view(messages)
+    assert [message["kind"] for message in view] == [message["kind"] for message in messages]
+    assert len(str(view)) < len(str(pydantic_ai_run()))
 
 
 def langchain_run() -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.formats.base import Reading, check_id, check_role, is_mapping, kind_of
 from refold.formats.content import read_content
-from refold.formats.foreign import advise
 from refold.model.call import Call
 from refold.model.wire import CLASS_KEY, Path, spot
 
@@ -21,7 +20,7 @@ def read_turn(message: Mapping[str, Any], place: str) -> Reading:
     turn: dict[str, Any] = message if type(message) is dict else dict(message)
     reading = Reading(check_role(turn.get("role"), turn, place), check_id(turn.get("id"), place))
     if "parts" in turn and "content" not in turn:
-        raise MessageError(f'has "parts" but no "content"; {advise(turn)}', place)
+        raise MessageError('has "parts" but no "content"; is format="gemini" meant?', place)
     call_id = turn.get("tool_call_id")
     if call_id is not None and not isinstance(call_id, str):
         raise MessageError(f"must be a string, got {call_id!r}", f"{place}.tool_call_id")

@@ -151,6 +151,17 @@ def check_anthropic(messages: Wires) -> None:
         TypeAdapter(list[MessageParam]).validate_python(list(messages))
 
 
+def check_bound(given: Wires, sent: Wires) -> None:
+    """Check that no thinking of Claude's stands behind the first message that has changed."""
+    pairs = zip(given, sent, strict=False)
+    changed = next((n for n, (one, other) in enumerate(pairs) if one != other), len(given))
+    for message in sent[changed:]:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            assert block.get("type") not in ("thinking", "redacted_thinking")
+            assert "reasoningContent" not in block
+
+
 def is_valid(check: Check, conversation: Conversation) -> bool:
     """Tell whether a provider would take *conversation*."""
     try:

@@ -45,6 +45,7 @@ def test_valid_before_means_valid_after(
     before = copy.deepcopy(messages)
     result = compress(messages, **chosen)
     check(result.messages)
+    providers.check_bound(messages, result.messages)
     restored = uncompress(result.messages, result.verbatim)
     assert restored.messages == before
     assert restored.missing_ids == []

@@ -145,12 +145,10 @@ def _fields_of(value: Any) -> dict[str, Any] | None:
     class_ = type(value)
     known = getattr(class_, "model_fields", None)
     if isinstance(known, Mapping) and hasattr(class_, "model_validate"):
-        fields = {
-            name: item
-            for name, field in known.items()
-            if _is_own(name, field, item := getattr(value, name), value.model_fields_set)
-        }
-        return {**fields, **(getattr(value, "model_extra", None) or {})}
+        fields = {name: getattr(value, name) for name in known}
+        is_set = value.model_fields_set
+        own = {n: item for n, item in fields.items() if _is_own(n, known[n], item, is_set)}
+        return {**own, **(getattr(value, "model_extra", None) or {})}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return None

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.formats import find_format
-from refold.model.handles import handle_of, show_handle
+from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
-from refold.stages.tags import part_tag
+from refold.notation.marks import Stretch, digest, put_handle
 
 _ASSISTANT: Final = "assistant"
 _USER: Final = "user"
@@ -84,7 +84,7 @@ def _digest(fold: Fold, first: int, end: int) -> Fold:
     sources = fold.sources[first:end]
     if sources == fold.sources:
         return fold
-    text = show_handle(fold.texts[0], handle_of(fold.sources), handle_of(sources))
+    text = put_handle(fold.texts[0], handle_of(fold.sources), handle_of(sources))
     return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
 
 
@@ -92,5 +92,5 @@ def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
     """Show that *source* is there, and its handle."""
     if source.is_stand_in and not source.is_tool_result:  # such a line already
         return kept_fold(source, "already_compressed")
-    text = part_tag("", 0, handle_of((source,)))
+    text = digest("", Stretch(1), handle_of((source,)))
     return Fold(sources=(source,), texts={0: text}, outcomes=(row,), is_rolled=True, role=_USER)

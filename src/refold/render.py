@@ -27,7 +27,7 @@ from refold.model.provenance import (
     stand_in_digest,
 )
 from refold.model.wire import clone_message, digest, put_text
-from refold.stages.tags import part_tag
+from refold.notation.marks import excerpt
 
 
 @dataclass(slots=True, kw_only=True)
@@ -204,7 +204,7 @@ def _write(fold: Fold, *, is_anchored: bool) -> dict[str, Any]:
         is_empty = not (first.parts or first.calls or first.images or first.opaque)
         is_unknown = not (fold.texts or first.has_envelope or is_anchored)
         handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)
-        strip(message, first.format, part_tag("", 0, handle) if is_empty or is_unknown else "")
+        strip(message, first.format, excerpt("", 0, handle) if is_empty or is_unknown else "")
     return message
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
-from refold.stages.tags import part_tag
+from refold.notation.marks import excerpt
 
 _REASON: Final = "same_count"
 
@@ -39,7 +39,7 @@ def _row(source: Message, shown: str) -> Fold:
     outcomes: list[Outcome] = []
     for number, part in enumerate(source.parts):
         size = len(part.text)
-        text = part_tag(shown, 100 * len(shown) // max(1, size), handle)
+        text = excerpt(shown, 100 * len(shown) // max(1, size), handle)
         if len(text) < size:
             texts[number], shown = text, ""
         outcomes.append(Outcome("compressed", _REASON, size, min(size, len(text))))

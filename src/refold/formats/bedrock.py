@@ -50,7 +50,7 @@ def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: s
     elif is_mapping(result):
         _read_result(reading, result, (*path, "toolResult"), place)
     elif "reasoningContent" in block:
-        count_unknown(reading, _unsigned(block["reasoningContent"]), reading.thinking)
+        reading.thinking.append(_thought(block["reasoningContent"]))
     elif not _MEDIA.isdisjoint(block):
         reading.images += 1
     elif "cachePoint" not in block:
@@ -65,10 +65,10 @@ def _call_id(body: Mapping[str, Any], path: Path, place: str) -> str:
     return id_
 
 
-def _unsigned(reasoning: object) -> Mapping[str, Any]:
-    """Return what was thought without its signature, which costs nothing."""
+def _thought(reasoning: object) -> str:
+    """Return what was thought; a signature costs nothing, and what is redacted nobody can count."""
     told = reasoning.get("reasoningText") if is_mapping(reasoning) else None
-    return {"text": told.get("text") or ""} if is_mapping(told) else {"": reasoning}
+    return str(told.get("text") or "") if is_mapping(told) else ""
 
 
 def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place: str) -> None:

@@ -209,7 +209,7 @@ class Engine:
                 aim = self.aim(options.token_budget, analyses.tokens)
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
-        plan, report = self._plan(messages, analyses, options, aim)
+        plan, report = self._plan(messages, analyses, options, aim, pinned)
         arrange = spread if options.same_count else alternate
         turned, room = arrange(plan), aim
         for _ in range(_MAX_REPLANS):
@@ -219,7 +219,7 @@ class Engine:
             if over <= 0:
                 break
             room = max(0, room - over)
-            plan, report = self._plan(messages, analyses, options, room)
+            plan, report = self._plan(messages, analyses, options, room, pinned)
             turned = arrange(plan)
         return turned, report
 
@@ -229,6 +229,7 @@ class Engine:
         analyses: Analyses,
         options: Options,
         aim: int | None,
+        pinned: Mapping[int, str],
     ) -> Planned:
         if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it

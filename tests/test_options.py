@@ -76,6 +76,8 @@ USED_BY_ALL: dict[str, Any] = {
     "source_version": 3,
     "trace": True,
     "strict_roles": True,
+    "same_count": True,
+    "thinking": "strip",
     "format": "plain",
     "model": "gpt-4o",
     "counter": len,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from refold.engine import Engine, combine, scoped
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.formats import check_list
+from refold.formats.objects import Objects
 from refold.options import Options
 from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
@@ -110,20 +111,33 @@ class Compressor:
         """What was chosen."""
         return self._engine.options
 
-    def compress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
-        """Fold *messages*; the originals are in the store before this returns."""
-        job = self._engine.begin(messages)
-        return self._engine.finish(job, run(self._engine.flow(job), self._engine.asker, job.tally))
+    def compress(self, messages: Sequence[Any]) -> Result:
+        """Fold *messages*; the originals are in the store before this returns.
 
-    async def acompress(self, messages: Sequence[Mapping[str, Any]]) -> Result:
+        They may be mappings, or objects of an SDK or a framework: those come out as the same types,
+        and unchanged ones as the same objects.
+        """
+        objects = Objects()
+        job = self._engine.begin(objects.read(messages))
+        planned = run(self._engine.flow(job), self._engine.asker, job.tally)
+        return _given_back(self._engine.finish(job, planned), objects)
+
+    async def acompress(self, messages: Sequence[Any]) -> Result:
         """Fold *messages* without blocking the event loop; same result as `compress`."""
-        job = await asyncio.to_thread(self._engine.begin, messages)
+        objects = Objects()
+        wires = objects.read(messages)
+        job = await asyncio.to_thread(self._engine.begin, wires)
         planned = await arun(self._engine.flow(job), self._engine.asker, job.tally)
-        return await asyncio.to_thread(self._engine.finish, job, planned)
+        return _given_back(await asyncio.to_thread(self._engine.finish, job, planned), objects)
 
 
-def compress(messages: Sequence[Mapping[str, Any]], **choices: Any) -> Result:
-    """Fold a conversation.
+def _given_back(result: Result, objects: Objects) -> Result:
+    """Return *result* with messages of the types that were given."""
+    return replace(result, messages=objects.write(result.messages)) if objects else result
+
+
+def compress(messages: Sequence[Any], **choices: Any) -> Result:
+    """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
     *summarizer*, *classifier*, *on_event*, *pass_seconds*.
@@ -131,13 +145,13 @@ def compress(messages: Sequence[Mapping[str, Any]], **choices: Any) -> Result:
     return Compressor(**choices).compress(messages)
 
 
-async def acompress(messages: Sequence[Mapping[str, Any]], **choices: Any) -> Result:
+async def acompress(messages: Sequence[Any], **choices: Any) -> Result:
     """Fold a conversation without blocking the event loop; same result as `compress`."""
     return await Compressor(**choices).acompress(messages)
 
 
 def uncompress(
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Any],
     store: Store | Mapping[str, Any] | Callable[[str], Any],
     *,
     recursive: bool = True,
@@ -156,16 +170,18 @@ def uncompress(
     1,000 and a hundred times what the messages and the records behind them name: what compressing
     has written never comes near it, a few records that unfold into each other do.
     """
-    checked = check_list(messages)
+    objects = Objects()
+    checked = check_list(objects.read(messages))
     if max_messages is not None:
         check_whole("max_messages", max_messages)
-    return restore(
+    result = restore(
         checked,
         find_lookup(store, conversation),
         recursive=recursive,
         max_messages=max_messages,
         trust=Trust(conversation=conversation, accepts_foreign=accept_foreign),
     )
+    return replace(result, messages=objects.write(result.messages)) if objects else result
 
 
 def find_lookup(

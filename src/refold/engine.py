@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from refold.alternation import alternate
 from refold.asking import Asker, Tally, run
 from refold.budget import fit_budget
 from refold.budget.guard import find_untouchable
@@ -28,11 +29,13 @@ from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result
+from refold.rows import spread
 from refold.sealing import anchor_tokens, seal_plan
 from refold.stages import Analyses
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
 from refold.summarizers import guard
+from refold.thinking import is_bound, strip_thinking
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
 from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
@@ -42,6 +45,8 @@ T = TypeVar("T")
 Planned = tuple[Plan, BudgetReport | None]
 
 NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
+_MAX_REPLANS: Final = 3
+"""How often a plan is made for less room, because what a provider wants takes more."""
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -143,6 +148,7 @@ class Engine:
 
     def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
+        planned = (self.unbind(planned[0]), planned[1])
         plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
@@ -153,6 +159,8 @@ class Engine:
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
+            first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
+            thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
                 measure(plan, self.options, job.analyses.tokens, finder),
                 messages_llm_classified=job.analyses.count_judged(job.messages),
@@ -201,6 +209,28 @@ class Engine:
                 aim = self.aim(options.token_budget, analyses.tokens)
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
+        plan, report = self._plan(messages, analyses, options, aim, pinned)
+        arrange = spread if options.same_count else alternate
+        turned, room = arrange(plan), aim
+        for _ in range(_MAX_REPLANS):
+            if turned is plan or aim is None or not room:
+                break
+            over = sum(map(analyses.tokens.fold, turned)) - aim
+            if over <= 0:
+                break
+            room = max(0, room - over)
+            plan, report = self._plan(messages, analyses, options, room, pinned)
+            turned = arrange(plan)
+        return turned, report
+
+    def _plan(
+        self,
+        messages: Sequence[Message],
+        analyses: Analyses,
+        options: Options,
+        aim: int | None,
+        pinned: Mapping[int, str],
+    ) -> Planned:
         if options.profile != "classic":
             from refold.planner import plan_profile  # who does without need not load it
 
@@ -267,7 +297,7 @@ class Engine:
         """
         if links is None:
             chain = chain or self.new_chain()
-            links = [chain.key_of(message.wire) for message in messages]
+            links = [chain.link_of(message.wire) for message in messages]
         if not any(links) and not any(message.provenance for message in messages):
             return messages
         known = {} if self._store is None else self._known(messages, [*filter(None, links)])
@@ -309,6 +339,15 @@ class Engine:
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)
 
+    def unbind(
+        self, plan: Plan, shown: Sequence[Fold] = (), rewritten: Container[int] = ()
+    ) -> Plan:
+        """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
+        way, model = self.options.thinking, self.options.model
+        if way == "keep" or (way == "auto" and not is_bound(model)):
+            return plan
+        return strip_thinking(plan, shown, rewritten)
+
     def seal(
         self,
         plan: Sequence[Fold],
@@ -318,6 +357,7 @@ class Engine:
     ) -> Plan:
         """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
         is_named = self.conversation is not None
+        plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
         return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
 
     def write(

@@ -18,6 +18,7 @@ ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
 Profile = Literal["classic", "standard", "lossless"]
 BudgetStrategy = Literal["binary-search", "tiered"]
+ThinkingWay = Literal["auto", "strip", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,13 @@ class Options:
     """Says of every word of a text whether it stays; returns `TokenVerdict`s."""
     strict_roles: bool = False
     """Raise on a role that no provider knows."""
+    same_count: bool = False
+    """Give back one message for each that was given: none is summed up together with others. A
+    budget buys less then, because the framing of every message and all tool calls stay."""
+    thinking: ThinkingWay = "auto"
+    """What becomes of a model's thinking behind a message that changed. The newest Claude models
+    refuse it there: `strip` leaves it out, `keep` does not, for who tells the provider to drop it;
+    `auto` strips unless `model` is known not to check."""
     format: str = "auto"
     """Message shape; recognised from the messages unless named."""
     model: str | None = None
@@ -199,6 +207,7 @@ def check_used(name: str, profile: Profile) -> None:
 
 _CHOICES = {
     "profile": Profile,
+    "thinking": ThinkingWay,
     "keep_duplicate": KeepDuplicate,
     "compression_depth": CompressionDepth,
     "budget_strategy": BudgetStrategy,
@@ -215,6 +224,7 @@ _SWITCHES = (
     "embed_summary_id",
     "trace",
     "strict_roles",
+    "same_count",
 )
 
 

@@ -65,7 +65,7 @@ class Trust:
     def links_in(self, messages: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return the key of each message of a view that reads like a stand-in; empty for others."""
         chain = Chain(self.conversation)
-        return [chain.key_of(message) for message in messages]
+        return [chain.link_of(message) for message in messages]
 
 
 _ROOM: Final = 1_000

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from refold.later import Later
 from refold.trace import TraceEntry
+
+Thinking = Literal["kept", "stripped"]
 
 
 class _Readable:
@@ -209,6 +211,11 @@ class Result(_Readable):
     verbatim: dict[str, Any]
     """Originals by id; for messages that cannot carry provenance also the links to find them."""
     compression: Compression = field(default_factory=Compression)
+    first_changed: int = 0
+    """Place of the first message that is not as it was given: what a provider has cached, and the
+    thinking that it has signed, is good up to here."""
+    thinking: Thinking = "kept"
+    """Whether thinking behind that place was left out, because it is bound to what came before."""
     budget: BudgetReport | None = None
     """How the token budget was kept; `None` without one."""
     model: ModelReport | None = None

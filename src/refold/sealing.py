@@ -61,7 +61,7 @@ def seal_plan(
     shown: dict[str, str] = {}
     for fold in plan:
         first = fold.sources[0]
-        if fold.is_kept:
+        if not fold.texts:
             is_carried = not is_anchored and first.link and first.provenance is not None
             sealed.append(_anchor_carried(fold, anchor) if is_carried else fold)
             is_anchored = is_anchored or bool(is_carried)
@@ -109,7 +109,14 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
         row = list(outcomes[0])
         row[number] = row[number].with_output(len(texts[number]))
         outcomes = (tuple(row),)
-    return Fold(sources=fold.sources, texts=texts, outcomes=outcomes, is_rolled=fold.is_rolled)
+    return Fold(
+        sources=fold.sources,
+        texts=texts,
+        outcomes=outcomes,
+        is_rolled=fold.is_rolled,
+        role=fold.role,
+        is_stripped=fold.is_stripped,
+    )
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:

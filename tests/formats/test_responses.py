@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from refold import ContextWindowManager, MemoryStore, Session, compress, uncompress
+from refold.formats import load
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -87,3 +88,56 @@ def test_messages_that_are_the_callers_own_still_carry_their_provenance() -> Non
     result = compress(messages)
     assert any("metadata" in message for message in result.messages)
     assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+KINDS: list[list[dict[str, Any]]] = [
+    [
+        {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "s", "output": [{"stdout": LONG, "stderr": ""}]},
+    ],
+    [
+        {"type": "apply_patch_call", "call_id": "p", "operation": {"type": "delete_file"}},
+        {"type": "apply_patch_call_output", "call_id": "p", "output": LONG},
+    ],
+    [
+        {"type": "program", "id": "p1", "call_id": "g", "code": "run()", "fingerprint": "f"},
+        {"type": "program_output", "id": "p2", "call_id": "g", "result": LONG},
+    ],
+    [
+        {"type": "tool_search_call", "call_id": "t", "arguments": {"query": "read"}},
+        {"type": "tool_search_output", "call_id": "t", "tools": [{"name": "read"}]},
+    ],
+    [
+        {"type": "mcp_approval_request", "id": "a", "name": "rm", "arguments": "{}"},
+        {"type": "mcp_approval_response", "approval_request_id": "a", "approve": True},
+    ],
+    [
+        {"type": "computer_call", "call_id": "c", "action": {"type": "screenshot"}},
+        {
+            "type": "computer_call_output",
+            "call_id": "c",
+            "output": {"type": "computer_screenshot", "image_url": "data:,"},
+        },
+    ],
+]
+
+
+@pytest.mark.parametrize("pair", KINDS, ids=lambda pair: str(pair[0]["type"]))
+def test_every_kind_of_call_goes_with_its_output(pair: list[dict[str, Any]]) -> None:
+    call, output = load(pair)
+    assert {part.call_id for part in output.parts} == {call.calls[0].id}
+    items = [asked(0), *pair, *(item for n in range(6) for item in called(n)), asked(1)]
+    result = compress(items, profile="standard", token_budget=600)
+    kinds = [item.get("type") for item in result.messages]
+    assert kinds.count(pair[0]["type"]) == kinds.count(pair[1]["type"])
+    assert uncompress(result.messages, result.verbatim).messages == items
+
+
+@pytest.mark.parametrize("kind", ["compaction", "additional_tools", "mcp_list_tools"])
+@pytest.mark.parametrize("profile", ["classic", "standard"])
+def test_what_is_the_providers_own_stays(kind: str, profile: Any) -> None:
+    own = {"type": kind, "id": "x", "encrypted_content": "e" * 30, "tools": []}
+    items = [asked(0), own, *(item for n in range(8) for item in called(n)), asked(1)]
+    result = compress(items, profile=profile, token_budget=500)
+    assert own in result.messages
+    assert uncompress(result.messages, result.verbatim).messages == items

@@ -81,4 +81,4 @@ def test_what_only_looks(tool: str, arguments: dict[str, object]) -> None:
 
 def test_calls_fail_by_what_their_results_say() -> None:
     run = read([*call(1, "edit", {}, "Error: no such file"), *call(2, "edit", {}, "done")])
-    assert find_failed(run) == frozenset({run[0].calls[0]})
+    assert find_failed(run) == frozenset({run[0].calls[0].id})

@@ -51,9 +51,12 @@ class State:
             source = self._source(item, given).changed(index=place)
             texts = {int(number): text for number, text in item["texts"].items()}
             if texts:
-                fold = Fold(sources=(source,), texts=texts, is_rolled=item["is_rolled"])
+                fold = Fold(
+                    sources=(source,), texts=texts, is_rolled=item["is_rolled"], role=item["role"]
+                )
             else:
                 fold = kept_fold(source, "not_folded_yet")
+            fold = fold.stripped() if item["is_stripped"] else fold
             yield fold, item
 
     def _source(self, item: Mapping[str, Any], given: Sequence[Message]) -> Message:
@@ -188,6 +191,8 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "unfolded": item.unfolded,
         "texts": {str(number): text for number, text in item.fold.texts.items()},
         "is_rolled": item.fold.is_rolled,
+        "role": item.fold.role,
+        "is_stripped": item.fold.is_stripped,
     }
     source = item.source
     if item.is_shared and source.provenance is not None:

@@ -22,6 +22,7 @@ from refold.budget.guard import find_untouchable
 from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError
 from refold.formats import Loader
+from refold.formats.objects import Objects
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import looks_folded
@@ -103,6 +104,7 @@ class Session:
         self.verbatim: dict[str, Any] = {}
         """Originals of everything folded so far; the store has them too, if there is one."""
         self.report = SessionReport()
+        self._objects = Objects()
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
@@ -119,10 +121,11 @@ class Session:
         said = f"messages={now.length}, tokens={now.tokens}, folds={now.folds}"
         return f"{type(self).__name__}({said})"
 
-    def append(self, message: Mapping[str, Any]) -> None:
-        """Add one message; the session keeps its own copy."""
+    def append(self, message: Any) -> None:
+        """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         index = self._standing.length
         self._loader.rewind(index)
+        message = self._objects.read_one(message, index)
         loaded = self._loader.load(message, index)
         own = loaded.changed(wire=clone(dict(message)))
         before = next(chain for length, chain in self._chains if length == index)
@@ -132,7 +135,7 @@ class Session:
         self._given[index:] = [(loaded.digest, loaded.wire)]
         self._standing.append(loaded, self._analyses.tokens.message(loaded))
 
-    def extend(self, messages: Iterable[Mapping[str, Any]]) -> None:
+    def extend(self, messages: Iterable[Any]) -> None:
         """Add messages in order."""
         for message in messages:
             self.append(message)
@@ -140,7 +143,8 @@ class Session:
     @property
     def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
-        return [clone(wire) for _, wire in self._given[: self._standing.length]]
+        given = [clone(wire) for _, wire in self._given[: self._standing.length]]
+        return self._objects.write(given)
 
     def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
@@ -159,11 +163,12 @@ class Session:
             cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
             counter_failures=self._analyses.tokens.failures,
             folds=now.folds,
+            thinking="stripped" if any(i.fold.is_stripped for i in now.items) else "kept",
             budget=now.budget,
             model=self._tally.report() if self._engine.asker.is_there else None,
         )
         self._sent = (now, len(now.items))
-        return [item.wire for item in now.items]
+        return self._objects.write([item.wire for item in now.items])
 
     async def aview(self, token_budget: int | None = None) -> list[Any]:
         """Return the same as `view` without blocking the event loop."""
@@ -263,6 +268,7 @@ class Session:
         """Write *plan* out, and return how the conversation stands then."""
         self._tally.settle(self._analyses.written_in(plan))
         tokens = self._analyses.tokens
+        plan = self._engine.unbind(plan, [item.fold for item in self._standing.items])
         sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
         plan, rendering = self._engine.write(sealed)
         self.verbatim.update(rendering.verbatim)
@@ -291,7 +297,10 @@ class Session:
         """Make the item for what a *fold* of the items *before* has become."""
         behind = before[fold.sources[0].index : fold.sources[-1].index + 1]
         first = behind[0].first
-        if len(behind) > 1:
+        source = fold.sources[0]
+        is_paired = fold.is_rolled and bool(source.calls or source.is_tool_result)
+        is_apart = len(behind) == 1 and (is_paired or behind[0].is_apart)
+        if len(behind) > 1 or (is_apart and not fold.is_kept):
             fold = kept_fold(self._engine.read_back(fold, wire, first, link), "already_compressed")
         return Item(
             fold=fold,
@@ -299,6 +308,7 @@ class Session:
             first=first,
             end=behind[-1].end,
             unfolded=sum(item.unfolded for item in behind),
+            is_apart=is_apart,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -345,7 +355,7 @@ class Session:
             check_given(state.facts["models"], helpers)
             marks = marks or Marks(**state.facts["marks"])
             session = cls(state.options, store=store, marks=marks, **helpers)
-            session.extend(state.messages)
+            session.extend(session._objects.revive(state.messages))
             session._go_on(state)
         return session
 
@@ -361,6 +371,7 @@ class Session:
                 first=saved["first"],
                 end=saved["end"],
                 unfolded=saved["unfolded"],
+                is_apart="shared" in saved and saved["end"] - saved["first"] == 1,
             )
             for (fold, saved), wire in zip(folds, rendering.messages, strict=True)
         ]

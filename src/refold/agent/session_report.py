@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from refold.result import BudgetReport, ModelReport, Obstacle, RefusedAnswer
+from refold.result import BudgetReport, ModelReport, Obstacle, RefusedAnswer, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class SessionReport:
     """Texts that the caller's token counter could not count, and that were estimated instead."""
     folds: int = 0
     """How often the session has folded so far."""
+    thinking: Thinking = "kept"
+    """Whether thinking was left out of the view, because something before it has changed."""
     budget: BudgetReport | None = None
     """How the budget was kept the last time it had to be."""
     model: ModelReport | None = None

@@ -23,9 +23,10 @@ from refold.model.failure import is_failure, is_failure_text
 from refold.model.wire import Path, place_of, spell
 
 _RESULT_TYPES: Final = frozenset(
-    "tool_result mcp_tool_result function_call_output custom_tool_call_output "
+    "tool_result tool_return mcp_tool_result function_call_output custom_tool_call_output "
     "local_shell_call_output shell_call_output apply_patch_call_output".split()
 )
+_TEXT_TYPES: Final = TEXT_TYPES | {"user_prompt"}
 _CALL_TYPES: Final = frozenset(
     "tool_use server_tool_use mcp_tool_use tool_call function_call custom_tool_call "
     "local_shell_call shell_call apply_patch_call".split()
@@ -36,7 +37,13 @@ _ANSWERED_ID: Final = ("tool_call_id", "toolCallId", "tool_use_id", "toolUseId",
 _NAMES: Final = ("name", "tool_name", "toolName")
 _ARGUMENTS: Final = ("arguments", "args", "input", "action")
 _BODIES: Final = ("content", "output", "response", "result")
-_ROLES: Final = {"model": "assistant", "ai": "assistant", "human": "user"}
+_ROLES: Final = {
+    "model": "assistant",
+    "ai": "assistant",
+    "response": "assistant",
+    "human": "user",
+    "request": "user",
+}
 
 
 def find_texts(messages: Sequence[object]) -> list[FoundText]:
@@ -66,7 +73,7 @@ def _numbered(messages: Sequence[object]) -> Iterator[tuple[int, object]]:
             problem = f"must be a mapping or an object with a role, got {type(message).__name__}"
             raise MessageError(problem, place_of(index))
         turn = turn_of(message)
-        if not _string(turn, "role", "type", *_ANSWERED_ID):
+        if not _string(turn, "role", "type", "kind", *_ANSWERED_ID):
             raise MessageError(_unreadable(turn), place_of(index))
         yield index, turn
 
@@ -81,7 +88,7 @@ def _unreadable(turn: object) -> str:
 def role_of(turn: object) -> str:
     """Return whose turn it is, in the words of most providers; a tool's result may have no role."""
     kind = _kind(turn)
-    role = _string(turn, "role") or kind
+    role = _string(turn, "role") or kind or _string(turn, "kind")
     return "tool" if kind in _RESULT_TYPES else _ROLES.get(role, role)
 
 
@@ -227,14 +234,16 @@ def _block_texts(block: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the text of a text block; thoughts, media and what is unknown have none."""
     if isinstance(block, str):
         yield path, block
-    elif (not (kind := _kind(block)) or kind in TEXT_TYPES) and get(block, "thought") is not True:
-        text = get(block, "text")
-        if isinstance(text, str):
-            yield (*path, "text"), text
+    elif (not (kind := _kind(block)) or kind in _TEXT_TYPES) and get(block, "thought") is not True:
+        for name in ("text", "content"):
+            text = get(block, name)
+            if isinstance(text, str):
+                yield (*path, name), text
+                break
 
 
 def _kind(node: object) -> str:
-    return _string(node, "type").replace("-", "_")
+    return _string(node, "type", "part_kind").replace("-", "_")
 
 
 def _string(node: object, *names: str) -> str:

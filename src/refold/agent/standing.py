@@ -43,6 +43,8 @@ class Item:
     """What the view costs up to here."""
     unfolded_to: int = 0
     """What the conversation costs up to here."""
+    is_apart: bool = False
+    """Whether it shows a call or a result without the other: then neither comes back alone."""
 
     @property
     def source(self) -> Message:
@@ -51,8 +53,8 @@ class Item:
 
     @property
     def is_shared(self) -> bool:
-        """Whether several messages are behind it."""
-        return self.end - self.first > 1
+        """Whether several messages are behind it, or one that belongs to several."""
+        return self.end - self.first > 1 or self.is_apart
 
     @property
     def is_as_given(self) -> bool:
@@ -67,6 +69,7 @@ class Item:
         """Yield all texts that it is made of."""
         yield from (part.text for part in self.source.parts)
         yield from self.source.opaque
+        yield from (call.text for call in self.source.calls)
         yield from self.fold.texts.values()
 
 
@@ -150,7 +153,12 @@ def _at(fold: Fold, place: int) -> Fold:
         return fold
     moved = source.changed(index=place)
     return Fold(
-        sources=(moved,), texts=fold.texts, outcomes=fold.outcomes, is_rolled=fold.is_rolled
+        sources=(moved,),
+        texts=fold.texts,
+        outcomes=fold.outcomes,
+        is_rolled=fold.is_rolled,
+        role=fold.role,
+        is_stripped=fold.is_stripped,
     )
 
 

@@ -37,9 +37,9 @@ def open_calls(messages: Sequence[Message]) -> set[int]:
     """
     waiting: dict[str, int] = {}
     for message in messages:
-        waiting.update(dict.fromkeys(message.calls, message.index))
-        for call in answered_by(message):
-            waiting.pop(call, None)
+        waiting.update((call.id, message.index) for call in message.calls)
+        for id_ in answered_by(message):
+            waiting.pop(id_, None)
     return set(waiting.values())
 
 
@@ -56,8 +56,8 @@ def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
     last: dict[int, int] = {}
     for message in messages:
         for call in message.calls:
-            caller[call] = message.index
-        for call in answered_by(message):
-            if call in caller:
-                last[caller[call]] = message.index
+            caller[call.id] = message.index
+        for id_ in answered_by(message):
+            if id_ in caller:
+                last[caller[id_]] = message.index
     return last

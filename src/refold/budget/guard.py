@@ -21,6 +21,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     for message in messages:
         if not message.is_turn:
             found[message.index] = "not_a_turn"
+        elif message.is_fixed:
+            found[message.index] = "fixed_item"
         elif message.role in options.preserve:
             found[message.index] = "preserved_role"
         elif not is_shared(message) and any(

@@ -19,6 +19,9 @@ _EXPECTED: Final = (
     'expected messages such as {"role": "user", "content": "…"}: '
     'a JSON list, an object with "messages", or JSON lines'
 )
+_LISTS: Final = ("messages", "contents", "input")
+"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
+Responses API."""
 _FOUND_CHARS: Final = 40
 
 
@@ -76,7 +79,7 @@ class _Span:
 
 
 def parse_document(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
-    """Read a JSON list, an object with `messages`, or JSON lines; also return the other keys."""
+    """Read a JSON list, a request that has one, or JSON lines; also return the other keys."""
     try:
         return _parse(text, name)
     except JSONDecodeError as error:
@@ -115,19 +118,19 @@ def _is_lines(text: str, start: int) -> bool:
         return first.endswith("}") and text[start + len(first) :].lstrip(BLANKS).startswith("{")
     if not isinstance(value, dict) or (feed >= 0 and text[feed:].strip(BLANKS)):
         return True
-    return _is_record(value) and not isinstance(value.get("messages"), list)
+    return _is_record(value) and not any(isinstance(value.get(name), list) for name in _LISTS)
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
     """Tell a message, or a record of a session, from an object around them."""
-    return "role" in value or "type" in value
+    return "role" in value or "type" in value or "parts" in value
 
 
 def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
     others: dict[str, Any] = {}
     found: tuple[list[_Span], int] | None = None
     for key, place in (members := _Members(text, start)):
-        if key == "messages" and text[place] == "[":
+        if found is None and key in _LISTS and text[place] == "[":
             found = _scan_list(text, place)
             members.place = found[1]
         else:

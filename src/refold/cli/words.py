@@ -29,6 +29,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "short_content": "too short to gain anything",
     "already_compressed": "folded before",
     "not_a_turn": "not part of the conversation",
+    "fixed_item": "must stay as it is",
     "exact_duplicate": "the same text elsewhere",
     "fuzzy_duplicate": "nearly the same elsewhere",
     "duplicate_target": "copies refer to it",

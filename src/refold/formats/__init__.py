@@ -6,8 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError, describe
-from refold.formats import anthropic, claude_code, codex, openai_chat, plain
-from refold.formats.base import Format, is_mapping, kind_of
+from refold.formats import (
+    anthropic,
+    bedrock,
+    claude_code,
+    codex,
+    gemini,
+    langchain,
+    llama_index,
+    openai_chat,
+    openai_responses,
+    plain,
+    pydantic_ai,
+)
+from refold.formats.base import Format, Reading, Sides, is_mapping, kind_of
+from refold.formats.objects import normalize
 from refold.model.harness import is_note
 from refold.model.message import Message
 from refold.model.provenance import read_provenance
@@ -16,12 +29,20 @@ from refold.model.wire import Path, digest, is_shallow
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
     codex.FORMAT,
+    openai_responses.FORMAT,
+    gemini.FORMAT,
+    bedrock.FORMAT,
+    langchain.FORMAT,
+    pydantic_ai.FORMAT,
+    llama_index.FORMAT,
     openai_chat.FORMAT,
     anthropic.FORMAT,
     plain.FORMAT,
 )
 """Tried in this order; the last one reads anything with a role and content."""
 
+RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
+"""How the names of tools end that fetch originals back; hosts put their own before them."""
 KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
@@ -63,13 +84,21 @@ def turn_of(record: Any) -> Any:
     return record
 
 
-def write_rolled(messages: Sequence[Message], text: str) -> dict[str, Any]:
-    """Write a summary of the assistant's in the place and the shape of *messages*.
+def write_rolled(messages: Sequence[Message], text: str, role: str) -> dict[str, Any]:
+    """Write *text* in the place and the shape of *messages*, as said by *role*.
 
-    A roll-up speaks of what happened; nobody's words are put into the user's mouth.
+    A roll-up speaks of what happened, so it is mostly the assistant's; nobody's words are put into
+    the user's mouth.
     """
     format_ = find_format(messages[0].format)
-    return format_.write([message.wire for message in messages], text)
+    return normalize(format_.write([message.wire for message in messages], text, role))
+
+
+def strip(message: dict[str, Any], format_name: str, note: str) -> None:
+    """Take what a model thought out of a message of our own; a *note* may take its place."""
+    remove = find_format(format_name).strip
+    assert remove is not None, "whoever asks has looked"
+    remove(message, note)
 
 
 def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
@@ -105,11 +134,13 @@ class Loader:
     def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
         self._format = None if format_name == "auto" else find_format(format_name)
         self._strict_roles = strict_roles
-        self._file_from: int | None = None
-        """Where a record was read that only a session file has: the rest is read as its kind."""
+        self._lasts_from: int | None = None
+        """Where a message of a lasting shape was read: the rest is read as its kind."""
         self._unclaimed: list[Message] = []
         """Messages with ids that we derived, until somebody brings one of their own."""
         self._place_of_id: dict[str, int] = {}
+        self._retrievals: set[str] = set()
+        """Ids of calls that fetch originals back."""
 
     def rewind(self, index: int) -> None:
         """Go on at *index*: what was read there and behind it did not become part of anything.
@@ -121,8 +152,8 @@ class Loader:
         self._claim_derived()
         while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
             self._place_of_id.popitem()
-        if self._file_from is not None and self._file_from >= index:
-            self._format = self._file_from = None
+        if self._lasts_from is not None and self._lasts_from >= index:
+            self._format = self._lasts_from = None
 
     def load(self, raw: object, index: int) -> Message:
         """Read the message that stands at *index*."""
@@ -132,8 +163,9 @@ class Loader:
         # What contains itself is found out first: no reader could end.
         name = None if is_shallow(message) else _digest(message, place)
         reading = format_.read(message, place)
-        if format_.is_file and self._format is None:
-            self._file_from = index
+        self._note_retrievals(reading)
+        if format_.is_lasting and self._format is None:
+            self._lasts_from = index
             self._format = format_
         if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
             raise MessageError(
@@ -154,6 +186,7 @@ class Loader:
             calls=tuple(reading.calls),
             provenance=read_provenance(message),
             binds_next=reading.binds_next,
+            is_fixed=reading.is_fixed,
             is_turn=reading.is_turn,
         )
         if reading.id is None and not self._place_of_id:
@@ -161,6 +194,16 @@ class Loader:
         else:
             self._claim(made.id, index)
         return made
+
+    def _note_retrievals(self, reading: Reading) -> None:
+        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
+        for call in reading.calls:
+            if call.name.endswith(RETRIEVAL_TOOLS):
+                self._retrievals.add(call.id)
+            else:  # some models number their calls anew in every turn
+                self._retrievals.discard(call.id)
+        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
+            reading.fix(self._retrievals)
 
     def _claim(self, id_: str, index: int) -> None:
         """Refuse an id that is taken; derived ids differ among themselves, by their index."""
@@ -209,6 +252,7 @@ __all__ = [
     "KNOWN_ROLES",
     "Format",
     "Loader",
+    "Sides",
     "check_list",
     "find_format",
     "find_task",
@@ -216,6 +260,7 @@ __all__ = [
     "format_names",
     "load",
     "recognize",
+    "strip",
     "turn_of",
     "turn_path",
     "write_rolled",

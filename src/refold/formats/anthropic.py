@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from refold.formats.base import Format, has_type
 from refold.formats.turn import read_turn, write_turn
@@ -22,10 +22,17 @@ _BLOCK_TYPES: Final = frozenset(
     }
 )
 
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+
 
 def _has_blocks(content: object) -> bool:
     """Tell whether *content* holds a block that only Anthropic messages have."""
     return isinstance(content, list) and any(has_type(block, _BLOCK_TYPES) for block in content)
+
+
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["content"] if not has_type(block, _THINKING)]
+    message["content"] = [*([{"type": "text", "text": note}] if note else ()), *rest]
 
 
 FORMAT: Final[Format] = Format(
@@ -33,4 +40,6 @@ FORMAT: Final[Format] = Format(
     marks=lambda message: _has_blocks(message.get("content")),
     read=read_turn,
     write=write_turn,
+    strip=_strip,
+    sides="user first",
 )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from refold.errors import MessageError
 from refold.formats.foreign import advise
+from refold.model.call import Call
 from refold.model.message import Message, Part
 from refold.model.wire import Path, spot
+
+Sides = Literal["any", "user first", "in turns"]
+"""Nothing in particular, or the user has to begin, or nobody may speak twice in a row either."""
 
 
 class Reading:
@@ -20,6 +24,7 @@ class Reading:
         "calls",
         "id",
         "images",
+        "is_fixed",
         "is_turn",
         "opaque",
         "parts",
@@ -34,10 +39,20 @@ class Reading:
         self.opaque: list[str] = []
         self.thinking: list[str] = []
         self.images = 0
-        self.calls: list[str] = []
+        self.calls: list[Call] = []
         self.binds_next = False
+        self.is_fixed = False
+        """True for what must stay where it is, as it is, such as a provider's own compaction."""
         self.is_turn = is_turn
         """False for records of a session file that are never sent to a model."""
+
+    def fix(self, call_ids: Collection[str]) -> None:
+        """Let the answers to these calls stay where they are, as they are."""
+        self.is_fixed = True
+        for number, part in enumerate(self.parts):
+            if part.call_id in call_ids:
+                self.opaque.append(part.text)
+                self.parts[number] = Part(part.path, "", part.call_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +66,22 @@ class Format:
     name: str
     marks: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], str], Reading]
-    write: Callable[[Sequence[Mapping[str, Any]], str], dict[str, Any]]
-    """Writes a message of the assistant with the given text, in the place of the given ones."""
+    write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
+    """Writes a message in the place of the given ones, with the given text and role, which is
+    `assistant` or `user`."""
     ties: Callable[[Sequence[Mapping[str, Any]]], Mapping[int, int]] | None = None
     """Maps the place of a message to that of the last one that must not be parted from it."""
+    is_lasting: bool = False
+    """Whether what follows such a message is of the same shape, even if nothing else shows it."""
+    sides: Sides = "any"
+    """Whose messages the provider wants to follow whose."""
+    strip: Callable[[dict[str, Any], str], None] | None = None
+    """Takes what a model thought out of a message of our own, where a provider binds that to all
+    that was said before; puts a note in its place, if there is one."""
     turn_path: Callable[[Mapping[str, Any]], Path] | None = None
     """Says where the turn stands in a record, if this is the record shape of a session file."""
     is_injected: Callable[[Message], bool] | None = None
     """Tells whether a program wrote a turn of the user's, such as the output of a command."""
-
-    @property
-    def is_file(self) -> bool:
-        """Whether this is the record shape of a session file rather than of a provider."""
-        return self.turn_path is not None
 
 
 def check_role(role: object, message: Mapping[str, Any], place: str) -> str:

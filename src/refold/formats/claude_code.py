@@ -48,7 +48,7 @@ def _read(record: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-def _write(records: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
+def _write(records: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
     """Write one record in the place of several: a link between what comes before and after them."""
     links = [record for record in records if "uuid" in record] or records
     first, last = links[0], links[-1]
@@ -56,8 +56,8 @@ def _write(records: Sequence[Mapping[str, Any]], text: str) -> dict[str, Any]:
     return {
         **{name: first[name] for name in ("parentUuid",) if name in first},
         **{name: last[name] for name in _KEPT if name in last},
-        "type": "assistant",
-        "message": {"type": "message", "role": "assistant", "content": content},
+        "type": role,
+        "message": {"type": "message", "role": role, "content": content},
     }
 
 
@@ -98,6 +98,7 @@ FORMAT: Final[Format] = Format(
     read=_read,
     write=_write,
     ties=_ties,
+    is_lasting=True,
     turn_path=_turn_path,
     is_injected=_is_injected,
 )

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.formats.base import Reading, add_text, is_mapping, kind_of
+from refold.model.call import Call
 from refold.model.message import Part
-from refold.model.wire import Path, spell, spot
+from refold.model.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]
 BlockReader = Callable[[Reading, Block, Path, str], None]
@@ -32,7 +33,7 @@ def read_content(
             add_text(reading, content, path, place, call_id=call_id)
         case list():
             for number, block in enumerate(content):
-                _read_block(reading, block, (*path, number), place, call_id)
+                read_block(reading, block, (*path, number), place, call_id)
         case _:
             raise MessageError(
                 f"must be a string, a list of parts or null, got {kind_of(content)}",
@@ -40,9 +41,10 @@ def read_content(
             )
 
 
-def _read_block(
+def read_block(
     reading: Reading, block: object, path: Path, place: str, call_id: str | None
 ) -> None:
+    """Read one block of a content, or say what is wrong with it."""
     if not is_mapping(block):
         raise MessageError(
             f"a content part must be a mapping, got {kind_of(block)}", spot(place, path)
@@ -88,6 +90,19 @@ def add_answer(reading: Reading, path: Path, call_id: str) -> None:
     reading.parts.append(Part(path, "", call_id))
 
 
+def add_fields(reading: Reading, data: object, path: Path, call_id: str) -> None:
+    """Add what a tool returned as an object: every field of it is a text that may be replaced.
+
+    The object stays one, because providers want one; a field that is no text is spelled as JSON.
+    """
+    if not is_mapping(data):
+        if data is not None:
+            reading.opaque.append(dump(data))
+        return
+    for name, value in data.items():
+        reading.parts.append(Part((*path, str(name)), dump(value), call_id))
+
+
 def read_server_result(reading: Reading, block: Block, path: Path) -> None:
     """Read what a tool of the provider returned, such as a search: it is counted, and stays."""
     reading.opaque.append(dump(block.get("content") or ""))
@@ -99,8 +114,7 @@ def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> Non
     call = block.get("id")
     if not isinstance(call, str) or not call:
         raise MessageError(f"a tool call needs an id, got {call!r}", spot(place, (*path, "id")))
-    reading.calls.append(call)
-    reading.opaque.append(f"{block.get('name', '')} {dump(block.get('input'))}")
+    reading.calls.append(Call(call, str(block.get("name", "")), block.get("input")))
 
 
 def read_thinking(key: str) -> BlockReader:
@@ -147,7 +161,7 @@ def count_unknown(reading: Reading, block: Block, texts: list[str]) -> None:
 
     What it says goes to *texts*, and what looks like data counts as pictures.
     """
-    todo: list[object] = [value for key, value in block.items() if key != "type"]
+    todo: list[object] = [value for key, value in block.items() if key not in ("type", CLASS_KEY)]
     while todo:
         item = todo.pop()
         if isinstance(item, Mapping):

@@ -8,5 +8,9 @@ from refold.formats.base import Format
 from refold.formats.turn import read_turn, write_turn
 
 FORMAT: Final[Format] = Format(
-    name="plain", marks=lambda _: False, read=read_turn, write=write_turn
+    name="plain",
+    marks=lambda _: False,
+    read=read_turn,
+    write=write_turn,
+    sides="user first",  # any provider may be meant
 )

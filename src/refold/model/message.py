@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.model.call import Call
 from refold.model.provenance import METADATA_KEY, Provenance, read_provenance
-from refold.model.wire import Path, Wire
+from refold.model.wire import CLASS_KEY, Path, Wire
 from refold.model.wire import digest as digest_of
 from refold.native import mypyc_attr
 from refold.notation.recognize import has_tag
@@ -24,17 +25,19 @@ class Part:
         """The tool call that this text answers, if it is a tool result."""
 
 
-_ITEM_FORMAT: Final = "codex"
+_OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
+"""Shapes of messages that may be the caller's own; others are items of a provider's."""
 
 
 def has_envelope(wire: Wire, format: str) -> bool:
     """Tell whether a message may get a key more.
 
-    It may if its `id` or `metadata` say that it is the caller's own. An item of the Responses API
-    has an `id` of the provider's, which refuses unknown keys; so does whatever has a `type`.
+    It may if its `id` or `metadata` say that it is the caller's own. Providers that have ids of
+    their own, or none, refuse unknown keys; so does whatever has a `type` or is an object.
     """
     is_own = "id" in wire or METADATA_KEY in wire
-    return is_own and "type" not in wire and format != _ITEM_FORMAT
+    is_open = "type" not in wire and CLASS_KEY not in wire
+    return is_own and is_open and format in _OPEN_FORMATS
 
 
 @mypyc_attr(acyclic=True)
@@ -54,6 +57,7 @@ class Message:
         "has_envelope",
         "images",
         "index",
+        "is_fixed",
         "is_turn",
         "link",
         "lone_id",
@@ -78,10 +82,11 @@ class Message:
         opaque: tuple[str, ...] = (),
         thinking: tuple[str, ...] = (),
         images: int = 0,
-        calls: tuple[str, ...] = (),
+        calls: tuple[Call, ...] = (),
         provenance: Provenance | None = None,
         link: str = "",
         binds_next: bool = False,
+        is_fixed: bool = False,
         is_turn: bool = True,
     ) -> None:
         self.index: Final = index
@@ -93,14 +98,14 @@ class Message:
         """Name of the shape it was read in."""
         self.parts: Final = parts
         self.opaque: Final = opaque
-        """Texts that cost tokens but are never replaced: tool arguments, names."""
+        """Texts that cost tokens but are never replaced: names, refusals, documents."""
         self.thinking: Final = thinking
         """What a model thought: it costs tokens, too, but providers refuse to see it repeated
         outside of its own block. It stays as it is or goes as a whole."""
         self.images: Final = images
         """How many pictures it carries; they cost tokens by rule."""
         self.calls: Final = calls
-        """Ids of the tool calls that this message makes."""
+        """The tool calls that this message makes; they are never changed."""
         self.provenance = provenance
         """The originals that it stands for, if it stands for any."""
         self.link: Final = link
@@ -109,6 +114,8 @@ class Message:
         """Whether provenance can travel in the caller's data."""
         self.binds_next: Final = binds_next
         """Whether providers refuse it without the message after it: reasoning before a call."""
+        self.is_fixed: Final = is_fixed
+        """Whether it must stay where it is, as it is: a compaction of the provider's own."""
         self.is_turn: Final = is_turn
         """False for records of a session file that no model ever sees: they only travel along."""
         self.lone_id: str | None = None
@@ -139,6 +146,7 @@ class Message:
             provenance=self.provenance if provenance is None else provenance,
             link=self.link if link is None else link,
             binds_next=self.binds_next,
+            is_fixed=self.is_fixed,
             is_turn=self.is_turn,
         )
 

@@ -71,7 +71,7 @@ class Fold:
     for each container is one more that the garbage collector has to look at.
     """
 
-    __slots__ = ("_outcomes", "_texts", "is_rolled", "sources")
+    __slots__ = ("_outcomes", "_texts", "is_rolled", "is_stripped", "role", "sources")
 
     def __init__(
         self,
@@ -80,6 +80,8 @@ class Fold:
         texts: Mapping[int, str] = NO_TEXTS,
         outcomes: tuple[tuple[Outcome, ...], ...] = (),
         is_rolled: bool = False,
+        role: str = "assistant",
+        is_stripped: bool = False,
     ) -> None:
         self.sources: Final = sources
         lone = texts.get(0) if len(texts) == 1 else None
@@ -88,6 +90,11 @@ class Fold:
         self._outcomes: Final = outcomes[0][0] if has_one else outcomes
         self.is_rolled: Final = is_rolled
         """Whether a fresh message takes the place of all sources, tool calls included."""
+        self.role: Final = role
+        """In whose role that one speaks: the assistant's, which sums up what happened, unless the
+        provider wants to hear the user there."""
+        self.is_stripped: Final = is_stripped
+        """Whether its thinking is left out, which is bound to what came before."""
 
     @property
     def texts(self) -> Mapping[int, str]:
@@ -104,15 +111,27 @@ class Fold:
     @property
     def is_kept(self) -> bool:
         """Whether the message comes through unchanged."""
-        return not self._texts
+        return not self._texts and not self.is_stripped
+
+    def stripped(self) -> Fold:
+        """Return the same fold without thinking."""
+        return Fold(
+            sources=self.sources,
+            texts=self.texts,
+            outcomes=self.outcomes,
+            is_rolled=self.is_rolled,
+            role=self.role,
+            is_stripped=True,
+        )
 
     def shows_same(self, other: Fold) -> bool:
-        """Tell whether *other* becomes the same message, whatever the reasons."""
+        """Tell whether *other* becomes the same message, but for its thinking."""
         return (
             self.sources[0].index == other.sources[0].index
             and self.sources[-1].index == other.sources[-1].index
             and self._texts == other._texts
             and self.is_rolled == other.is_rolled
+            and self.role == other.role
         )
 
     @property

@@ -229,6 +229,26 @@ class Chain:
             return ""
         return self.add(wire, stand_in_digest(wire))
 
+    def link_of(self, wire: Mapping[str, Any]) -> str:
+        """Return the key of the next message of a view, be it one without its thinking.
+
+        Such a message shows nothing of ours. It is known by what it says and by the stand-ins
+        before it, without which no thinking is ever left out.
+        """
+        key = self.key_of(wire)
+        if key or not self.is_anchored or not _may_be_stripped(wire):
+            return key
+        name = _hash(self._scope, *self._before, "stripped", stand_in_digest(wire))
+        times = self._times.get(name, 0)
+        self._times[name] = times + 1
+        return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
+
+
+def _may_be_stripped(wire: Mapping[str, Any]) -> bool:
+    """Tell whether *wire* may have been a message with thinking: it has none, but has blocks."""
+    is_spoken = wire.get("role") == "assistant" and isinstance(wire.get("content"), list)
+    return is_spoken and read_provenance(wire) is None
+
 
 def find_anchors(wire: Mapping[str, Any]) -> list[str]:
     """Return the anchors that a message shows."""

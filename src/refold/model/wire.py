@@ -18,6 +18,9 @@ Wire = Mapping[str, Any]
 Path = tuple[str | int, ...]
 """Where a text stands inside a message: `("content", 1, "text")`."""
 
+CLASS_KEY: Final = "__class__"
+"""Beside the fields of a message that is an object: the name of its class."""
+
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _HASH: Final = blake2b(digest_size=16)
 """Of nothing; to copy it is faster than to make another one."""

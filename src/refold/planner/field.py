@@ -115,9 +115,8 @@ def voice_of(message: Message) -> Voice:
 
 
 def calls_of(message: Message) -> Iterator[tuple[str, str]]:
-    """Pair the id of each call with its name and arguments; names and thinking stand before."""
-    if message.calls:
-        yield from zip(message.calls, message.opaque[-len(message.calls) :], strict=False)
+    """Pair the id of each call with its name and arguments."""
+    yield from ((call.id, call.text) for call in message.calls)
 
 
 def shown_in(text: str) -> Shown:

@@ -70,6 +70,8 @@ class CountedTexts:
         if fold.is_kept:
             return self.message(first)
         total = MESSAGE_OVERHEAD if fold.is_rolled else self._beside(first)
+        if fold.is_stripped:
+            total -= sum(map(self.count, first.thinking))
         for text in fold.texts_after:
             total += self.count(text)
         return total
@@ -79,6 +81,8 @@ class CountedTexts:
         total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
         for text in message.opaque:
             total += self.count(text)
+        for call in message.calls:
+            total += self.count(call.text)
         for text in message.thinking:
             total += self.count(text)
         return total

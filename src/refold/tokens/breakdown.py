@@ -34,8 +34,10 @@ def break_down(messages: Iterable[Message], tokens: CountedTexts) -> list[Share]
 def _pieces(message: Message, tokens: CountedTexts) -> Iterable[tuple[str, int]]:
     for part in message.parts:
         yield ("tool result" if message.is_result(part) else "text"), tokens(part.text)
+    for call in message.calls:
+        yield "tool call", tokens(call.text)
     for text in message.opaque:
-        yield ("tool call" if message.calls else "other"), tokens(text)
+        yield "other", tokens(text)
     for text in message.thinking:
         yield "thinking", tokens(text)
     for _ in range(message.images):

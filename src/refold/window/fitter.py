@@ -172,7 +172,8 @@ class Fitter:
     def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
-        plan = self.engine.seal(fitting.plan)
+        unbound = self.engine.unbind(fitting.plan, rewritten=fitting.rewritten)
+        plan = self.engine.seal(unbound)
         after = sum(map(task.analyses.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after
@@ -201,6 +202,7 @@ class Fitter:
             compressed_ids=ids_of(f for f in plan if _is_shorter(f, fitting)),
             steps=fitting.steps,
             first_changed=first_difference(history.sent(), rendering.messages),
+            thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             warnings=warnings,
             obstacles=obstacles,
             verbatim={**history.short, **rendering.verbatim},

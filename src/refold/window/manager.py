@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from refold.asking import arun, run
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
+from refold.formats.objects import Objects
 from refold.options import Options
 from refold.stores.base import Store
 from refold.summarizers.generate import Generate
@@ -143,18 +145,20 @@ class ContextWindowManager:
 
     def get_remaining_token_budget(self, messages: Wires) -> int:
         """Return how many tokens are left for more messages; never below 0."""
-        job = read_history(messages, None, self._engine).job
+        job = read_history(Objects().read(messages), None, self._engine).job
         return max(0, self.available().available - total_of(job))
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
-        attempt = self._begin(messages, tools)
-        return attempt.settled or self._run(attempt)
+        objects = Objects()
+        attempt = self._begin(objects.read(messages), tools)
+        return _given_back(attempt.settled or self._run(attempt), objects)
 
     async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
-        attempt = await asyncio.to_thread(self._begin, messages, tools)
-        return attempt.settled or await self._arun(attempt)
+        objects = Objects()
+        attempt = await asyncio.to_thread(self._begin, objects.read(messages), tools)
+        return _given_back(attempt.settled or await self._arun(attempt), objects)
 
     async def enforce_limit(
         self, messages: Wires, tools: Sequence[Tool] | None = None
@@ -168,12 +172,13 @@ class ContextWindowManager:
         Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
         takes it over whole if the conversation still begins the same, and ignores it otherwise.
         """
-        attempt = self._begin(messages, tools, soft=True)
+        attempt = self._begin(Objects().read(messages), tools, soft=True)
         return attempt.is_due and self._run(attempt) is not attempt.current
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
         """Do what `prepare` does without blocking the event loop."""
-        attempt = await asyncio.to_thread(self._begin, messages, tools, soft=True)
+        wires = Objects().read(messages)
+        attempt = await asyncio.to_thread(self._begin, wires, tools, soft=True)
         return attempt.is_due and await self._arun(attempt) is not attempt.current
 
     def recover(self, messages: Wires, error: object) -> FitResult | None:
@@ -186,24 +191,28 @@ class ContextWindowManager:
         overflow = parse_overflow(error)
         if overflow is None:
             return None
-        self._learn(messages, overflow)
-        attempt = self._begin(messages, None)
+        objects = Objects()
+        wires = objects.read(messages)
+        self._learn(wires, overflow)
+        attempt = self._begin(wires, None)
         result = attempt.settled or self._run(attempt)
         if result.tokens_after >= result.tokens_before:
             result = self._run(self._fitter.tighter(attempt))
-        return _smaller(result, overflow)
+        return _given_back(_smaller(result, overflow), objects)
 
     async def arecover(self, messages: Wires, error: object) -> FitResult | None:
         """Do what `recover` does without blocking the event loop."""
         overflow = parse_overflow(error)
         if overflow is None:
             return None
-        await asyncio.to_thread(self._learn, messages, overflow)
-        attempt = await asyncio.to_thread(self._begin, messages, None)
+        objects = Objects()
+        wires = objects.read(messages)
+        await asyncio.to_thread(self._learn, wires, overflow)
+        attempt = await asyncio.to_thread(self._begin, wires, None)
         result = attempt.settled or await self._arun(attempt)
         if result.tokens_after >= result.tokens_before:
             result = await self._arun(self._fitter.tighter(attempt))
-        return _smaller(result, overflow)
+        return _given_back(_smaller(result, overflow), objects)
 
     def observe(
         self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
@@ -214,7 +223,8 @@ class ContextWindowManager:
         counter of the caller's, there is nothing to learn.
         """
         if isinstance(self._counter, CalibratedCounter):
-            total = read_history(messages, None, self._engine).total + self.available(tools).tools
+            wires = Objects().read(messages)
+            total = read_history(wires, None, self._engine).total + self.available(tools).tools
             plain = round(total / self._counter.factor)
             self._counter.observe(estimated=plain, reported=prompt_tokens)
 
@@ -242,6 +252,11 @@ class ContextWindowManager:
         flow = self._fitter.flow(attempt)
         fitting = await arun(flow, self._engine.asker, attempt.job.tally)
         return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
+
+
+def _given_back(result: FitResult, objects: Objects) -> FitResult:
+    """Return *result* with messages of the types that were given."""
+    return replace(result, messages=objects.write(result.messages)) if objects else result
 
 
 def _smaller(result: FitResult, overflow: Overflow) -> FitResult:

@@ -28,6 +28,6 @@ def _dead_calls(messages: Sequence[Message]) -> Iterator[str]:
 def _orphan_results(messages: Sequence[Message]) -> Iterator[str]:
     called: set[str] = set()
     for message in messages:
-        called.update(message.calls)
+        called.update(call.id for call in message.calls)
         for call_id in sorted(answered_by(message) - called):
             yield f"messages[{message.index}] answers {call_id!r}, which nobody called before it"

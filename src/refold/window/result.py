@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from refold.result import ModelReport, Obstacle
+from refold.result import ModelReport, Obstacle, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,8 @@ class FitResult:
     """What was tried, in order; empty if nothing had to be done."""
     first_changed: int = 0
     """Index of the first message that is not as it was: what a provider has cached up to here."""
+    thinking: Thinking = "kept"
+    """Whether thinking behind that place was left out, because it is bound to what came before."""
     warnings: tuple[str, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     """What is in the way when it does not fit."""

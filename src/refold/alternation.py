@@ -1,0 +1,96 @@
+"""Keep the user first, and both sides taking turns, where a provider refuses anything else.
+
+A digest is a message of the assistant, whatever it stands for. Where it stands for a stretch that
+begins or ends with the user, the message at that end gets a line of its own, in its own role: so
+whoever spoke before and after the stretch still speaks after and before the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from refold.formats import find_format
+from refold.model.handles import handle_of
+from refold.model.message import Message
+from refold.model.plan import Fold, Outcome, Plan, kept_fold
+from refold.notation.marks import Stretch, digest, put_handle
+
+_ASSISTANT: Final = "assistant"
+_USER: Final = "user"
+
+
+def alternate(plan: Plan) -> Plan:
+    """Return *plan* so that its messages follow each other as its sources do; itself if they do."""
+    if not any(fold.is_rolled for fold in plan):
+        return plan
+    match find_format(plan[0].sources[0].format).sides:
+        case "in turns":
+            pieces = [piece for fold in plan for piece in _pieces(fold)]
+        case "user first":
+            first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
+            pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
+        case "any":
+            return plan
+    return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
+
+
+def _is_same(one: Fold, other: Fold) -> bool:
+    return one is other
+
+
+def _is_sided(fold: Fold) -> bool:
+    """Tell whether *fold* is a message of one side or the other, and not an instruction."""
+    return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
+
+
+def _begun(fold: Fold) -> Iterator[Fold]:
+    """Yield a digest at the beginning, behind a line of the user's if it began with one."""
+    if not fold.is_rolled or fold.role == _USER or fold.sources[0].role == _ASSISTANT:
+        yield fold
+    elif len(fold.sources) == 1:
+        yield _spoken_by_user(fold)
+    else:
+        yield _line(fold.sources[0], fold.outcomes[0])
+        yield _digest(fold, 1, len(fold.sources))
+
+
+def _pieces(fold: Fold) -> Iterator[Fold]:
+    """Yield a digest with a line before and after it, where the user spoke there."""
+    sources, rows = fold.sources, fold.outcomes
+    if not fold.is_rolled:
+        yield fold
+    elif all(source.role != _ASSISTANT for source in sources):
+        yield _spoken_by_user(fold)
+    else:
+        first = int(sources[0].role != _ASSISTANT)
+        end = len(sources) - int(sources[-1].role != _ASSISTANT)
+        if first:
+            yield _line(sources[0], rows[0])
+        yield _digest(fold, first, end)
+        if end < len(sources):
+            yield _line(sources[end], rows[end])
+
+
+def _spoken_by_user(fold: Fold) -> Fold:
+    if fold.role == _USER:
+        return fold
+    return Fold(
+        sources=fold.sources, texts=fold.texts, outcomes=fold.outcomes, is_rolled=True, role=_USER
+    )
+
+
+def _digest(fold: Fold, first: int, end: int) -> Fold:
+    sources = fold.sources[first:end]
+    if sources == fold.sources:
+        return fold
+    text = put_handle(fold.texts[0], handle_of(fold.sources), handle_of(sources))
+    return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
+
+
+def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
+    """Show that *source* is there, and its handle."""
+    if source.is_stand_in and not source.is_tool_result:  # such a line already
+        return kept_fold(source, "already_compressed")
+    text = digest("", Stretch(1), handle_of((source,)))
+    return Fold(sources=(source,), texts={0: text}, outcomes=(row,), is_rolled=True, role=_USER)

@@ -1,0 +1,117 @@
+"""Contents of the Gemini API: parts with text, calls, answers, thoughts, media; role `model`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.formats.base import Format, Reading, add_text, check_role, is_mapping, kind_of
+from refold.formats.content import add_answer, add_fields, count_unknown
+from refold.model.call import Call
+from refold.model.wire import CLASS_KEY, Path, spot
+
+_ROLES: Final = {"model": "assistant", "function": "user"}
+_SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "call": ("functionCall", "function_call"),
+    "response": ("functionResponse", "function_response"),
+    "signature": ("thoughtSignature", "thought_signature"),
+    "data": ("inlineData", "inline_data"),
+    "file": ("fileData", "file_data"),
+}
+"""The wire writes fields one way, the Python SDK takes the other as well."""
+
+
+def _marks(content: Mapping[str, Any]) -> bool:
+    return "parts" in content and "content" not in content and "kind" not in content
+
+
+def _find(part: Mapping[str, Any], field: str) -> tuple[str, Any]:
+    """Return how *part* spells a field, and its value; `None` if it has none."""
+    for name in _SPELLINGS[field]:
+        if part.get(name) is not None:
+            return name, part[name]
+    return "", None
+
+
+class _Unnamed:
+    """Names calls and answers without ids by their tool and their number in the content.
+
+    Gemini wants the answers to the calls of one content in the next one, so that is enough.
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def id_of(self, body: Mapping[str, Any]) -> str:
+        id_, name = body.get("id"), str(body.get("name", ""))
+        if isinstance(id_, str) and id_:
+            return id_
+        self._seen[name] += 1
+        return f"{name}:{self._seen[name]}"
+
+
+def _read(content: Mapping[str, Any], place: str) -> Reading:
+    parts = content.get("parts")
+    role = content.get("role")
+    role = "user" if role is None else check_role(role, content, place)
+    reading = Reading(role=_ROLES.get(role, role))
+    if not isinstance(parts, list | None):
+        raise MessageError(f"must be a list of parts, got {kind_of(parts)}", f"{place}.parts")
+    unnamed = _Unnamed()
+    for number, part in enumerate(parts or ()):
+        path = ("parts", number)
+        if not is_mapping(part):
+            raise MessageError(f"a part must be a mapping, got {kind_of(part)}", spot(place, path))
+        _read_part(reading, part, path, place, unnamed)
+    return reading
+
+
+def _read_part(
+    reading: Reading, part: Mapping[str, Any], path: Path, place: str, unnamed: _Unnamed
+) -> None:
+    name, response = _find(part, "response")
+    _, call = _find(part, "call")
+    if is_mapping(response):
+        _read_response(reading, response, (*path, name), unnamed.id_of(response))
+    elif is_mapping(call):
+        name, given = str(call.get("name", "")), call.get("args") or {}
+        reading.calls.append(Call(unnamed.id_of(call), name, given))
+    elif part.get("thought") is True:
+        count_unknown(reading, {"text": part.get("text") or ""}, reading.thinking)
+    elif part.get("text") is not None and _find(part, "signature")[1] is None:
+        add_text(reading, part["text"], (*path, "text"), place)
+    elif part.get("text") is not None:  # a signature is one for this very text
+        reading.opaque.append(str(part["text"]))
+    elif _find(part, "data")[0] or _find(part, "file")[0]:
+        reading.images += 1
+    else:
+        signature = _SPELLINGS["signature"]
+        said = {key: value for key, value in part.items() if key not in signature}
+        count_unknown(reading, said, reading.opaque)
+
+
+def _read_response(reading: Reading, response: Mapping[str, Any], path: Path, call_id: str) -> None:
+    """Read what a tool returned: each field of its object may be replaced by a text."""
+    before = len(reading.parts)
+    add_fields(reading, response.get("response"), (*path, "response"), call_id)
+    media = response.get("parts")
+    reading.images += len(media) if isinstance(media, list) else 0
+    if len(reading.parts) == before:
+        add_answer(reading, (*path, "response"), call_id)
+
+
+def _write(contents: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    kinds = [content[CLASS_KEY] for content in contents if CLASS_KEY in content]
+    content = {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
+    return {CLASS_KEY: kinds[0], **content} if kinds else content
+
+
+FORMAT: Final[Format] = Format(
+    name="gemini",
+    marks=_marks,
+    read=_read,
+    write=_write,
+    sides="in turns",
+)

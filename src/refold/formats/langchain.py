@@ -1,0 +1,79 @@
+"""LangChain messages, as objects or dumped: `human`, `ai`, `system` and `tool` have fields each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.formats.base import Format, Reading, add_text, has_type, is_mapping
+from refold.formats.content import read_block, read_content
+from refold.model.call import Call
+from refold.model.wire import CLASS_KEY
+
+_ROLES: Final = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+    "developer": "developer",
+    "chat": "",
+}
+_CALL_TYPES: Final = frozenset({"tool_use", "function_call", "tool_call"})
+"""Blocks that are a provider's form of a call; every one stands in `tool_calls` as well."""
+_CHUNK: Final = "MessageChunk"
+_CLASSES: Final = {
+    "assistant": ("langchain_core.messages.ai:AIMessage", "ai"),
+    "user": ("langchain_core.messages.human:HumanMessage", "human"),
+}
+
+
+def _role(message: Mapping[str, Any]) -> str | None:
+    """Return whose message it is; `None` if it is none of LangChain's."""
+    kind = message.get("type")
+    if not isinstance(kind, str):
+        return None
+    kind = kind.removesuffix(_CHUNK).lower()
+    if kind == "chat":
+        return str(message.get("role") or "user")
+    return _ROLES.get(kind)
+
+
+def _marks(message: Mapping[str, Any]) -> bool:
+    return "content" in message and "role" not in message and _role(message) is not None
+
+
+def _read(message: Mapping[str, Any], place: str) -> Reading:
+    role = _role(message)
+    if role is None:
+        raise MessageError(f"unknown type {message.get('type')!r}", f"{place}.type")
+    reading = Reading(role=role)
+    call_id = message.get("tool_call_id") if role == "tool" else None
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    if content is not blocks:
+        read_content(reading, content, ("content",), place, call_id=call_id)
+    for number, block in enumerate(blocks):
+        path = ("content", number)
+        if isinstance(block, str):
+            add_text(reading, block, path, place, call_id=call_id)
+        elif not has_type(block, _CALL_TYPES):
+            read_block(reading, block, path, place, call_id)
+    calls = message.get("tool_calls")
+    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+        if is_mapping(call):
+            name = str(call.get("name", ""))
+            reading.calls.append(Call(str(call.get("id") or number), name, call.get("args")))
+    return reading
+
+
+def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    name, kind = _CLASSES[role]
+    is_object = any(CLASS_KEY in message for message in messages)
+    return {**({CLASS_KEY: name} if is_object else {}), "type": kind, "content": text}
+
+
+FORMAT: Final[Format] = Format(
+    name="langchain", marks=_marks, read=_read, write=_write, sides="user first"
+)

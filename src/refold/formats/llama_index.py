@@ -1,0 +1,71 @@
+"""Chat messages of LlamaIndex, as objects or dumped: blocks named by `block_type`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.formats.base import Format, Reading, add_text, check_role, is_mapping, kind_of
+from refold.formats.content import add_answer, count_unknown
+from refold.formats.turn import read_calls
+from refold.model.call import Call
+from refold.model.wire import CLASS_KEY, Path, spot
+
+_CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"
+_ROLES: Final = {"model": "assistant", "chatbot": "assistant"}
+_MEDIA: Final = frozenset({"image", "audio", "video", "document"})
+
+
+def _read(message: Mapping[str, Any], place: str) -> Reading:
+    role = check_role(message.get("role"), message, place)
+    reading = Reading(role=_ROLES.get(role, role))
+    beside = message.get("additional_kwargs")
+    beside = beside if is_mapping(beside) else {}
+    call_id = beside.get("tool_call_id")
+    call_id = call_id if isinstance(call_id, str) else None
+    blocks = message.get("blocks")
+    if not isinstance(blocks, list):
+        raise MessageError(f"must be a list of blocks, got {kind_of(blocks)}", f"{place}.blocks")
+    for number, block in enumerate(blocks):
+        path: Path = ("blocks", number)
+        if not is_mapping(block):
+            problem = f"a block must be a mapping, got {kind_of(block)}"
+            raise MessageError(problem, spot(place, path))
+        _read_block(reading, block, path, place, call_id)
+    if call_id and not reading.parts:
+        add_answer(reading, ("blocks",), call_id)
+    if not reading.calls:
+        read_calls(reading, beside, place)
+    return reading
+
+
+def _read_block(
+    reading: Reading, block: Mapping[str, Any], path: Path, place: str, call_id: str | None
+) -> None:
+    kind = block.get("block_type")
+    if kind == "text":
+        add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
+    elif kind == "tool_call":
+        id_, name = str(block.get("tool_call_id") or ""), str(block.get("tool_name", ""))
+        reading.calls.append(Call(id_, name, block.get("tool_kwargs") or {}))
+    elif kind in _MEDIA:
+        reading.images += 1
+    else:
+        texts = reading.thinking if kind == "thinking" else reading.opaque
+        count_unknown(reading, block, texts)
+
+
+def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    is_object = any(CLASS_KEY in message for message in messages)
+    blocks = [{"block_type": "text", "text": text}]
+    return {**({CLASS_KEY: _CLASS} if is_object else {}), "role": role, "blocks": blocks}
+
+
+FORMAT: Final[Format] = Format(
+    name="llama-index",
+    marks=lambda message: "role" in message and isinstance(message.get("blocks"), list),
+    read=_read,
+    write=_write,
+    sides="user first",
+)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from refold import CompressionManager, ContextWindowManager, MessageError, Session, compress
+from refold import CompressionManager, ContextWindowManager, MessageError
 from tests.agent.managing import FACTS
+from tests.classic import Session, compress
 
 
 def made_in(module: str, **attributes: Any) -> Any:

@@ -82,7 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not chosen:
         print(f"no input is called {', '.join(map(repr, arguments.only))}", file=sys.stderr)
         return 2
-    common: dict[str, Any] = {"observation_threshold": 0} if arguments.unprotected else {}
+    common: dict[str, Any] = {}
+    if arguments.unprotected:
+        common = {"profile": "classic", "observation_threshold": 0}
     if arguments.profile:
         common["profile"] = arguments.profile
     trials = [

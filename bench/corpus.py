@@ -27,8 +27,12 @@ from table import draw
 
 OPTION_SETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "fuzzy": {"fuzzy_dedup": True},
-    "importance": {"importance_scoring": True, "contradiction_detection": True},
+    "fuzzy": {"profile": "classic", "fuzzy_dedup": True},
+    "importance": {
+        "profile": "classic",
+        "importance_scoring": True,
+        "contradiction_detection": True,
+    },
 }
 """What can be named after --options."""
 

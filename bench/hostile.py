@@ -154,6 +154,7 @@ def _log(choices: int) -> Callable[[int], Messages]:
     return make
 
 
+_RULES: Final[dict[str, Any]] = {"profile": "classic"}
 HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="one letter", make=_run("a")),
     Hostile(name="hyphen run ab-", make=_run("ab-")),
@@ -217,11 +218,19 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="log lines, all alike", make=_log(3)),
     Hostile(name="log lines, none alike", make=_log(5_000)),
     Hostile(name="copies", make=_copies),
-    Hostile(name="near copies", make=_near_copies, options={"fuzzy_dedup": True}),
+    Hostile(name="near copies", make=_near_copies, options=_RULES | {"fuzzy_dedup": True}),
     Hostile(name="tiny messages", make=_tiny_messages),
     Hostile(name="short prose turns", make=_short_prose),
     Hostile(name="one speaker", make=_one_speaker),
-    Hostile(name="corrections", make=_corrections, options={"contradiction_detection": True}),
-    Hostile(name="shared identifiers", make=_shared_names, options={"importance_scoring": True}),
+    Hostile(
+        name="corrections",
+        make=_corrections,
+        options=_RULES | {"contradiction_detection": True},
+    ),
+    Hostile(
+        name="shared identifiers",
+        make=_shared_names,
+        options=_RULES | {"importance_scoring": True},
+    ),
 )
 """Every nasty input that is tried; one row each."""

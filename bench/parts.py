@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure the parts and print the table."""
     arguments = _parse(argv)
     messages = generate(arguments.megabytes, seed=arguments.seed)
-    engine = Engine(Options())
+    engine = Engine(Options(profile="classic"))
     loaded, known = engine.begin(messages).messages, engine.new_analyses()
     plan = engine.plan(loaded, known, engine.options)[0]
     measure(plan, engine.options, known.tokens, known.finder)
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "what is known: measuring",
             lambda: measure(plan, engine.options, known.tokens, known.finder),
         ),
-        ("the whole", lambda: compress(messages)),
+        ("the whole", lambda: compress(messages, profile="classic")),
     ]
     rows = [(name, _least(part, arguments.runs) / len(messages)) for name, part in parts]
     rows.insert(-1, ("the rest", rows[-1][1] - sum(cost for _, cost in rows[:-1])))

@@ -222,15 +222,16 @@ PARTS: Final[dict[str, Path]] = {
 """What reads one text."""
 
 WHOLES: Final[dict[str, Path]] = {
-    "classic": _round_trip(_as_talk),
+    "classic": _round_trip(_as_talk, profile="classic"),
     "classic, everything on": _round_trip(
         _as_talk,
+        profile="classic",
         observation_threshold=0,
         fuzzy_dedup=True,
         importance_scoring=True,
         contradiction_detection=True,
     ),
-    "classic in a budget": _in_budget(_as_talk),
+    "classic in a budget": _in_budget(_as_talk, profile="classic"),
     "standard": _round_trip(_as_result, profile="standard"),
     "standard in a budget": _in_budget(_as_result, profile="standard"),
     "standard in a budget, talk": _in_budget(_as_talk, profile="standard"),

@@ -14,6 +14,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ _TURNS_A_RUN: Final = 40
 _MAX_RUNS: Final = 20
 _STANDARD_SHARE: Final = 0.3
 """The budget of the profile `standard`, as a share of the tokens."""
+_fold = partial(refold.compress, profile="classic")
 
 
 class Worker:
@@ -53,20 +55,18 @@ class Worker:
 
     def warm_up(self) -> None:
         """Load everything, and learn what the jobs need to know."""
-        self._folded = [refold.compress(messages) for messages in self._conversations]
+        self._folded = [_fold(messages) for messages in self._conversations]
         self._tokens = [result.tokens_before for result in self._folded]
 
     def _plain(self) -> float:
-        return self._time(lambda place: refold.compress(self._conversations[place]))
+        return self._time(lambda place: _fold(self._conversations[place]))
 
     def _fuzzy(self) -> float:
-        return self._time(
-            lambda place: refold.compress(self._conversations[place], fuzzy_dedup=True)
-        )
+        return self._time(lambda place: _fold(self._conversations[place], fuzzy_dedup=True))
 
     def _budget(self) -> float:
         return self._time(
-            lambda place: refold.compress(
+            lambda place: _fold(
                 self._conversations[place], token_budget=max(1, self._tokens[place] // 2)
             )
         )
@@ -100,7 +100,7 @@ class Worker:
         if self._session is None:
             count = self._session_messages
             messages = generate_messages(count + _TURNS_A_RUN * _MAX_RUNS)
-            self._session, self._coming = refold.Session(), messages[count:]
+            self._session, self._coming = refold.Session(profile="classic"), messages[count:]
             self._session.extend(messages[:count])
             self._session.view()
         times = []
@@ -120,7 +120,7 @@ class Worker:
         for messages in self._conversations:
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
-            result = refold.compress(messages)
+            result = _fold(messages)
             most = max(most, tracemalloc.get_traced_memory()[1] - before)
             del result
         tracemalloc.stop()

@@ -274,13 +274,23 @@ _STEPS: tuple[Mapping[str, Any], ...] = (
     {"observation_threshold": 100},
     {"fuzzy_dedup": True, "contradiction_detection": True, "embed_summary_id": True},
 )
+_OTHER_PROFILES: tuple[Mapping[str, Any], ...] = ({"profile": "standard"}, {"profile": "lossless"})
+
+
+def rules() -> st.SearchStrategy[dict[str, Any]]:
+    """Options for the rules in every combination that matters, mostly with a small window."""
+    return _with_window(_STEPS)
 
 
 def options() -> st.SearchStrategy[dict[str, Any]]:
-    """Options in every combination that matters, mostly with a small recency window."""
+    """The same, and the profiles that have other ones."""
+    return _with_window((*_STEPS, *_OTHER_PROFILES))
+
+
+def _with_window(steps: Sequence[Mapping[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     return st.builds(
         lambda step, window: {**step, "recency_window": window},
-        st.sampled_from(_STEPS),
+        st.sampled_from(steps),
         st.sampled_from((0, 0, 1, 4)),
     )
 

@@ -14,20 +14,18 @@ from typing import Any
 import pytest
 
 from refold import (
-    Compressor,
     ConfigError,
     MemoryStore,
     MessageError,
     Options,
     PreservePattern,
     RefoldError,
-    Session,
     SqliteStore,
     StoreError,
     classify,
-    compress,
     uncompress,
 )
+from tests.classic import Compressor, Session, compress
 from tests.conversations import SENTENCES
 from tests.patience import FOR_EVER
 

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from refold import Compressor, MemoryStore, Options, classify, compress, uncompress
+from refold import MemoryStore, classify, uncompress
+from tests.classic import Compressor, Options, compress
 from tests.conversations import SENTENCES, Conversation
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))

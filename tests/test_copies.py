@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from refold import Compressor, MemoryStore, Session, SqliteStore, Store, compress, uncompress
+from refold import MemoryStore, SqliteStore, Store, uncompress
+from tests.classic import Compressor, Session, compress
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)

@@ -11,18 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import (
-    Compressor,
-    ConfigError,
-    MemoryStore,
-    Session,
-    Store,
-    StoreError,
-    compress,
-    retrieve_tool,
-    uncompress,
-)
+from refold import ConfigError, MemoryStore, Store, StoreError, retrieve_tool, uncompress
 from refold.notation.marks import HANDLE_CHARS
+from tests.classic import Compressor, Session, compress
 from tests.conversations import Conversation
 
 _WORDS = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu".split()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 
-from refold import compress
 from refold.later import Later
+from tests.classic import compress
 from tests.conversations import SENTENCES
 
 

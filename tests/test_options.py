@@ -15,6 +15,7 @@ from refold.options import USED_BY
 
 def test_what_is_chosen_when_nobody_chooses() -> None:
     options = Options()
+    assert options.profile == "standard"
     assert options.preserve == ("system", "developer")
     assert options.recency_window == 4
     assert options.dedup
@@ -69,6 +70,7 @@ USED_BY_ALL: dict[str, Any] = {
     "preserve": ("system", "user"),
     "recency_window": 2,
     "preserve_patterns": ("TICKET",),
+    "pins": ("m1", "role:developer"),
     "token_budget": 900,
     "min_recency_window": 1,
     "strict": True,
@@ -111,11 +113,12 @@ def test_what_every_profile_uses_and_defaults_are_taken(make: Any, profile: Any)
     for name, value in USED_BY_ALL.items():
         make(profile=profile, **{name: value})
     make(profile=profile, dedup=True, compression_depth="gentle", summarizer=None)
+    assert make().options.profile == "standard"
 
 
 def test_a_profile_refuses_what_was_chosen_for_another() -> None:
     with pytest.raises(ConfigError, match="fuzzy_dedup is not used by profile='standard'"):
-        Compressor(Options(fuzzy_dedup=True), profile="standard")
+        Compressor(Options(profile="classic", fuzzy_dedup=True), profile="standard")
 
 
 @pytest.mark.parametrize(
@@ -136,4 +139,4 @@ def test_a_window_refuses_options_of_which_it_makes_no_use(
     with pytest.raises(ConfigError, match=rf"options\.{next(iter(chosen))} is not used") as caught:
         ContextWindowManager(context_limit=9_000, options=Options(**chosen))
     assert advice in str(caught.value)
-    ContextWindowManager(context_limit=9_000, options=Options(recency_window=2, fuzzy_dedup=True))
+    ContextWindowManager(context_limit=9_000, options=Options(recency_window=2))

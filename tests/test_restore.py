@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from refold import ConfigError, StoreError, compress, uncompress
+from refold import ConfigError, StoreError, uncompress
 from refold.model.provenance import looks_folded
 from refold.notation import forms
+from tests.classic import compress
 
 TAGS = (
     *forms.classic_tags("The lamp was lit.", ""),

@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import MemoryStore, compress, uncompress
+from refold import MemoryStore, uncompress
 from refold.model.letters import ID_PREFIX, make_summary_id
 from refold.model.wire import clone, clone_message, clone_with, digest, spell
+from tests.classic import compress
 from tests.native import needs_scanner, the_scanner
 
 _TEXTS = st.one_of(

@@ -110,7 +110,7 @@ def _chained(**choices: Any) -> Callable[[MemoryStore], Turn]:
 
 
 _PATHS: dict[str, Callable[[], _Path]] = {
-    "session": lambda: _Path(_session(token_budget=_BUDGET)),
+    "session classic": lambda: _Path(_session(token_budget=_BUDGET, profile="classic")),
     "session standard": lambda: _Path(_session(token_budget=_BUDGET, profile="standard")),
     "session without a budget": lambda: _Path(_session(), is_budgeted=False),
     "window fold": lambda: _Path(_window(strategy="fold")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -20,6 +21,7 @@ _ORIGINALS = 1_000_000
 _IN_ONE = 40_000
 _TWINS = ((40_874, 204_290), (179_376, 552_828), (198_015, 692_367))
 """Numbers of reports whose handles begin with the same eight letters; found by trying a million."""
+_fold = partial(compress, profile="classic", recency_window=0)
 
 
 class PackedStore:
@@ -56,7 +58,7 @@ def run(scale: float, seed: int) -> Area:
 def _many_conversations(count: int, seed: int) -> Check:
     check = Check("conversations that read the same, in one store")
     store = PackedStore()
-    compressor = Compressor(store=store, recency_window=0, dedup=False)
+    compressor = Compressor(profile="classic", store=store, recency_window=0, dedup=False)
     views = []
     for number in range(count):
         messages = talk(Random(f"{seed}/{number}"), _TURNS)
@@ -72,7 +74,7 @@ def _one_conversation(count: int, seed: int) -> Check:
     check = Check("reports that read the same, in one conversation")
     store = MemoryStore()
     messages = talk(Random(f"one/{seed}"), count)
-    view = compress(messages, store=store, recency_window=0, dedup=False, conversation="one")
+    view = _fold(messages, store=store, dedup=False, conversation="one")
     back = uncompress(view.messages, store, conversation="one").messages
     for place, message in enumerate(messages):
         is_wrong = place >= len(back) or back[place] != message
@@ -89,7 +91,7 @@ def _collisions() -> list[Check]:
         views = []
         for number in numbers:
             messages = [{"role": "user", "content": numbered_report(number)}]
-            folded = compress(messages, store=store, recency_window=0, conversation="desk")
+            folded = _fold(messages, store=store, conversation="desk")
             views.append((messages, folded.messages))
         for messages, view in views:
             back = uncompress(view, store, conversation="desk")

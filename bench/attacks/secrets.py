@@ -96,7 +96,7 @@ def _named(numbers: random.Random, scale: float) -> Check:
     check = Check("named beside a summary", allowed_share=_MAX_LEAKED)
     for _ in range(max(1, int(_WHOLE_TRIES * scale))):
         text, secret, frame = draw(numbers)
-        for message in compress(_talk(text), recency_window=0).messages:
+        for message in compress(_talk(text), profile="classic", recency_window=0).messages:
             _, _, entities = str(message["content"]).partition(" | entities: ")
             check.record(secret in entities, f"{frame!r} with {secret!r}")
     return check
@@ -160,25 +160,31 @@ class _Heard:
 
 def _summarizer(text: str) -> str:
     heard = _Heard()
-    compress(_talk(text), summarizer=heard, recency_window=0)
+    compress(_talk(text), profile="classic", summarizer=heard, recency_window=0)
     return heard.all
 
 
 def _classifier(text: str) -> str:
     heard = _Heard()
-    compress(_talk(text), classifier=heard.judge, classifier_mode="full", recency_window=0)
+    compress(
+        _talk(text),
+        profile="classic",
+        classifier=heard.judge,
+        classifier_mode="full",
+        recency_window=0,
+    )
     return heard.all
 
 
 def _scorer(text: str) -> str:
     heard = _Heard()
-    compress(_talk(text), entropy_scorer=heard.score, recency_window=0)
+    compress(_talk(text), profile="classic", entropy_scorer=heard.score, recency_window=0)
     return heard.all
 
 
 def _word_classifier(text: str) -> str:
     heard = _Heard()
-    compress(_talk(text), ml_token_classifier=heard.cut, recency_window=0)
+    compress(_talk(text), profile="classic", ml_token_classifier=heard.cut, recency_window=0)
     return heard.all
 
 

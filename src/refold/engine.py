@@ -255,7 +255,9 @@ class Engine:
             )
         from refold.planner import plan_shorter
 
-        plan = plan_shorter(messages, self.options, analyses, pinned=pinned, hidden=hidden)
+        plan = plan_shorter(
+            messages, self.options, analyses, start=start, pinned=pinned, hidden=hidden
+        )
         return tuple(fold for fold in plan if fold.sources[0].index >= start)
 
     def aim(self, budget: int, tokens: CountedTexts) -> int:

@@ -16,9 +16,11 @@ KeepDuplicate = Literal["latest", "first"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
-Profile = Literal["classic", "standard", "lossless"]
+Profile = Literal["standard", "lossless", "classic"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 ThinkingWay = Literal["auto", "strip", "keep"]
+Pin = str | Callable[[Mapping[str, Any]], bool]
+"""What names messages: an id, `role:NAME`, or a function that says whether it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,11 @@ class PreservePattern:
 class Options:
     """All choices for one compression; immutable, so safe to share between threads and calls."""
 
-    profile: Profile = "classic"
-    """`classic` follows the rules for chats; `standard` is for work with tools: it says everything
-    shorter and spends a budget on what later turns will need; `lossless` only says it shorter."""
+    profile: Profile = "standard"
+    """`standard` keeps the conversation one: what people typed stays, tool results are said shorter
+    without loss, the assistant's long prose is summarized, and a budget is spent on what later
+    turns will need; `lossless` only says things shorter; `classic` follows the rules and the ladder
+    for all messages alike."""
     preserve: tuple[str, ...] = ("system",)
     """Roles that are never touched; `system` also covers its newer name `developer`."""
     recency_window: int = 4
@@ -68,6 +72,9 @@ class Options:
     only where there is no budget: under one, `min_recency_window` is what counts."""
     preserve_patterns: tuple[PreservePattern, ...] = ()
     """Expressions that keep any message they match."""
+    pins: tuple[Pin, ...] = ()
+    """Messages that are never touched, not even for a budget: by id, as `role:NAME`, or by a
+    function that takes a message and says whether it is one."""
     dedup: bool = True
     """Replace exact copies of a long text by a reference."""
     keep_duplicate: KeepDuplicate = "latest"
@@ -155,6 +162,7 @@ class Options:
             _check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
+        object.__setattr__(self, "pins", _pins(self.pins))
         if self.profile != "classic":  # which uses all of them
             for option in fields(self):
                 if getattr(self, option.name) != option.default:
@@ -180,14 +188,14 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "budget_strategy": ("classic",),
     "force_converge": ("classic", "standard"),
     "observation_threshold": ("classic",),
-    "classifier_mode": ("classic",),
-    "entropy_scorer": ("classic",),
-    "entropy_scorer_mode": ("classic",),
-    "ml_token_classifier": ("classic",),
-    "summarizer": ("classic",),
-    "classifier": ("classic",),
-    "on_event": ("classic",),
-    "pass_seconds": ("classic",),
+    "classifier_mode": ("classic", "standard"),
+    "entropy_scorer": ("classic", "standard"),
+    "entropy_scorer_mode": ("classic", "standard"),
+    "ml_token_classifier": ("classic", "standard"),
+    "summarizer": ("classic", "standard"),
+    "classifier": ("classic", "standard"),
+    "on_event": ("classic", "standard"),
+    "pass_seconds": ("classic", "standard"),
 }
 """Which profiles use a choice; one that is not named here is used by all of them.
 
@@ -255,3 +263,12 @@ def _patterns(value: object) -> tuple[PreservePattern, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ConfigError(f"preserve_patterns must be a list, got {value!r}")
     return tuple(PreservePattern.of(item) for item in value)
+
+
+def _pins(value: object) -> tuple[Pin, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(f"pins must be a list, got {value!r}")
+    for pin in value:
+        if not isinstance(pin, str) and (not callable(pin) or is_async(pin)):
+            raise ConfigError(f"a pin is an id, role:NAME or a function; got {pin!r}")
+    return tuple(value)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, Session, StoreError, uncompress
+from refold import MemoryStore, StoreError, uncompress
 from refold.notation.recognize import read_stretch
 from tests.agent.driving import PROSE
 from tests.budget.promise import tokens_of, words
+from tests.classic import Session
 from tests.conversations import Conversation, spelled
 
 

@@ -10,9 +10,10 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from attacks.interrupts import interrupt
-from refold import Session, uncompress
+from refold import uncompress
 from tests.agent.test_session import talk
 from tests.budget.promise import words
+from tests.classic import Session
 
 
 @pytest.mark.parametrize("ids", [True, False])

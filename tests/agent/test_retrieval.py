@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from refold import ConfigError, MemoryStore, Result, Session, SqliteStore, StoreError, compress
+from refold import ConfigError, MemoryStore, Result, SqliteStore, StoreError
 from refold.agent.excerpt import search_lines
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
 from refold.agent.tool import ToolCompressor
 from tests.agent.driving import PROSE
+from tests.classic import Session, compress
 from tests.conversations import Conversation
 
 HANDLE = re.compile(r" \| #([a-z]{5,28})\]")

@@ -15,19 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import (
-    ConfigError,
-    Marks,
-    MemoryStore,
-    Session,
-    SqliteStore,
-    StoreError,
-    uncompress,
-)
+from refold import ConfigError, Marks, MemoryStore, SqliteStore, StoreError, uncompress
 from refold.stores.base import Store
 from tests.agent.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.agent.test_session import talk
 from tests.budget.promise import words
+from tests.classic import Session
 from tests.conversations import Conversation, spelled
 
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])

@@ -18,9 +18,6 @@ from refold import (
     Marks,
     MemoryStore,
     MessageError,
-    Options,
-    Session,
-    compress,
     uncompress,
 )
 from tests.agent.driving import (
@@ -39,6 +36,7 @@ from tests.budget.promise import (
     tokens_of,
     words,
 )
+from tests.classic import Options, Session, compress
 from tests.conversations import Conversation, options, spelled, texts_of
 
 quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -54,13 +52,17 @@ def talk(count: int, start: int = 0) -> Conversation:
 
 # a fresh session is a compression
 
+_AS_IN_SESSIONS = {"keep_duplicate": "first"}
+"""What a session chooses for itself; the other profiles never refer to what comes later."""
+
 
 @quick
 @given(st.one_of(cut_short(), long_talk()), options(), st.sampled_from((None, 0, 60, 300, 1_000)))
 def test_a_fresh_session_shows_what_compress_gives(
     messages: Conversation, chosen: dict[str, Any], budget: int | None
 ) -> None:
-    chosen = {"keep_duplicate": "first", **chosen, "token_budget": budget}
+    chosen = {**_AS_IN_SESSIONS, **chosen} if "profile" not in chosen else chosen
+    chosen["token_budget"] = budget
     result = compress(messages, **chosen)
     session = Session(**chosen)
     session.extend(messages)

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from refold import Compressor, ModelReport, Result, compress, uncompress
+from refold import ModelReport, Result, uncompress
 from refold.summarizers import Summary, SummaryRequest
+from tests.classic import Compressor, compress
 from tests.conversations import Conversation, all_text, spelled
 from tests.summarizers.contract import PAID
 

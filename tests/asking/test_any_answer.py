@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import Result, compress
+from refold import Result
 from refold.gates import values_in
 from refold.gates.base import Source
 from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import checked, report_of
+from tests.classic import compress
 from tests.conversations import Conversation, Draw, sources_of
 
 FACTS = (

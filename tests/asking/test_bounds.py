@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from refold import Compressor, ConfigError, Event, Result, acompress
+from refold import ConfigError, Event, Result
 from refold.classifiers import Verdict
 from refold.summarizers import Cached, Limited, SummaryRequest
 from tests.asking.notes import (
@@ -27,6 +27,7 @@ from tests.asking.notes import (
     sum_up,
     talk,
 )
+from tests.classic import Compressor, acompress
 from tests.conversations import Conversation, spelled
 from tests.patience import FOR_EVER, run_idly
 from tests.summarizers.contract import cancelled, run, until
@@ -327,7 +328,7 @@ class TestDeadline:
     @pytest.mark.parametrize("seconds", [-1, float("nan"), "5"])
     def test_a_time_that_is_none(self, seconds: object) -> None:
         with pytest.raises(ConfigError):
-            Compressor(summarizer=sum_up, pass_seconds=seconds)  # type: ignore[arg-type]
+            Compressor(summarizer=sum_up, pass_seconds=seconds)
 
     def test_a_function_that_blocks_is_not_waited_for(self) -> None:
         is_over = threading.Event()

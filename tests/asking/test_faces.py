@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 
 from refold import (
-    Compressor,
     ConfigError,
     MemoryStore,
-    Session,
-    acompress,
-    compress,
     create_escalating_summarizer,
     create_summarizer,
     uncompress,
@@ -33,6 +29,7 @@ from tests.asking.notes import (
     sum_up,
     talk,
 )
+from tests.classic import Compressor, Session, acompress, compress
 from tests.conversations import spelled
 from tests.patience import FOR_EVER
 from tests.summarizers.contract import run

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from refold import acompress
 from refold.classifiers import Verdict
 from refold.summarizers import Summary, SummaryRequest
 from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import fold, note, notes, plainly, report_of, short, sum_up
+from tests.classic import acompress
 from tests.conversations import Conversation
 from tests.patience import FOR_EVER
 from tests.summarizers.contract import run
@@ -195,7 +195,7 @@ class TestSome:
         assert (report.accepted, report.failures) == (1, ())
 
     def test_a_failure_is_not_remembered(self) -> None:
-        from refold import Compressor
+        from tests.classic import Compressor
 
         broken = [True]
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from refold import ConfigError, TokenVerdict, compress
+from refold import ConfigError, TokenVerdict
 from tests.asking.notes import FILLER, Clerk, content, fold, note, notes, plainly, talk
+from tests.classic import compress
 
 SENTENCES = (
     "The first thing we did was to walk along the water and to look at all the boats.",

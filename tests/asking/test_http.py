@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from refold import Compressor, ModelReport, Result, acompress
+from refold import ModelReport, Result
 from refold.summarizers import OpenAISummarizer
 from tests.asking.notes import checked, content, fold, gates_of, plainly, report_of, talk
+from tests.classic import Compressor, acompress
 from tests.conversations import Conversation
 from tests.model_server import (
     Behaviour,

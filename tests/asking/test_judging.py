@@ -9,17 +9,10 @@ from typing import Any
 
 import pytest
 
-from refold import (
-    Compressor,
-    ConfigError,
-    MemoryStore,
-    Session,
-    acompress,
-    create_classifier,
-    create_escalating_classifier,
-)
+from refold import ConfigError, MemoryStore, create_classifier, create_escalating_classifier
 from refold.classifiers import Classifier, Verdict
 from tests.asking.notes import FILLER, Clerk, checked, fold, note, notes, plainly, report_of, talk
+from tests.classic import Compressor, Session, acompress
 from tests.conversations import Conversation
 from tests.summarizers.contract import run
 

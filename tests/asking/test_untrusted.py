@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from refold import compress, create_classifier, create_summarizer
+from refold import create_classifier, create_summarizer
 from refold.classifiers import Verdict
 from refold.summarizers import OpenAISummarizer, Summary, SummaryRequest
 from tests.asking.notes import (
@@ -23,6 +23,7 @@ from tests.asking.notes import (
     sum_up,
     talk,
 )
+from tests.classic import compress
 from tests.conversations import Conversation
 from tests.model_server import ModelServer, is_injected, says, summarize_well
 

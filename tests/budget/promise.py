@@ -9,7 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from refold import Result, compress, uncompress
+from refold import Result, uncompress
+from tests.classic import compress
 from tests.conversations import (
     Conversation,
     Wire,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import compress
 from tests.budget.promise import (
     assert_figures,
     assert_restored,
@@ -19,7 +18,8 @@ from tests.budget.promise import (
 )
 from tests.budget.test_ladder import PROSE, talk
 from tests.budget.test_promise import quick, shares, squeeze
-from tests.conversations import Conversation, options
+from tests.classic import compress
+from tests.conversations import Conversation, rules
 
 
 def bytes_of(text: str) -> int:
@@ -61,7 +61,7 @@ NONSENSE: tuple[Any, ...] = (None, -1, 2.5, "7", float("nan"), [], -(10**9))
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from((raises, raises_for_long, *NONSENSE)))
+@given(cut_short(), shares, rules(), st.sampled_from((raises, raises_for_long, *NONSENSE)))
 def test_a_broken_counter_never_ends_a_run(
     messages: Conversation, share: float, chosen: dict[str, Any], broken: Any
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import BudgetError, BudgetReport, MemoryStore, compress, uncompress
+from refold import BudgetError, BudgetReport, MemoryStore, uncompress
 from tests.budget.promise import (
     assert_kept,
     assert_pairs,
@@ -23,7 +23,8 @@ from tests.budget.promise import (
     words,
 )
 from tests.budget.test_promise import quick, shares, squeeze
-from tests.conversations import SENTENCES, Conversation, options, spelled, texts_of
+from tests.classic import compress
+from tests.conversations import SENTENCES, Conversation, rules, spelled, texts_of
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
 ORDER = (
@@ -45,7 +46,7 @@ def talk(turns: int, text: str = PROSE) -> Conversation:
 
 
 @quick
-@given(cut_short(), shares, options())
+@given(cut_short(), shares, rules())
 def test_rungs_are_known_and_climbed_in_order(
     messages: Conversation, share: float, chosen: dict[str, Any]
 ) -> None:
@@ -57,7 +58,7 @@ def test_rungs_are_known_and_climbed_in_order(
 
 
 @quick
-@given(cut_short(), shares, options())
+@given(cut_short(), shares, rules())
 def test_the_rungs_name_what_was_done(
     messages: Conversation, share: float, chosen: dict[str, Any]
 ) -> None:
@@ -349,15 +350,16 @@ def test_obstacles_name_what_is_in_the_way(
         assert f"messages[{report.obstacles[0].message_index}]" in report.explain()
 
 
-def test_a_task_that_the_standard_profile_shortened_is_not_in_the_way() -> None:
+def test_the_standard_profile_names_all_that_it_keeps_over_a_budget() -> None:
     messages: Conversation = [{"role": "system", "content": "Be brief."}, *talk(5)]
     report = compress(messages, token_budget=2, profile="standard", counter=words).budget
     assert report is not None
     assert [(o.message_index, o.reason) for o in report.obstacles] == [
+        (1, "first_task"),
         (5, "last_user_message"),
         (0, "preserved_role"),
     ]
-    assert report.obstacles[1].tokens == tokens_of(messages[:1], counter=words)
+    assert report.obstacles[2].tokens == tokens_of(messages[:1], counter=words)
 
 
 def test_strict_raises_and_names_the_place() -> None:
@@ -386,7 +388,7 @@ def test_strict_raises_exactly_when_it_does_not_fit(messages: Conversation, shar
 
 
 @quick
-@given(cut_short(), shares, options())
+@given(cut_short(), shares, rules())
 def test_tiered_keeps_every_promise(
     messages: Conversation, share: float, chosen: dict[str, Any]
 ) -> None:
@@ -417,7 +419,7 @@ def test_tiered_shortens_all_alike_before_it_goes_deeper(depth: str) -> None:
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from(("binary-search", "tiered")))
+@given(cut_short(), shares, rules(), st.sampled_from(("binary-search", "tiered")))
 def test_without_convergence_nothing_is_cut_or_rolled_up(
     messages: Conversation, share: float, chosen: dict[str, Any], strategy: str
 ) -> None:

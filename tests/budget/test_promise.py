@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import Result, compress
+from refold import Result
 from tests.budget.promise import (
     COUNTERS,
     assert_figures,
@@ -21,7 +21,8 @@ from tests.budget.promise import (
     smallest,
     tokens_of,
 )
-from tests.conversations import Conversation, anthropic, openai_chat, options, plain, spelled
+from tests.classic import compress
+from tests.conversations import Conversation, anthropic, openai_chat, plain, rules, spelled
 
 quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 shares = st.sampled_from((0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99))
@@ -47,7 +48,7 @@ def test_it_fits_or_the_protected_part_does_not(
 
 
 @quick
-@given(cut_short(), shares, st.sampled_from(COUNTERS), options())
+@given(cut_short(), shares, st.sampled_from(COUNTERS), rules())
 def test_never_more_tokens(
     messages: Conversation, share: float, counting: dict[str, Any], chosen: dict[str, Any]
 ) -> None:
@@ -56,7 +57,7 @@ def test_never_more_tokens(
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from((0, 1, 3)))
+@given(cut_short(), shares, rules(), st.sampled_from((0, 1, 3)))
 def test_the_protected_part_survives_word_for_word(
     messages: Conversation, share: float, chosen: dict[str, Any], window: int
 ) -> None:
@@ -73,7 +74,7 @@ def test_a_preserved_pattern_survives_word_for_word(messages: Conversation, shar
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from((0, 1, 2, 3)))
+@given(cut_short(), shares, rules(), st.sampled_from((0, 1, 2, 3)))
 def test_calls_and_results_stay_together(
     messages: Conversation, share: float, chosen: dict[str, Any], window: int
 ) -> None:
@@ -82,7 +83,7 @@ def test_calls_and_results_stay_together(
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from(COUNTERS))
+@given(cut_short(), shares, rules(), st.sampled_from(COUNTERS))
 def test_everything_comes_back(
     messages: Conversation, share: float, chosen: dict[str, Any], counting: dict[str, Any]
 ) -> None:
@@ -90,7 +91,7 @@ def test_everything_comes_back(
 
 
 @quick
-@given(cut_short(), st.lists(shares, min_size=2, max_size=3), options())
+@given(cut_short(), st.lists(shares, min_size=2, max_size=3), rules())
 def test_everything_comes_back_after_several_budgets(
     messages: Conversation, several: list[float], chosen: dict[str, Any]
 ) -> None:
@@ -105,7 +106,7 @@ def test_everything_comes_back_after_several_budgets(
 
 
 @quick
-@given(cut_short(), shares, options())
+@given(cut_short(), shares, rules())
 def test_every_reference_leads_to_readable_text(
     messages: Conversation, share: float, chosen: dict[str, Any]
 ) -> None:
@@ -113,7 +114,7 @@ def test_every_reference_leads_to_readable_text(
 
 
 @quick
-@given(cut_short(), shares, options(), st.sampled_from(COUNTERS))
+@given(cut_short(), shares, rules(), st.sampled_from(COUNTERS))
 def test_every_figure_is_that_of_the_messages(
     messages: Conversation, share: float, chosen: dict[str, Any], counting: dict[str, Any]
 ) -> None:
@@ -122,7 +123,7 @@ def test_every_figure_is_that_of_the_messages(
 
 
 @quick
-@given(st.one_of(plain(), openai_chat(), anthropic()), options(), st.integers(0, 50))
+@given(st.one_of(plain(), openai_chat(), anthropic()), rules(), st.integers(0, 50))
 def test_room_enough_changes_nothing(
     messages: Conversation, chosen: dict[str, Any], spare: int
 ) -> None:
@@ -147,7 +148,7 @@ def test_room_enough_for_an_estimate_changes_nothing(messages: Conversation, spa
 
 
 @quick
-@given(cut_short(), shares, options())
+@given(cut_short(), shares, rules())
 def test_same_input_same_bytes(
     messages: Conversation, share: float, chosen: dict[str, Any]
 ) -> None:

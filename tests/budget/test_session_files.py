@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import compress, uncompress
+from refold import uncompress
 from refold.budget.blocks import find_blocks
 from refold.formats import load
+from tests.classic import compress
 from tests.conversations import SENTENCES
 from tests.formats.test_anthropic import answer, use
 from tests.formats.test_openai_chat import text

@@ -12,7 +12,7 @@ def prose(topic: str) -> str:
     return " ".join(
         f"In the {topic} the {nth} shelf was counted again, and the list of the {topic} "
         f"was written down by hand before anybody went home."
-        for nth in ("first", "second", "third", "fourth", "fifth", "sixth")
+        for nth in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last")
     )
 
 

@@ -17,6 +17,8 @@ from refold.cli.demo import SESSION
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl, prose
 
+RULES = ("--profile", "classic")
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -53,7 +55,7 @@ def test_compress_says_one_line_unless_quiet(refold: Refold, file: Path) -> None
 
 def test_compress_says_how_many_messages_became_one(refold: Refold) -> None:
     runs = [{"role": "user", "content": prose(topic)} for topic in ("a", "b", "c")]
-    done = refold("compress", "-", "--json", stdin=jsonl([*runs, *chat(4)]))
+    done = refold("compress", "-", *RULES, "--json", stdin=jsonl([*runs, *chat(4)]))
     assert "7 → 5 messages" in done.err
 
 
@@ -64,7 +66,7 @@ def test_compress_to_standard_output_with_a_store(refold: Refold, file: Path) ->
 
 
 def test_uncompress_for_machines(refold: Refold, file: Path) -> None:
-    refold("compress", file, "-o", "small.jsonl", "--store", "s.db")
+    refold("compress", file, *RULES, "-o", "small.jsonl", "--store", "s.db")
     unfolded = json.loads(refold("uncompress", "small.jsonl", "--store", "s.db", "--json").out)
     assert unfolded == {"messages": chat(), "messages_expanded": 4, "missing_ids": []}
 
@@ -87,7 +89,7 @@ def test_uncompress_tells_machines_what_is_missing(refold: Refold) -> None:
 def test_settings_reach_the_engine(refold: Refold, file: Path) -> None:
     def stats(*settings: str) -> dict[str, object]:
         args = [arg for setting in settings for arg in ("--set", setting)]
-        data = json.loads(refold("stats", file, "--json", *args).out)
+        data = json.loads(refold("stats", file, *RULES, "--json", *args).out)
         assert isinstance(data, dict)
         return data
 
@@ -102,15 +104,15 @@ def test_settings_reach_the_engine(refold: Refold, file: Path) -> None:
 
 
 def test_explain_as_table_and_json(refold: Refold, file: Path) -> None:
-    table = refold("explain", file).out.decode()
+    table = refold("explain", file, *RULES).out.decode()
     assert "summary" in table
     assert "one of the latest messages" in table
-    rows = json.loads(refold("explain", file, "--json").out)
+    rows = json.loads(refold("explain", file, *RULES, "--json").out)
     assert [row["decision"] for row in rows] == ["compressed"] * 4 + ["preserved"] * 4
     assert rows[0]["after"].startswith("[summary: ")
     assert rows[0]["chars_after"] < rows[0]["chars_before"]
     assert len(rows[0]["before"]) <= 160
-    full = json.loads(refold("explain", file, "--json", "--full").out)
+    full = json.loads(refold("explain", file, *RULES, "--json", "--full").out)
     assert full[0]["before"] == chat()[0]["content"]
     assert prose("harbour")[-30:] in " ".join(
         refold("explain", file, "--full").out.decode().split()
@@ -121,9 +123,9 @@ def test_explain_as_table_and_json(refold: Refold, file: Path) -> None:
 def test_every_command_knows_what_was_folded_before(
     refold: Refold, file: Path, place: tuple[str, ...]
 ) -> None:
-    refold("compress", file, "-o", "b.jsonl", *place)
+    refold("compress", file, *RULES, "-o", "b.jsonl", *place)
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    look = ("b.jsonl", "--json", "--set", "recency_window=0", *place)
+    look = ("b.jsonl", *RULES, "--json", "--set", "recency_window=0", *place)
     rows = json.loads(refold("explain", *look).out)
     assert [row["reason"] for row in rows[:4]] == ["already_compressed"] * 4
     assert json.loads(refold("stats", *look).out)["messages_compressed"] == 4

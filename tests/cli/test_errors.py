@@ -141,7 +141,7 @@ def test_wrong_usage(refold: Refold) -> None:
 
 def test_missing_originals(refold: Refold) -> None:
     Path("a.jsonl").write_bytes(jsonl([{"id": f"i{n}", **m} for n, m in enumerate(chat())]))
-    refold("compress", "a.jsonl", "-o", "b.jsonl")
+    refold("compress", "a.jsonl", "--profile", "classic", "-o", "b.jsonl")
     refold("compress", "-", "--json", "--store", "other.db", stdin=jsonl(chat(2)))
     done = refold("uncompress", "b.jsonl", "--store", "other.db")
     assert done.code == 3
@@ -289,9 +289,10 @@ def test_an_output_that_cannot_be_written(refold: Refold) -> None:
 
 def test_an_id_that_already_names_an_original(refold: Refold) -> None:
     messages = [{"id": f"i{n}", **message} for n, message in enumerate(chat())]
-    document = json.loads(refold("compress", "-", "--json", stdin=jsonl(messages)).out)
+    rules = ("--profile", "classic")
+    document = json.loads(refold("compress", "-", "--json", *rules, stdin=jsonl(messages)).out)
     document["messages"] = [{**chat()[5], "id": "i0"}]
-    again = ("compress", "-", "--set", "recency_window=0")
+    again = ("compress", "-", *rules, "--set", "recency_window=0")
     done = refold(*again, stdin=json.dumps(document).encode())
     assert done.code == 1
     assert "'i0'" in done.err

@@ -13,8 +13,8 @@ from refold.cli.document import parse_document
 from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
 from refold.cli.story import Row, tell
-from refold.options import Options
 from refold.stores import MemoryStore
+from tests.classic import Options
 from tests.cli.session import chat, jsonl
 
 TEXTS = st.text(st.sampled_from("ab \n\t漢\u0301é"))

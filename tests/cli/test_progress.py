@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from refold import MemoryStore, Options
+from refold import MemoryStore
 from refold.cli.document import parse_document
 from refold.cli.folding import fold_file
 from refold.cli.progress import Progress
+from tests.classic import Options
 from tests.cli.session import chat, jsonl, prose
 
 
@@ -48,7 +49,7 @@ def test_a_bar_grows_on_a_terminal(tmp_path: Path) -> None:
     told = [int(share) for share in re.findall(rb"([0-9]+)%", shown)]
     assert told
     assert told == sorted(told)
-    assert "200 → 5 messages" in shown.decode().splitlines()[-1]
+    assert "200 → 6 messages" in shown.decode().splitlines()[-1]
 
 
 def _read(terminal: int) -> bytes:
@@ -64,6 +65,6 @@ def test_nothing_is_drawn_into_a_pipe(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "refold", "compress", str(file), "-o", str(tmp_path / "small")]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == ""
-    assert re.fullmatch(r"200 → 5 messages · .*\n", done.stderr)
+    assert re.fullmatch(r"200 → 6 messages · .*\n", done.stderr)
     quiet = subprocess.run([*run, "--quiet"], capture_output=True, text=True, check=True)
     assert quiet.stderr == ""

@@ -142,6 +142,7 @@ def test_other_keys_of_a_request_stay(refold: Refold) -> None:
 
 
 def test_two_spellings_in_one_store_are_refused_not_mixed_up(refold: Refold) -> None:
+    rules = ("--profile", "classic")
     text = json.dumps(prose("harbour"))
     rest = jsonl(chat())
     spellings = {
@@ -150,9 +151,9 @@ def test_two_spellings_in_one_store_are_refused_not_mixed_up(refold: Refold) -> 
     }
     for name, line in spellings.items():
         Path(name).write_bytes(line.replace("TEXT", text).encode() + b"\n" + rest)
-    assert refold("compress", "a", "-o", "x", "--store", "s.db").code == 0
-    assert refold("compress", "a", "-o", "x", "--store", "s.db").code == 0
-    second = refold("compress", "b", "-o", "y", "--store", "s.db")
+    assert refold("compress", "a", "-o", "x", "--store", "s.db", *rules).code == 0
+    assert refold("compress", "a", "-o", "x", "--store", "s.db", *rules).code == 0
+    second = refold("compress", "b", "-o", "y", "--store", "s.db", *rules)
     assert second.code == 1
     assert "another spelling" in second.err
     assert not Path("y").exists()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from refold import compress, uncompress
+from refold import uncompress
 from tests.budget.promise import assert_pairs
+from tests.classic import compress
 from tests.formats.test_openai_chat import OTHER, PROSE, WORDS, fold, text
 
 IMAGE = {

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from refold import CompressionManager, ContextWindowManager, MessageError, Session, compress
+from refold import CompressionManager, ContextWindowManager, MessageError
 from refold.formats import load
 from tests.agent.managing import FACTS
+from tests.classic import Session, compress
 
 
 def made_in(module: str, **attributes: Any) -> Any:

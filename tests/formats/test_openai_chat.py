@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletionMessage
 
-from refold import MemoryStore, MessageError, Result, compress, uncompress
+from refold import MemoryStore, MessageError, Result, uncompress
+from tests.classic import compress
 from tests.conversations import SENTENCES, all_text
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 4, 5))

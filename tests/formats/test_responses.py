@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from refold import ContextWindowManager, MemoryStore, Session, compress, uncompress
+from refold import ContextWindowManager, MemoryStore, uncompress
 from refold.formats import load
+from tests.classic import Session, compress
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refold import compress
+from tests.classic import compress
 from tests.formats.test_anthropic import THINKING, answer, use
 from tests.formats.test_openai_chat import OTHER, PROSE, fold, text
 

@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 import pytest
 
-from refold import ContextWindowManager, Session, compress, uncompress
+from refold import ContextWindowManager, uncompress
 from refold.agent.manager import CompressionManager
 from refold.window.strategies import Strategy
+from tests.classic import Session, compress
 from tests.conversations import SENTENCES
 
 SECRET = "zyxthought"

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from refold import compress
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ExactCounter
 from tests.budget.promise import (
@@ -25,6 +24,7 @@ from tests.budget.promise import (
     kept_indices,
     tokens_of,
 )
+from tests.classic import compress
 from tests.conversations import SENTENCES, Conversation
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from refold import classify, compress, uncompress
+from refold import classify, uncompress
+from tests.classic import compress
 from tests.conversations import all_text
 
 DULL = (

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, MessageError, compress, uncompress
+from refold import MemoryStore, MessageError, uncompress
+from tests.classic import compress
 from tests.conversations import Conversation, all_text, sources_of, spelled
 
 DULL = "The office plants were watered on time and nobody had anything to add to the usual round. "

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from refold import compress, uncompress
+from refold import uncompress
+from tests.classic import compress
 from tests.conversations import Conversation, all_text, calls_and_results, sources_of
 from tests.known_failures.test_data_loss import CORRECTION, DULL
 

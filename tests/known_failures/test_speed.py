@@ -13,7 +13,8 @@ from collections import Counter
 
 import pytest
 
-from refold import classify, compress, uncompress
+from refold import classify, uncompress
+from tests.classic import compress
 from tests.conversations import Conversation
 
 SIZE = 120_000

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from refold import Result, compress, uncompress
+from refold import Result, uncompress
+from tests.classic import compress
 from tests.conversations import Conversation, all_text
 
 DULL = (

@@ -148,8 +148,8 @@ def test_folding(summarizer: OpenAISummarizer, table: dict[str, Counter[str]], n
         for role, text in zip(("user", "assistant", "user"), texts, strict=True)
     ]
     messages.append({"role": "assistant", "content": "You are welcome."})
-    result = refold.compress(messages, summarizer=summarizer, recency_window=1)
-    plain = refold.compress(messages, recency_window=1)
+    result = refold.compress(messages, profile="classic", summarizer=summarizer, recency_window=1)
+    plain = refold.compress(messages, profile="classic", recency_window=1)
     report = result.model
     assert report is not None
     used = [m != p for m, p in zip(result.messages, plain.messages, strict=True)]

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refold import MemoryStore, compress, uncompress
+from refold import MemoryStore, uncompress
+from tests.classic import compress
 from tests.conversations import (
     Conversation,
     anthropic,

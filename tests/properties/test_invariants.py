@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
-from refold import MemoryStore, Result, acompress, compress, uncompress
+from refold import MemoryStore, Result, uncompress
+from tests.classic import acompress, compress
 from tests.conversations import (
     SENTENCES,
     Conversation,
@@ -66,7 +67,7 @@ import json, sys
 from refold import compress
 for line in sys.stdin:
     messages, options = json.loads(line)
-    result = compress(messages, trace=True, **options)
+    result = compress(messages, trace=True, **{"profile": "classic", **options})
     print(json.dumps([result.messages, result.verbatim, result.compression.to_dict()]))
 """
 

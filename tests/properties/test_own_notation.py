@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from refold import CompressionManager, Session, compress, uncompress
+from refold import CompressionManager, uncompress
 from refold.lossless import CODECS
 from refold.notation import forms
 from refold.window import ContextWindowManager
+from tests.classic import Session, compress
 from tests.conversations import Conversation, prose, spelled
 from tests.lossless.test_codecs import cases
 from tests.planner.runs import call

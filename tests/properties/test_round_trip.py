@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from refold import MemoryStore, SqliteStore, Store, compress, uncompress
+from refold import MemoryStore, SqliteStore, Store, uncompress
+from tests.classic import compress
 from tests.conversations import (
     SENTENCES,
     Conversation,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import compress
 from refold.quality.metrics import measure_quality
 from refold.result import Quality
 from refold.text.entities import NameFinder, Placed
+from tests.classic import compress
 from tests.conversations import SENTENCES, conversations, texts
 
 

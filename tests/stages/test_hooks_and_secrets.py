@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refold import compress
 from refold.strategies.tokens import TokenVerdict
+from tests.classic import compress
 
 PASSWORD = "hunTer2Hunter2"
 FILLER = (

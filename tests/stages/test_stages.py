@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, Result, compress, uncompress
+from refold import MemoryStore, Result, uncompress
 from refold.text.entities import entity_cap
+from tests.classic import compress
 from tests.conversations import SENTENCES, Conversation, Wire
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import compress
 from refold.strategies.code import shorten_around_code
 from refold.strategies.prose import (
     JOINT,
@@ -20,6 +19,7 @@ from refold.strategies.prose import (
 )
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.sentences import split_sentences
+from tests.classic import compress
 from tests.conversations import texts
 
 HERON = (

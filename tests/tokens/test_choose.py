@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import compress
 from refold.tokens.choose import CalibratedCounter, counter_for, encoding_for, is_estimate
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ExactCounter
+from tests.classic import compress
 
 O200K = (
     "gpt-4o",

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import compress
 from refold.tokens import estimate
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD, CountedTexts
 from refold.tokens.estimate import estimate_tokens
 from refold.tokens.exact import ExactCounter
+from tests.classic import compress
 from tests.conversations import SENTENCES, texts
 from tests.native import needs_scanner, the_scanner
 

@@ -712,7 +712,7 @@ def test_w16_a_fact_sheet_is_bounded_and_recent_first() -> None:
 
 def test_w16_a_store_and_a_tool_and_a_stable_prefix() -> None:
     store = MemoryStore()
-    session = Session(token_budget=600, counter=words, store=store)
+    session = Session(profile="classic", token_budget=600, counter=words, store=store)
     views: list[Conversation] = []
     for message in talk(30):
         session.append(message)

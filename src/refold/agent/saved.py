@@ -24,7 +24,7 @@ from refold.model.wire import digest
 from refold.options import Options
 from refold.stores.base import Store
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
@@ -213,13 +213,16 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
             value = value is not None
         elif field.name == "preserve_patterns":
             value = [[e.pattern.pattern, e.pattern.flags, e.label] for e in value]
+        elif field.name == "pins" and any(map(callable, value)):
+            value = None  # functions cannot be saved
         wire[field.name] = list(value) if isinstance(value, tuple) else value
     return wire
 
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    check_given([name for name in HOOKS if values.pop(name)], choices)
+    lost = [name for name in HOOKS if values.pop(name)]
+    check_given([*lost, *(["pins"] if values["pins"] is None else [])], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

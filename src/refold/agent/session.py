@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any, Final, Self
@@ -19,17 +20,19 @@ from refold.agent.session_report import SessionReport
 from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
+from refold.checks import check_whole
 from refold.engine import Engine, combine, scoped
-from refold.errors import BudgetError
+from refold.errors import BudgetError, MessageError
 from refold.formats import Loader
 from refold.formats.objects import Objects
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import looks_folded
 from refold.model.wire import clone
-from refold.options import Options
+from refold.options import Options, Pin
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
+from refold.stages.protect import is_pinned
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 from refold.tokens.choose import factor_of
@@ -115,6 +118,8 @@ class Session:
         self._standing = Standing(factor=factor_of(self.options.counter))
         self._sent: tuple[Standing, int] = (self._standing, 0)
         """What the last view showed: so many items."""
+        self._has_new_pins = False
+        """Whether messages may have been pinned that are out of view."""
 
     def __repr__(self) -> str:
         now = self._standing
@@ -140,6 +145,56 @@ class Session:
         for message in messages:
             self.append(message)
 
+    def pop(self) -> Any:
+        """Take back the last message, and return it as it was given."""
+        length = self._standing.length
+        if not length:
+            raise MessageError("there is none to take back", "messages")
+        last = clone(self._given[length - 1][1])
+        self.truncate(length - 1)
+        return last
+
+    def truncate(self, length: int) -> None:
+        """Keep only the first *length* messages, as if those after them had never come.
+
+        Up to the last fold the view stays as it was. A fold depends on what came last when it was
+        made, so if one of the messages that it has seen goes, the session begins anew with the
+        others. What was folded can still be restored.
+        """
+        check_whole("length", length)
+        now = self._standing
+        if length >= now.length:
+            return
+        chain = self._engine.new_chain()
+        for _, wire in self._given[:length]:
+            chain.key_of(wire)
+        self._chains = ((length, chain), self._chains[1])
+        cut = len(now.items) - (now.length - length)
+        if cut >= now.folded:
+            self._standing = replace(now, items=now.items[:cut])
+            return
+        fresh = Standing(factor=now.factor)
+        for message in self._read_given(length):
+            fresh.append(message, self._analyses.tokens.message(message))
+        self.report = SessionReport()
+        self._standing = fresh
+
+    def fork(self) -> Self:
+        """Return another session that stands where this one stands and goes its own way.
+
+        Both keep what they fold in the same store.
+        """
+        return copy(self)
+
+    def pin(self, *pins: Pin) -> None:
+        """Keep messages as they are from now on: by id, as `role:NAME`, or by a function.
+
+        What is out of view comes back into the next one, which changes it from there on.
+        """
+        self.options = replace(self.options, pins=(*self.options.pins, *pins))
+        self._engine.options = self.options
+        self._has_new_pins = True
+
     @property
     def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
@@ -153,6 +208,7 @@ class Session:
         self._standing = self._next(
             self.options.token_budget if token_budget is None else token_budget
         )
+        self._has_new_pins = False
         now = self._standing
         first_changed = self._first_changed()
         self.report = SessionReport(
@@ -191,6 +247,12 @@ class Session:
         now = self._counted()
         if not self.report.messages:
             return self._fold_all(now, budget)
+        if self._has_new_pins:
+            given = self._read_given(now.length)
+            pinned = {message.index for message in given if is_pinned(message, self.options.pins)}
+            if any(item.hides(pinned) for item in now.items):
+                items = unshare(now.items, given, pinned, self._analyses.tokens)
+                return self._fold_all(replace(now, items=items), budget)
         if budget is None:
             grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * now.tokens)
             now = replace(now, is_guarded=False) if now.is_guarded else now
@@ -317,6 +379,7 @@ class Session:
         key = self.save(saved)
         hooks = {name: getattr(self.options, name) for name in HOOKS}
         given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
+        given["pins"] = self.options.pins
         own = dict(self.verbatim), self._store
         return _revive, (type(self), key, saved, given, own)
 
@@ -388,6 +451,7 @@ class Session:
             budget=self.report.budget,
         )
         self._sent = (self._standing, facts["sent"])
+        self._has_new_pins = bool(self.options.pins)
 
 
 def _sources(standing: Standing) -> list[Message]:

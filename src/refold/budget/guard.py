@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from refold.budget.blocks import open_calls
 from refold.formats import find_task
 from refold.model.message import Message
-from refold.options import Options
+from refold.options import Options, PreservePattern
+from refold.stages.protect import is_pinned
 
 
 def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:
@@ -25,10 +25,10 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
             found[message.index] = "fixed_item"
         elif message.role in options.preserve:
             found[message.index] = "preserved_role"
-        elif not is_shared(message) and any(
-            _holds(message, entry.pattern) for entry in options.preserve_patterns
-        ):
-            found[message.index] = "preserve_patterns"
+        elif is_pinned(message, options.pins):
+            found[message.index] = "pinned"
+        elif label := _matching(message, options.preserve_patterns):
+            found[message.index] = f"pattern:{label}"
     for index in open_calls(messages):
         found.setdefault(index, "open_tool_call")
     if asked:
@@ -53,8 +53,12 @@ def has_words(message: Message) -> bool:
     return any(part.text.strip() for part in message.parts)
 
 
-def _holds(message: Message, pattern: re.Pattern[str]) -> bool:
-    return any(pattern.search(part.text) for part in message.parts)
+def _matching(message: Message, patterns: Sequence[PreservePattern]) -> str:
+    """Return the label of the first pattern that *message* matches, if its words are somebody's."""
+    if not patterns or is_shared(message):
+        return ""
+    texts = [part.text for part in message.parts]
+    return next((e.label for e in patterns if any(map(e.pattern.search, texts))), "")
 
 
 def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:

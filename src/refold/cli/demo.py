@@ -39,7 +39,7 @@ def command() -> int:
 
     text = files("refold.cli").joinpath(SESSION).read_text(encoding="utf-8")
     document, _ = parse_document(text, SESSION)
-    options = Options(contradiction_detection=True, fuzzy_dedup=True, recency_window=4, trace=True)
+    options = Options(profile="classic", contradiction_detection=True, fuzzy_dedup=True, trace=True)
     store = MemoryStore()
     folded = fold_file(document, options, store)
     rows = list(tell(document, folded, options.format))

@@ -51,8 +51,8 @@ _profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
     default=None,
-    help="classic: rules for chats (default); standard: for work with tools, best with --budget; "
-    "lossless: says the same in fewer tokens.",
+    help="standard (default): keeps the conversation one, also under --budget; lossless: says the "
+    "same in fewer tokens; classic: rules for all messages alike.",
 )
 model_option = click.option(
     "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-5."

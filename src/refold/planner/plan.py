@@ -1,13 +1,15 @@
 """Plan a conversation for an agent: say the same shorter, then show what later turns will need.
 
-First every tool result is re-encoded without loss. If a budget asks for more, all texts are cut
-into pieces, and the pieces compete by what would be lost without them: words and values that are
-shown nowhere else, each worth how likely it is to be needed again.
+Without a budget, every tool result is re-encoded without loss, and in the profile `standard` what
+is said at length goes by the rules. If a budget asks for more, all texts are cut into pieces, and
+the pieces compete by what would be lost without them: words and values that are shown nowhere else,
+each worth how likely it is to be needed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from refold.budget.guard import find_untouchable
@@ -17,8 +19,18 @@ from refold.lossless.shown import Shown
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
-from refold.planner.layout import YIELDING
-from refold.planner.recode import cost_lossless, may_save, open_texts, plan_lossless, recode
+from refold.planner.layout import YIELDING, Key
+from refold.planner.least import plan_least
+from refold.planner.offered import offer_summary
+from refold.planner.prose import find_pastes, fold_prose, rules_of
+from refold.planner.recode import (
+    NO_FOLDS,
+    cost_lossless,
+    may_save,
+    open_texts,
+    plan_lossless,
+    recode,
+)
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
@@ -52,6 +64,7 @@ def plan_profile(
         plan, rungs = _plan_standard(
             messages, options, tokens, target, untouchable=untouchable, points=points
         )
+        plan = offer_summary(plan, analyses)
     else:
         recoded = recode(messages, untouchable, tokens)
         plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
@@ -80,18 +93,24 @@ def _plan_standard(
         cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost <= target:
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
+    limit = max(target, options.token_budget or 0)
     selected = Selection(
         messages,
         tokens,
         target=target,
-        limit=max(target, options.token_budget or 0),
+        limit=limit,
         untouchable=untouchable,
         preserve=options.preserve,
         recoded=recoded | open_texts(messages, untouchable, tokens),
         points=points or learned_points(),
         explains=options.trace,
     ).make()
-    if sum(map(tokens.fold, selected)) < cost:
+    chosen = sum(map(tokens.fold, selected))
+    if chosen > limit:
+        least = plan_least(messages, untouchable, tokens)
+        if sum(map(tokens.fold, least)) < cost:
+            return least, ["lossless", "select", "least"]
+    if chosen < cost:
         return selected, ["lossless", "select"]
     return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
 
@@ -112,16 +131,28 @@ def plan_shorter(
     options: Options,
     analyses: Analyses,
     *,
+    start: int = 0,
     pinned: Mapping[int, str] = MappingProxyType({}),
-    hidden: Container[int] = frozenset(),
+    hidden: frozenset[int] = frozenset(),
 ) -> Plan:
-    """Say everything shorter but the preserved roles, the latest messages and those in *pinned*."""
-    recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
+    """Say everything shorter but the preserved roles, the latest messages and those in *pinned*.
+
+    What tools returned is re-encoded so that nothing is lost. In the profile `standard`, so is what
+    people pasted, and what is said at length goes by the rules; no summary reaches over *start*.
+    Nothing refers to the messages in *hidden*.
+    """
+    setting = Setting.of(messages, rules_of(options), analyses, options.recency_window)
     whole = {
-        **dict.fromkeys(range(recent_from, len(messages)), "recency_window"),
+        **dict.fromkeys(range(setting.recent_from, len(messages)), "recency_window"),
         **find_untouchable(messages, options),
         **pinned,
     }
-    tokens = analyses.tokens
-    recoded = recode(messages, whole, tokens)
-    return plan_lossless(messages, whole, recoded, tokens, hidden, shown=Shown())
+    tokens, said, pastes = analyses.tokens, NO_FOLDS, frozenset[Key]()
+    if options.profile == "standard":
+        setting = replace(setting, hidden=hidden, shortens_beside_calls=True)
+        said = fold_prose(messages, whole, setting, start=start)
+        pastes = find_pastes(messages, whole)
+    recoded = recode(messages, whole, tokens, pastes=pastes)
+    return plan_lossless(
+        messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
+    )

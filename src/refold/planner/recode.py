@@ -1,9 +1,9 @@
 """Say the same in fewer tokens: the lossless layer, applied to a conversation.
 
-The texts of tool results are re-encoded. A file that is read again unchanged becomes a reference to
-the earlier read, one that has changed becomes a diff against it; lines that were shown before, in
-results or as what a call wrote, are not shown again. All of it can be decoded, and the originals
-are kept besides.
+The texts of tool results are re-encoded, and what people pasted where that counts as such. A file
+that is read again unchanged becomes a reference to the earlier read, one that has changed becomes a
+diff against it; lines that were shown before, in results or as what a call wrote, are not shown
+again. All of it can be decoded, and the originals are kept besides.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from refold.lossless import CODECS, IN_PARTS, Codec, json_data, reencode
@@ -26,6 +27,9 @@ from refold.planner.field import calls_of
 from refold.planner.layout import Key
 from refold.tokens.base import CountedTexts
 
+NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
+NOT_SAID: Final = "not_said"
+"""Why whoever folds what is said leaves a text to us."""
 _MIN_REREAD: Final = 200
 _COPY: Final = "same_read"
 
@@ -49,10 +53,12 @@ def recode(
     whole: Container[int],
     tokens: CountedTexts,
     codecs: Sequence[Codec] = CODECS,
+    *,
+    pastes: Container[Key] = frozenset(),
 ) -> dict[Key, Recoded]:
-    """Re-encode the tool results of all messages but those that stay *whole*."""
+    """Re-encode the tool results and *pastes* of all messages but those that stay *whole*."""
     found: dict[Key, Recoded] = {}
-    for key, text in _find_data(messages, whole):
+    for key, text in _find_data(messages, whole, pastes):
         shorter = reencode(text, tokens, codecs)
         if shorter is not None:
             found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
@@ -95,13 +101,16 @@ def may_save(
     return least <= sum(tokens(text) for text in texts if any(c.sees(text) for c in codecs))
 
 
-def _find_data(messages: Sequence[Message], whole: Container[int]) -> Iterator[tuple[Key, str]]:
-    """Yield the texts of tool results."""
+def _find_data(
+    messages: Sequence[Message], whole: Container[int], pastes: Container[Key] = frozenset()
+) -> Iterator[tuple[Key, str]]:
+    """Yield the texts of tool results, and what counts as such."""
     for message in messages:
         if message.index in whole or not message.is_turn:
             continue
         for number, part in enumerate(message.parts):
-            if message.is_result(part) and not is_marked(part.text):
+            is_data = message.is_result(part) or (message.index, number) in pastes
+            if is_data and not is_marked(part.text):
                 yield (message.index, number), part.text
 
 
@@ -113,20 +122,29 @@ def plan_lossless(
     hidden: Container[int] = frozenset(),
     *,
     shown: Shown | None = None,
+    said: Mapping[int, Fold] = NO_FOLDS,
+    pastes: Container[Key] = frozenset(),
 ) -> Plan:
     """Show every text in the shortest way that loses nothing.
 
     The messages in *whole* stay as they are, for the reason given; nothing refers to those in
     *hidden*, which cannot be read any more. With *shown*, lines are left out that were shown
-    before.
+    before. What is *said* goes as those folds have it, by the index of their first message; of a
+    message with other texts, too, only what was said. *pastes* count as tool results.
     """
-    rereads = dict(_find_rereads(messages, whole, hidden))
+    rereads = dict(_find_rereads(messages, whole, hidden, pastes))
     plan: list[Fold] = []
+    end = 0
     for message in messages:
+        if message.index < end:
+            continue  # a fold before it speaks for it, too
+        spoken = said.get(message.index)
         if message.index in whole:
             fold = kept_fold(message, whole[message.index])
+        elif spoken is not None and len(spoken.sources) > 1:
+            fold, end = spoken, spoken.sources[-1].index + 1
         else:
-            fold = _fold(message, rereads, recoded, tokens, shown)
+            fold = _fold(message, rereads, recoded, tokens, shown=shown, spoken=spoken)
         if shown is not None and message.index not in hidden:
             _note_shown(fold, message, shown)
         plan.append(fold)
@@ -146,7 +164,7 @@ def cost_lossless(
     rereads = dict(_find_rereads(messages, whole, frozenset()))
     shorter = {index for index, _ in (*rereads, *recoded)}
     return sum(
-        tokens.fold(_fold(message, rereads, recoded, tokens, None))
+        tokens.fold(_fold(message, rereads, recoded, tokens))
         if message.index in shorter
         else tokens.message(message)
         for message in messages
@@ -158,11 +176,17 @@ def _fold(
     rereads: Mapping[Key, Recoded],
     recoded: Mapping[Key, Recoded],
     tokens: CountedTexts,
-    shown: Shown | None,
+    *,
+    shown: Shown | None = None,
+    spoken: Fold | None = None,
 ) -> Fold:
-    texts: dict[int, str] = {}
+    """Say the texts of *message* shorter; what was *spoken* is as that fold has it."""
+    texts: dict[int, str] = {} if spoken is None else dict(spoken.texts)
     rows: list[Outcome] = []
     for number, part in enumerate(message.parts):
+        if spoken is not None and spoken.outcomes[0][number].reason != NOT_SAID:
+            rows.append(spoken.outcomes[0][number])
+            continue
         best, why = part.text, "nothing_to_gain"
         key = (message.index, number)
         ways = [rereads.get(key), recoded.get(key)]
@@ -219,17 +243,20 @@ def texts_in(call: str) -> Iterator[str]:
 
 
 def _find_rereads(
-    messages: Sequence[Message], whole: Container[int], hidden: Container[int]
+    messages: Sequence[Message],
+    whole: Container[int],
+    hidden: Container[int],
+    pastes: Container[Key] = frozenset(),
 ) -> Iterator[tuple[Key, Recoded]]:
-    """Yield the results that say what an earlier one said, or nearly."""
+    """Yield the results and *pastes* that say what an earlier one said, or nearly."""
     calls: dict[str, str] = {}
     seen: dict[str, str] = {}
     by_call: dict[str, str] = {}
     for message in messages:
         calls.update(calls_of(message))
         for number, part in enumerate(message.parts):
-            is_long = message.is_result(part) and len(part.text) >= _MIN_REREAD
-            if not is_long or is_marked(part.text):
+            is_data = message.is_result(part) or (message.index, number) in pastes
+            if not is_data or len(part.text) < _MIN_REREAD or is_marked(part.text):
                 continue
             call = calls.get(part.call_id or "", "")
             same, earlier = seen.get(part.text), by_call.get(call)

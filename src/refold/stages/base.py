@@ -22,6 +22,9 @@ class Setting:
     hidden: frozenset[int] = frozenset()
     """Indices of messages that are already folded: nothing may refer to their texts."""
 
+    shortens_beside_calls: bool = False
+    """Whether what is said beside tool calls may be shortened; the calls stay."""
+
     leaves_all_to_classifier: bool = False
     """Whether a classifier decides on structure, too."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
 from refold.model.message import Message
+from refold.options import Pin
 from refold.stages.base import Setting
 
 SHORT_CHARS: Final = 120
@@ -27,13 +28,22 @@ def protection(message: Message, chars: int, setting: Setting) -> str | None:
         return "not_a_turn"
     if message.role in setting.options.preserve:
         return "preserved_role"
+    if is_pinned(message, setting.options.pins):
+        return "pinned"
     is_large = setting.is_large(message)
     if setting.is_recent(message) and not is_large:
         return "recency_window"
-    if message.calls:
+    # A provider may have signed what was thought before a call, together with what was said.
+    if message.calls and (message.thinking or not setting.shortens_beside_calls):
         return "tool_calls"
     if chars < SHORT_CHARS and not is_large:
         return "short_content"
     if message.is_stand_in:
         return "already_compressed"
     return None
+
+
+def is_pinned(message: Message, pins: Sequence[Pin]) -> bool:
+    """Tell whether the caller has pinned *message*."""
+    names = (message.id, f"role:{message.role}") if pins else ()
+    return any(pin in names if isinstance(pin, str) else bool(pin(message.wire)) for pin in pins)

@@ -12,6 +12,7 @@ from refold.flow import Flow, ask_until_known
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
+from refold.options import Pin
 from refold.render import Rendering, render
 from refold.restore import MappingLookup
 from refold.tokens.choose import factor_of
@@ -28,7 +29,7 @@ from refold.window.outcome import (
 )
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
-from refold.window.pins import Pin, find_pinned
+from refold.window.pins import find_pinned
 from refold.window.pressure import Pressure
 from refold.window.reading import Wires, unroll
 from refold.window.result import FitResult

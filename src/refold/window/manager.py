@@ -10,7 +10,7 @@ from refold.asking import arun, run
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.formats.objects import Objects
-from refold.options import Options
+from refold.options import Options, Pin
 from refold.stores.base import Store
 from refold.summarizers.generate import Generate
 from refold.tokens.choose import CalibratedCounter, counter_for
@@ -20,7 +20,6 @@ from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
-from refold.window.pins import Pin
 from refold.window.pressure import Pressure
 from refold.window.reading import Wires
 from refold.window.reserve import Available, Tool, available_tokens

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from refold.budget.guard import has_words
 from refold.errors import ConfigError
 from refold.model.message import Message
-
-Pin = str | Callable[[Mapping[str, Any]], bool]
-"""What must stay: a message id, a role as `role:NAME`, or a predicate on the message."""
+from refold.options import Pin
+from refold.stages.protect import is_pinned
 
 
 def check_pins(pins: Iterable[object]) -> None:
@@ -27,12 +25,6 @@ def find_pinned(messages: Sequence[Message], pins: Sequence[Pin]) -> dict[int, s
     """
     said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
     found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
-    found.update((m.index, "pinned") for m in messages if any(_is(m, pin) for pin in pins))
+    found.update((m.index, "pinned") for m in messages if is_pinned(m, pins))
     # A turn with words has its own name for why it stays.
     return {i: why for i, why in found.items() if why == "pinned" or not has_words(messages[i])}
-
-
-def _is(message: Message, pin: Pin) -> bool:
-    if callable(pin):
-        return bool(pin(message.wire))
-    return pin in (message.id, f"role:{message.role}")

@@ -1,0 +1,50 @@
+"""A model's summary for the oldest stretch: one more candidate for what a digest says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from refold.model.message import Message
+from refold.model.plan import Outcome, Plan
+from refold.planner.field import calls_of
+from refold.planner.writing import Line, write_digest
+from refold.stages import Analyses
+
+
+def offer_summary(plan: Plan, analyses: Analyses) -> Plan:
+    """Let what a model wrote for the oldest digest of *plan* be its text, if that fits its room.
+
+    It was checked: nothing in it is invented, and no fact of the stretch is missing. Without a
+    model, or while it has not been asked, the plan is as it was.
+    """
+    place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
+    if place is None:
+        return plan
+    digest = plan[place]
+    told = "\n\n".join(_tell(digest.sources))
+    summary = analyses.written(told)
+    if summary is None:
+        return plan
+    summarized = write_digest(digest.sources, list(_lines(digest.sources, summary)))
+    if analyses.tokens.fold(summarized) > analyses.tokens.fold(digest):
+        return plan
+    analyses.note_use(summarized.texts[0], told)
+    return (*plan[:place], summarized, *plan[place + 1 :])
+
+
+def _tell(stretch: Sequence[Message]) -> Iterator[str]:
+    """Yield what a stretch says and does, in order, with who says it."""
+    for message in stretch:
+        if message.is_turn:
+            said = [part.text for part in message.parts if part.text.strip()]
+            calls = [call for _, call in calls_of(message)]
+            yield from (f"{message.role}: {text}" for text in (*said, *calls))
+
+
+def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
+    """Yield what the digest shows: the *summary*, which speaks for all messages alike."""
+    share = len(summary) // len(stretch)
+    for message in stretch:
+        shown, summary = summary, ""
+        outcome = Outcome("digested", "summarized", message.chars, share)
+        yield Line("", shown, len(shown), message.chars, 0, outcome)

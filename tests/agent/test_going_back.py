@@ -1,0 +1,158 @@
+"""Sessions that go back, go two ways, and keep what was pinned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold import MemoryStore, MessageError, Session, compress, uncompress
+from tests.conversations import Conversation, conversations, spelled
+
+PROFILES = ("standard", "lossless", "classic")
+LINES = (
+    "The crane in bay {n} was greased on Monday and lifted {n}40 kg without any noise.",
+    "Nobody has looked at the cable drum of bay {n} since the storm in spring.",
+    "The foreman wants the report of bay {n} before the ferry leaves at noon.",
+    "It rained for most of the week, so the yard stayed empty and the gates were shut.",
+)
+
+
+def report(n: int) -> dict[str, Any]:
+    text = " ".join(line.format(n=n + k) for k in range(3) for line in LINES)
+    return {"role": "assistant", "content": text}
+
+
+def long_talk(turns: int = 12) -> Conversation:
+    talk: Conversation = [{"role": "user", "content": "Look after the cranes."}]
+    for n in range(turns):
+        talk += [report(n), {"role": "user", "content": f"Go on with bay {n + 1}."}]
+    return talk
+
+
+def viewed(messages: Conversation, **choices: Any) -> Session:
+    session = Session(**choices)
+    session.extend(messages)
+    session.view()
+    return session
+
+
+def restored(session: Session, view: Conversation) -> str:
+    return spelled(uncompress(view, session.verbatim).messages)
+
+
+def test_a_fork_goes_its_own_way() -> None:
+    messages = long_talk()
+    session = viewed(messages, store=MemoryStore())
+    fork = session.fork()
+    assert spelled(fork.view()) == spelled(session.view())
+    fork.append({"role": "user", "content": "Only this one hears me."})
+    assert spelled(session.messages) == spelled(messages)
+    assert spelled(fork.messages[:-1]) == spelled(messages)
+    for one in (session, fork):
+        assert restored(one, one.view()) == spelled(one.messages)
+
+
+def test_pop_takes_back_what_came_last() -> None:
+    messages = long_talk()
+    session = viewed(messages)
+    before = session.view()
+    session.append({"role": "user", "content": "Wrong."})
+    session.view()
+    assert session.pop() == {"role": "user", "content": "Wrong."}
+    assert spelled(session.view()) == spelled(before)
+    assert session.report.first_changed == len(before)
+    empty = Session()
+    with pytest.raises(MessageError, match="none to take back"):
+        empty.pop()
+
+
+def test_an_id_that_was_taken_back_is_free() -> None:
+    session = Session()
+    session.extend([{"role": "user", "content": "a", "id": "one"}] * 1)
+    session.append({"role": "user", "content": "b", "id": "two"})
+    session.pop()
+    session.append({"role": "user", "content": "c", "id": "two"})
+    assert [message["content"] for message in session.messages] == ["a", "c"]
+
+
+@settings(deadline=None, max_examples=40)
+@given(conversations(), st.data(), st.sampled_from(PROFILES))
+def test_after_going_back_a_session_is_as_a_fresh_one(
+    messages: Conversation, data: st.DataObject, profile: Any
+) -> None:
+    length = data.draw(st.integers(0, len(messages)))
+    session = viewed(messages, profile=profile, recency_window=1)
+    is_undone = length < len(messages)
+    session.truncate(length)
+    assert spelled(session.messages) == spelled(messages[:length])
+    session.extend(messages[length:])
+    fresh = viewed(messages, profile=profile, recency_window=1)
+    if is_undone:
+        assert spelled(session.view()) == spelled(fresh.view())
+    assert restored(session, session.view()) == spelled(messages)
+
+
+@pytest.mark.parametrize("budget", [None, 500])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_going_back_behind_a_fold_begins_anew(profile: Any, budget: int | None) -> None:
+    messages = long_talk(30)
+    session = Session(profile=profile, token_budget=budget, store=MemoryStore())
+    for message in messages:
+        session.append(message)
+        session.view()
+    session.truncate(21)
+    session.extend(messages[21:31])
+    fresh = viewed(messages[:31], profile=profile, token_budget=budget, store=MemoryStore())
+    assert spelled(session.view()) == spelled(fresh.view())
+    assert restored(session, session.view()) == spelled(messages[:31])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_pinned_is_never_touched(profile: Any) -> None:
+    messages = long_talk()
+    messages[3] = {**messages[3], "id": "report-1"}
+    for pins in (["report-1"], [lambda message: message.get("id") == "report-1"]):
+        for budget in (None, 400):
+            result = compress(messages, profile=profile, pins=pins, token_budget=budget)
+            assert messages[3] in result.messages
+            assert spelled(uncompress(result.messages, result.verbatim).messages) == spelled(
+                messages
+            )
+
+
+def test_a_role_can_be_pinned() -> None:
+    messages = long_talk()
+    result = compress(messages, pins=["role:assistant"])
+    assert spelled(result.messages) == spelled(messages)
+
+
+@pytest.mark.parametrize("budget", [None, 400])
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+def test_what_is_pinned_later_comes_back_into_view(profile: Any, budget: int | None) -> None:
+    messages = long_talk()
+    messages[3] = {**messages[3], "id": "report-1"}
+    session = Session(profile=profile, token_budget=budget)
+    session.extend(messages)
+    assert messages[3] not in session.view()
+    session.pin("report-1")
+    view = session.view()
+    assert messages[3] in view
+    assert restored(session, view) == spelled(messages)
+    session.append({"role": "user", "content": "And now?"})
+    assert messages[3] in session.view()
+
+
+def test_pins_are_saved_and_functions_must_be_given_again() -> None:
+    store = MemoryStore()
+    session = viewed(long_talk())
+    session.pin("m1")
+    assert Session.resume(session.save(store), store).options.pins == ("m1",)
+    session.pin(callable)
+    key = session.save(store)
+    with pytest.raises(Exception, match="pins"):
+        Session.resume(key, store)
+    assert Session.resume(key, store, pins=[callable]).options.pins == (callable,)
+    assert session.fork().options.pins == ("m1", callable)

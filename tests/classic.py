@@ -1,0 +1,31 @@
+"""The public face with the rules of the profile `classic`: for tests that are about those."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import refold
+
+Options = partial(refold.Options, profile="classic")
+compress = partial(refold.compress, profile="classic")
+acompress = partial(refold.acompress, profile="classic")
+
+
+def _by_rules(options: object, choices: dict[str, Any]) -> dict[str, Any]:
+    """Return *choices* with the profile, unless *options* say which."""
+    return choices if options is not None else {"profile": "classic", **choices}
+
+
+class Compressor(refold.Compressor):
+    """A compressor that goes by the rules, unless its options say otherwise."""
+
+    def __init__(self, options: refold.Options | None = None, **choices: Any) -> None:
+        super().__init__(options, **_by_rules(options, choices))
+
+
+class Session(refold.Session):
+    """A session that goes by the rules, unless its options say otherwise."""
+
+    def __init__(self, options: refold.Options | None = None, **choices: Any) -> None:
+        super().__init__(options, **_by_rules(options, choices))

@@ -276,7 +276,7 @@ def test_writing_keeps_permissions_and_links(refold: Refold) -> None:
     refold("compress", "-", "-o", "link", "--store", "s.db", stdin=jsonl(chat()))
     assert Path("link").is_symlink()
     assert stat.S_IMODE(Path("real").stat().st_mode) == 0o640
-    assert b"[summary" in Path("real").read_bytes()
+    assert b"[shortened" in Path("real").read_bytes()
 
 
 def test_an_output_that_cannot_be_written(refold: Refold) -> None:

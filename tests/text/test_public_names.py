@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from refold import compress
 from refold.text.entities import iter_entities
 from refold.text.public_names import without_secrets
+from tests.classic import compress
 
 PASSWORD = "hunTer2Hunter2"
 FILLER = "The gauge behind the long wall was read again, and Maria Lopez saw no change at all. "

@@ -327,6 +327,19 @@ def spelled(messages: object) -> str:
     return json.dumps(messages)
 
 
+def without_thinking(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *message* without thinking, which has to go behind a change, and the note of that."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    rest = [
+        block
+        for block in content
+        if block.get("type") != "thinking" and not block.get("text", "").startswith("[shortened #")
+    ]
+    return {**message, "content": rest}
+
+
 def calls_and_results(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the ids of tool calls and tool results in the order in which they stand."""
     return [pair for message in messages for pair in _calls_and_results(message)]

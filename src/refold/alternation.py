@@ -46,7 +46,7 @@ def _is_sided(fold: Fold) -> bool:
 
 def _begun(fold: Fold) -> Iterator[Fold]:
     """Yield a digest at the beginning, behind a line of the user's if it began with one."""
-    if not fold.is_rolled or fold.role == _USER or fold.sources[0].role == _ASSISTANT:
+    if not fold.is_rolled or fold.role == _USER or fold.sources[0].role != _USER:
         yield fold
     elif len(fold.sources) == 1:
         yield _spoken_by_user(fold)
@@ -93,4 +93,7 @@ def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
     if source.is_stand_in and not source.is_tool_result:  # such a line already
         return kept_fold(source, "already_compressed")
     text = digest("", Stretch(1), handle_of((source,)))
+    is_plain = not (source.is_tool_result or source.images or source.opaque)
+    if is_plain and source.chars <= len(text):
+        return kept_fold(source, "within_budget")
     return Fold(sources=(source,), texts={0: text}, outcomes=(row,), is_rolled=True, role=_USER)

@@ -148,7 +148,6 @@ class Engine:
 
     def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
-        planned = (self.unbind(planned[0]), planned[1])
         plan, budget = self.sealed(planned, job.analyses.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
@@ -329,7 +328,7 @@ class Engine:
     def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
         """Return a finished plan as it will be written, and what that means for its budget."""
         unsealed, budget = planned
-        plan = self.seal(unsealed, tokens=tokens if budget is None else None)
+        plan = self.unbind(self.seal(unsealed, tokens=tokens if budget is None else None))
         if budget is None:
             return plan, None
         report = replace(budget, token_count=sum(map(tokens.fold, plan)))
@@ -348,7 +347,8 @@ class Engine:
         way, model = self.options.thinking, self.options.model
         if way == "keep" or (way == "auto" and not is_bound(model)):
             return plan
-        return strip_thinking(plan, shown, rewritten)
+        is_named = self.conversation is not None
+        return strip_thinking(plan, shown, rewritten, is_named=is_named)
 
     def seal(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refold.formats import recognize, strip, write_rolled
-from refold.model.handles import anchor_of, handle_of, original_key, summary_id_of
+from refold.model.handles import original_key, summary_id_of
 from refold.model.letters import make_summary_id
 from refold.model.message import Message, has_envelope
 from refold.model.plan import Fold
@@ -27,7 +27,6 @@ from refold.model.provenance import (
     stand_in_digest,
 )
 from refold.model.wire import clone_message, digest, put_text
-from refold.notation.marks import excerpt
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +95,7 @@ def _render_fold(fold: Fold, rendering: Rendering, chain: Chain) -> dict[str, An
     for source in fold.sources:
         rendering.keep(source)
     provenance = provenance_of(fold.sources, rendering.version)
-    message = _write(fold, is_anchored=chain.is_anchored)
+    message = _write(fold)
     if fold.sources[0].has_envelope:
         rendering.attach(message, provenance)
         rendering.links.append("")
@@ -193,7 +192,7 @@ def provenance_of(sources: Sequence[Message], version: int) -> Provenance:
     )
 
 
-def _write(fold: Fold, *, is_anchored: bool) -> dict[str, Any]:
+def _write(fold: Fold) -> dict[str, Any]:
     if fold.is_rolled:
         return write_rolled(fold.sources, fold.texts[0], fold.role)
     first = fold.sources[0]
@@ -201,10 +200,7 @@ def _write(fold: Fold, *, is_anchored: bool) -> dict[str, Any]:
     for number, text in fold.texts.items():
         put_text(message, first.parts[number].path, text)
     if fold.is_stripped:
-        is_empty = not (first.parts or first.calls or first.images or first.opaque)
-        is_unknown = not (fold.texts or first.has_envelope or is_anchored)
-        handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)
-        strip(message, first.format, excerpt("", 0, handle) if is_empty or is_unknown else "")
+        strip(message, first.format, fold.note)
     return message
 
 

@@ -116,6 +116,7 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
         is_rolled=fold.is_rolled,
         role=fold.role,
         is_stripped=fold.is_stripped,
+        note=fold.note,
     )
 
 

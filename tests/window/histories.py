@@ -19,6 +19,7 @@ from tests.conversations import (
     openai_chat,
     plain,
     spelled,
+    without_thinking,
 )
 
 STRATEGIES = ("fold", "summarize", "truncate", "sliding_window")
@@ -106,11 +107,11 @@ def _missing(
     before: Conversation, after: Conversation, kept: Iterable[tuple[int, str]]
 ) -> Iterator[str]:
     """Name what must stay and is not there, or not in its order."""
-    shown = [spelled(message) for message in after]
+    shown = [spelled(without_thinking(message)) for message in after]
     start = 0
     for index, reason in sorted(kept):
         try:
-            start = shown.index(spelled(before[index]), start) + 1
+            start = shown.index(spelled(without_thinking(before[index])), start) + 1
         except ValueError:
             yield f"messages[{index}] ({reason}) is gone or out of order"
 

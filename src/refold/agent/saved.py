@@ -56,7 +56,7 @@ class State:
                 )
             else:
                 fold = kept_fold(source, "not_folded_yet")
-            fold = fold.stripped() if item["is_stripped"] else fold
+            fold = fold.stripped(item["note"]) if item["is_stripped"] else fold
             yield fold, item
 
     def _source(self, item: Mapping[str, Any], given: Sequence[Message]) -> Message:
@@ -193,6 +193,7 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "is_rolled": item.fold.is_rolled,
         "role": item.fold.role,
         "is_stripped": item.fold.is_stripped,
+        "note": item.fold.note,
     }
     source = item.source
     if item.is_shared and source.provenance is not None:

@@ -330,8 +330,8 @@ class Session:
         """Write *plan* out, and return how the conversation stands then."""
         self._tally.settle(self._analyses.written_in(plan))
         tokens = self._analyses.tokens
-        plan = self._engine.unbind(plan, [item.fold for item in self._standing.items])
         sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
+        sealed = self._engine.unbind(sealed, [item.fold for item in self._standing.items])
         plan, rendering = self._engine.write(sealed)
         self.verbatim.update(rendering.verbatim)
         made = map(self._item, plan, rendering.messages, rendering.links, repeat(now.items))

@@ -159,6 +159,7 @@ def _at(fold: Fold, place: int) -> Fold:
         is_rolled=fold.is_rolled,
         role=fold.role,
         is_stripped=fold.is_stripped,
+        note=fold.note,
     )
 
 

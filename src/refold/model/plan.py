@@ -71,7 +71,7 @@ class Fold:
     for each container is one more that the garbage collector has to look at.
     """
 
-    __slots__ = ("_outcomes", "_texts", "is_rolled", "is_stripped", "role", "sources")
+    __slots__ = ("_outcomes", "_texts", "is_rolled", "is_stripped", "note", "role", "sources")
 
     def __init__(
         self,
@@ -82,6 +82,7 @@ class Fold:
         is_rolled: bool = False,
         role: str = "assistant",
         is_stripped: bool = False,
+        note: str = "",
     ) -> None:
         self.sources: Final = sources
         lone = texts.get(0) if len(texts) == 1 else None
@@ -95,6 +96,8 @@ class Fold:
         provider wants to hear the user there."""
         self.is_stripped: Final = is_stripped
         """Whether its thinking is left out, which is bound to what came before."""
+        self.note: Final = note
+        """What stands in the place of the thinking, where nothing else would tell."""
 
     @property
     def texts(self) -> Mapping[int, str]:
@@ -113,8 +116,8 @@ class Fold:
         """Whether the message comes through unchanged."""
         return not self._texts and not self.is_stripped
 
-    def stripped(self) -> Fold:
-        """Return the same fold without thinking."""
+    def stripped(self, note: str = "") -> Fold:
+        """Return the same fold without thinking, with a *note* in its place if there is one."""
         return Fold(
             sources=self.sources,
             texts=self.texts,
@@ -122,6 +125,7 @@ class Fold:
             is_rolled=self.is_rolled,
             role=self.role,
             is_stripped=True,
+            note=note,
         )
 
     def shows_same(self, other: Fold) -> bool:

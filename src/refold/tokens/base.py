@@ -72,6 +72,7 @@ class CountedTexts:
         total = MESSAGE_OVERHEAD if fold.is_rolled else self._beside(first)
         if fold.is_stripped:
             total -= sum(map(self.count, first.thinking))
+            total += self.count(fold.note) if fold.note else 0
         for text in fold.texts_after:
             total += self.count(text)
         return total

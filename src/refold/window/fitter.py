@@ -173,8 +173,8 @@ class Fitter:
     def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
-        unbound = self.engine.unbind(fitting.plan, rewritten=fitting.rewritten)
-        plan = self.engine.seal(unbound)
+        plan = self.engine.seal(fitting.plan)
+        plan = self.engine.unbind(plan, rewritten=fitting.rewritten)
         after = sum(map(task.analyses.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after

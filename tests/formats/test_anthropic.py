@@ -63,9 +63,12 @@ def test_results_of_different_calls_never_merge() -> None:
 
 def test_thinking_and_its_signature_are_untouched() -> None:
     redacted = {"type": "redacted_thinking", "data": "ZGF0YQ==" * 40}
-    result = fold({"role": "assistant", "content": [THINKING, redacted, text(PROSE)]})
-    assert result.messages[0]["content"][:2] == [THINKING, redacted]
-    assert result.messages[0]["content"][2]["text"].startswith("[summary: ")
+    message = {"role": "assistant", "content": [THINKING, redacted, text(PROSE)]}
+    kept = compress([message], recency_window=0, thinking="keep").messages[0]["content"]
+    assert kept[:2] == [THINKING, redacted]
+    assert kept[2]["text"].startswith("[summary: ")
+    stripped = fold(message).messages[0]["content"]
+    assert [block["type"] for block in stripped] == ["text"]
 
 
 def test_cache_marks_stay_on_their_block() -> None:

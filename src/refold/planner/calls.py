@@ -36,8 +36,9 @@ _READS: Final = re.compile(
 """Names of tools that only look; every other one may have changed something."""
 _SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
 _PROGRAM: Final = re.compile(
-    r"(?:\A|[;|&\n(`]|\$\()\s*+(?:(?:sudo|env|time|timeout\s+\S++|nohup|xargs|then|do|else|if|while"
-    r"|\w++=\S*+)\s++)*+([\w./+-]++)(?:\s++(-[\w-]++\s++)*+([\w:.-]++))?+"
+    r"(?:\A|[;|&\n(`])[ \t]*+(?:(?:sudo|env|time|timeout[ \t]++[\w.]++|nohup|xargs|then|do|else|if"
+    r"|while|\w++=[^\s;|&()`]*+)[ \t]++)*+([\w./+-]++)"
+    r"(?:[ \t]++(-[\w-]++[ \t]++)*+([\w:.-]++))?+"
 )
 """A program of a shell command, and the word behind it: its subcommand, if it has any."""
 _LOOKING: Final = frozenset(

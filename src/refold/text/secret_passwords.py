@@ -38,6 +38,8 @@ def find_password_like(text: str) -> Iterator[Span]:
         word = found[0]
         if not has_digit(word) or not _LOWER.search(word):
             continue
+        if "&" in word and text.startswith("=", found.end()):
+            continue  # the next parameter of an address begins in it
         start, end = found.start(), found.start() + len(word.rstrip("!?"))
         has_mark = _INNER_MARK.search(word) is not None
         has_upper = _UPPER.search(word) is not None

@@ -52,6 +52,8 @@ _HALF: Final = 0.5
 _FITS_SHARE: Final = 0.8
 """An ending fits if it and what has the first claim take at most this share of the room: the rest
 goes into stand-ins for everything else."""
+_STUB: Final = "[shortened #abcde]"
+"""The least that a result can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,17 +198,20 @@ def _ending_problem(job: Job, view: Messages, typed: Sequence[Typed], room: int)
     """
     messages = job.messages
     last = messages[-1]
-    if not view or view[-1]["role"] != last["role"]:
-        ending = view[-1]["role"] if view else "nothing"
-        return f"ends with {ending} instead of {last['role']}"
-    if last["role"] not in ("user", "tool"):
-        return ""
     fresh = 1
     while messages[-fresh]["role"] == "tool" and fresh < len(messages):
         fresh += 1  # all results of the last calls, and the message that made them
     claims = set(range(len(messages) - fresh, len(messages)))
     claims |= {one.index for one in (*typed[:1], *typed[-1:])}
-    if _count(job, [messages[index] for index in sorted(claims)]) > _FITS_SHARE * room:
+    claims |= {next((n for n, m in enumerate(messages) if m["role"] == "user"), 0)}
+    first = [messages[index] for index in sorted(claims)]
+    bare = [{**m, "content": _STUB} if m["role"] == "tool" else m for m in first]
+    if _count(job, bare) > _FITS_SHARE * room:
+        return ""  # not even the calls that it ends with have room
+    if not view or view[-1]["role"] != last["role"]:
+        ending = view[-1]["role"] if view else "nothing"
+        return f"ends with {ending} instead of {last['role']}"
+    if last["role"] not in ("user", "tool") or _count(job, first) > _FITS_SHARE * room:
         return ""
     count = fresh - (last["role"] == "tool")
     if list(map(_said, view[-count:])) != list(map(_said, messages[-count:])):

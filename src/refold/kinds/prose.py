@@ -22,6 +22,8 @@ _END: Final = re.compile(
     r"|(?<=[।॥۔؟։።])[।॥۔؟։።]*+[\"'”’)\]»]*+[ \t\n]*+"
     r"|(?<=\n)(?:(?![a-z])(?:[ \t\r]*+\n)*+|(?<![^\n]{60}\n)))"  # else the line was only wrapped
 )
+_ROW: Final = re.compile(r"^[ \t]*+\|[^\n]*+\n?", re.MULTILINE)
+"""A row of a table, which stays whole."""
 
 
 def _claims(_sample: Sample) -> bool:
@@ -35,9 +37,25 @@ def split_prose(text: str) -> Pieces:
     if marks:  # what a shell printed, line by line
         return tile(text, marks, spots)
     ends = [found.end() for found in _END.finditer(text)]
+    if "|" in text:
+        ends = _outside_rows(text, ends)
     if not ends or ends[-1] < len(text):
         ends.append(len(text))
     return join(text, ends, [PLAIN] * len(ends), spots)
+
+
+def _outside_rows(text: str, ends: list[int]) -> list[int]:
+    """Return the *ends* that are not inside a row of a table."""
+    outside: list[int] = []
+    at = 0
+    for row in _ROW.finditer(text):
+        start, stop = row.span()
+        while at < len(ends) and ends[at] <= start:
+            outside.append(ends[at])
+            at += 1
+        while at < len(ends) and ends[at] < stop:
+            at += 1
+    return outside + ends[at:]
 
 
 KIND: Final = Kind(

@@ -129,6 +129,11 @@ class Choice:
                 budget -= self._take(number)
         return budget
 
+    def pick(self, numbers: Iterable[int], budget: float) -> float:
+        """Choose the best of these for *budget* tokens; return what is left of it."""
+        self.offer(numbers)
+        return self.spend(budget)
+
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
         offered, again, gain, costs = self._offered, self._again, self._gain, self._candidates.cost

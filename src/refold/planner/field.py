@@ -47,7 +47,7 @@ _VOICE_WORTH: Final[Mapping[Voice, float]] = {
 """What the words of each are worth beside what tools returned; more costs values."""
 _TYPED_GLUE: Final = 60
 """What people typed is shown sentence by sentence: each message leaves a trace for little."""
-_TALK_GLUE: Final = 400
+_TALK_GLUE: Final = 300
 _NEW_GLUE: Final = 300
 _GLUE: Final = 140
 """Up to how many characters neighbours share a piece: in talk and calls, in the newest results, in

@@ -17,7 +17,7 @@ from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.model.message import Message
 from refold.notation.marks import Stretch, digest
-from refold.planner.typed import reads_like_words
+from refold.planner.typed import is_typed_text, reads_like_words
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
 STUB_TOKENS: Final = 12
@@ -26,8 +26,8 @@ _BARE_DIGEST: Final = digest("", Stretch(99), "qxzjvkwq")
 """A digest that shows nothing; these letters take as many tokens as any handle."""
 _SHORT_STRETCH: Final = 24
 """A digest of its own costs about this much before it says much."""
-_STRUCTURE_SHARE: Final = 0.5
-_STRUCTURE_TOKENS: Final = 1200
+_STRUCTURE_SHARE: Final = 0.6
+_STRUCTURE_TOKENS: Final = 1500
 _LEAST_STRUCTURE_SHARE: Final = 0.03
 """What the newest turns may take to stay in their places and roles: a share of the budget, but no
 more tokens than this while that is more than the least share. A model goes on from the shape of the
@@ -39,7 +39,7 @@ and of more at least a piece is shown."""
 _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
-_WHOLE_SHARE: Final = 0.75
+_WHOLE_SHARE: Final = 0.9
 """What the newest calls and their results may take to stay whole: nobody has read them yet. With .5
 a model foresees .01 more, and one in ten views ends with a result that is cut."""
 _TALK_WHOLE_SHARE: Final = 0.85
@@ -307,9 +307,11 @@ def _keep_short(
 
 
 def find_said(message: Message) -> Iterator[int]:
-    """Yield the numbers of the texts of *message* that no tool returned."""
+    """Yield the numbers of the texts of *message* that somebody said: no tool, and no program."""
+    is_user = message.role == "user"
     for number, part in enumerate(message.parts):
-        if not message.is_tool_result and not part.call_id:
+        is_result = message.is_tool_result or part.call_id
+        if not is_result and (not is_user or is_typed_text(part.text)):
             yield number
 
 

@@ -29,7 +29,7 @@ from refold.planner.musts import Musts
 from refold.planner.pieces import CHANGE
 from refold.planner.recode import Recoded
 from refold.planner.superseded import find_superseded
-from refold.planner.typed import is_in_words
+from refold.planner.typed_pieces import find_typed
 from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
 from refold.planner.writing import Chosen, Pick, write_digest, write_excerpt, write_line
 from refold.tokens.base import CountedTexts
@@ -49,17 +49,15 @@ _LEAST_IN_PLACE: Final = 120
 """Characters that a message must show to be worth a mark and a place of its own."""
 _NEWEST: Final = 3.0
 """What the newest words are worth beside others where one stretch is all that can be shown."""
-_SAID_SHARE: Final = 0.05
-"""What the best piece of each long text of the newest turns may take of the room; .2 costs .02 of
-the values that come back later (293 recorded cuts, as everywhere here)."""
-_TRACE_SHARE: Final = 0.2
-"""What a sentence of each message that people typed may take of the room; with .12 one in twenty
-more leave no trace at 15 % of the tokens, and a model foresees .01 more."""
-_TYPED_SHARE: Final = 0.25
-"""What people typed may take this share of the room before it has to compete; a third costs .02 of
-what a model foresees, at 30 and at 15 % of the tokens."""
+_TRACE_SHARE: Final = 1 / 3
+"""What a sentence of each message that people typed may take of the room beside what must stay
+whole, so that all of them leave a trace."""
+_TYPED_SHARE: Final = 0.2
+"""Up to this share of that room, all that people typed is shown word for word; the rest competes.
+With a third, 3 % more of it is whole, and a model foresees .01 less of what comes next (293 recorded
+cuts, as everywhere here)."""
 _EVIDENCE_SHARE: Final = 0.1
-"""The same for what speaks of what is asked about now."""
+"""What speaks of what is asked about now may take this share of the room that is left then."""
 _CHANGE_SHARE: Final = 0.1
 """The same for the lines that tell what was changed; one is about ten tokens."""
 _ERROR_SHARE: Final = 1 / 4
@@ -97,6 +95,9 @@ class Selection:
         self._layout: Layout = lay_out(
             messages, untouchable, tokens, target, limit=limit, talk=talk
         )
+        whole = untouchable.keys() & self._layout.reasons.keys()
+        self._free = target - sum(tokens.message(messages[index]) for index in whole)
+        """The room beside what must stay whole."""
         self._texts = open_texts(texts, self._layout, find_superseded(messages))
         self._messages = messages
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
@@ -165,61 +166,39 @@ class Selection:
         first line of every call that may have changed something, and the rest of what was typed;
         then what went wrong, the gravest first.
         """
-        typed = self._typed()
-        first = {self._candidates.text[number]: number for number in reversed(typed)}
-        claims: list[tuple[Sequence[int], float]] = [
-            (list(first.values()), _TRACE_SHARE),
-            (self._said(), _SAID_SHARE + _TRACE_SHARE),
-            (self._evidence, _SAID_SHARE + _TRACE_SHARE + _EVIDENCE_SHARE),
-            (self._changes(), _SAID_SHARE + _TRACE_SHARE + _EVIDENCE_SHARE + _CHANGE_SHARE),
-            (typed, _SAID_SHARE + _TYPED_SHARE),
-        ]
-        claims += [(musts, 1.0) for musts in self._musts.by_gravity(self._first_of_newest())]
-        errors = _SAID_SHARE + _TYPED_SHARE + _ERROR_SHARE
-        claims += [(musts, errors) for musts in self._musts.by_gravity()]
-        taken = 0.0
-        for numbers, share in claims:
-            left = room * share - taken
-            if numbers is self._evidence and left > 1:
-                taken += left - self._choice.take(numbers, left)
-            elif numbers and left > 1:
-                self._choice.offer(numbers)
-                taken += left - self._choice.spend(left)
-        return taken
-
-    def _said(self) -> list[int]:
-        """Return the best piece of each text of the newest turns that is too long to be whole."""
-        best: dict[int, int] = {}
-        texts = self._texts
-        gains = {
-            n: self._choice.gain(n)
-            for n, text in enumerate(self._candidates.text)
-            if texts[text].key in self._layout.said
+        purses = {
+            "typed": _TRACE_SHARE * self._free,
+            "asked": _EVIDENCE_SHARE * room,
+            "changes": _CHANGE_SHARE * room,
+            "newest errors": room,
+            "errors": _ERROR_SHARE * room,
         }
-        for number, gain in gains.items():
-            text = self._candidates.text[number]
-            if text not in best or gain > gains[best[text]]:
-                best[text] = number
-        return list(best.values())
+        claims: list[tuple[str, Sequence[int]]] = [
+            ("typed", self._typed()),
+            ("asked", self._evidence),
+            ("changes", self._changes()),
+            *(("newest errors", e) for e in self._musts.by_gravity(self._first_of_newest())),
+            *(("errors", e) for e in self._musts.by_gravity()),
+        ]
+        left = room
+        for purse, numbers in claims:
+            most = min(left, purses[purse])
+            if numbers and most > 1:
+                take = self._choice.take if purse == "asked" else self._choice.pick
+                spent = most - take(numbers, most)
+                purses[purse] -= spent
+                left -= spent
+        return room - left
 
     def _typed(self) -> list[int]:
-        """Return the candidates that people typed, in reading order.
-
-        Where a program speaks in the user's place as well, only what is said in words.
-        """
-        texts, starts, ends = self._texts, self._candidates.start, self._candidates.end
-        typed = [
-            n
-            for n, text in enumerate(self._candidates.text)
-            if texts[text].is_typed
-            and (
-                ends[n] - starts[n] == len(texts[text].text)
-                or is_in_words(texts[text].text[starts[n] : ends[n]])
-            )
-        ]
-        if self._talk and sum(self._candidates.cost[n] for n in typed) > self._target / 3:
+        """Return the candidates that people typed, or the first of each text if that is too much.
+"""
+        typed = find_typed(self._candidates, self._texts)
+        cost = sum(self._candidates.cost[n] for n in typed)
+        if self._talk and cost > self._target / 3:
             return []  # where people do nothing but talk, all of it competes
-        return typed
+        firsts = {self._candidates.text[n]: n for n in reversed(typed)}
+        return typed if cost <= _TYPED_SHARE * self._free else list(firsts.values())
 
     def _changes(self) -> list[int]:
         """Return the candidates that name a call which may have changed something."""

@@ -207,3 +207,11 @@ def test_a_long_row_is_cut_between_its_cells() -> None:
     text = "\n".join(("|".join(names), *["|".join(cells)] * 4))
     for piece in pieces_of(text, "table"):
         assert text[piece.start : piece.end].split("|")[0].strip() in {*cells, *names}
+
+
+def test_a_row_of_a_table_in_prose_is_never_cut() -> None:
+    rows = [f"| **{n}. Change it** | It works. So does the rest. | yes |\n" for n in range(40)]
+    text = "We tried all of these. Here is the table.\n\n" + "".join(rows) + "\nThat is all. Good."
+    pieces = [text[piece.start : piece.end] for piece in pieces_of(text, "prose")]
+    assert "".join(pieces) == text
+    assert set(rows) <= set(pieces)

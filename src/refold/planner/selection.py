@@ -54,8 +54,8 @@ _TRACE_SHARE: Final = 1 / 3
 whole, so that all of them leave a trace."""
 _TYPED_SHARE: Final = 0.2
 """Up to this share of that room, all that people typed is shown word for word; the rest competes.
-With a third, 3 % more of it is whole, and a model foresees .01 less of what comes next (293 recorded
-cuts, as everywhere here)."""
+With a third, 3 % more of it is whole, and a model foresees .01 less of what comes next (on 293
+recorded cuts, as everywhere here)."""
 _EVIDENCE_SHARE: Final = 0.1
 """What speaks of what is asked about now may take this share of the room that is left then."""
 _CHANGE_SHARE: Final = 0.1
@@ -162,9 +162,9 @@ class Selection:
     def _take_claims(self, room: float) -> float:
         """Choose what comes before all else; return what it takes of the *room*.
 
-        First something of each message that people typed, then what speaks of what is asked, the
-        first line of every call that may have changed something, and the rest of what was typed;
-        then what went wrong, the gravest first.
+        First what people typed, or something of each message of theirs, then what speaks of what is
+        asked, the first line of every call that may have changed something, and what went wrong,
+        the gravest first. Each has a purse of its own, so that none takes all.
         """
         purses = {
             "typed": _TRACE_SHARE * self._free,
@@ -191,8 +191,7 @@ class Selection:
         return room - left
 
     def _typed(self) -> list[int]:
-        """Return the candidates that people typed, or the first of each text if that is too much.
-"""
+        """Return the candidates that people typed; the first of each text if that is too much."""
         typed = find_typed(self._candidates, self._texts)
         cost = sum(self._candidates.cost[n] for n in typed)
         if self._talk and cost > self._target / 3:

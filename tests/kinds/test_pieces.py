@@ -214,4 +214,4 @@ def test_a_row_of_a_table_in_prose_is_never_cut() -> None:
     text = "We tried all of these. Here is the table.\n\n" + "".join(rows) + "\nThat is all. Good."
     pieces = [text[piece.start : piece.end] for piece in pieces_of(text, "prose")]
     assert "".join(pieces) == text
-    assert {row.strip() for row in rows} <= {piece.strip() for piece in pieces}
+    assert all(any(row in piece for piece in pieces) for row in rows)

@@ -49,9 +49,9 @@ _MIN_TOKENS: Final = 1500
 _AMPLE: Final = 10**9
 """A budget that leaves nothing to do but count."""
 _HALF: Final = 0.5
-_FITS_SHARE: Final = 0.8
+_FITS_SHARE: Final = 0.6
 """An ending fits if it and what has the first claim take at most this share of the room: the rest
-goes into stand-ins for everything else."""
+goes to what was typed, said and done before, which have the older claim."""
 _STUB: Final = "[shortened #abcde]"
 """The least that a result can be."""
 
@@ -206,7 +206,7 @@ def _ending_problem(job: Job, view: Messages, typed: Sequence[Typed], room: int)
     claims |= {next((n for n, m in enumerate(messages) if m["role"] == "user"), 0)}
     first = [messages[index] for index in sorted(claims)]
     bare = [{**m, "content": _STUB} if m["role"] == "tool" else m for m in first]
-    if _count(job, bare) > _FITS_SHARE * room:
+    if _count(job, bare) > room:
         return ""  # not even the calls that it ends with have room
     if not view or view[-1]["role"] != last["role"]:
         ending = view[-1]["role"] if view else "nothing"

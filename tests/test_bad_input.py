@@ -55,7 +55,7 @@ BAD_LISTS: list[tuple[object, str]] = [
 BAD_MESSAGES: list[tuple[list[Any], str]] = [
     ([{}], "messages[0]"),
     ([{"content": "no role"}], "messages[0]"),
-    ([OK, {"role": "user", "parts": [{"text": "as Gemini has it"}]}], "messages[1]"),
+    ([OK, {"role": "user", "parts": [{"text": "as Gemini has it"}]}], "messages[0]"),
     ([OK, {"role": None, "content": "x"}], "messages[1]"),
     ([OK, {"role": "", "content": "x"}], "messages[1].role"),
     ([OK, {"role": 3, "content": "x"}], "messages[1].role"),

@@ -1,7 +1,8 @@
 """Keep the user first, and both sides taking turns, where a provider refuses anything else.
 
-A digest is a message of the assistant, whatever it stands for. Where it stands for a stretch that
-begins or ends with the user, the message at that end gets a line of its own, in its own role: so
+A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
+digest of a beginning that was the user's speaks in that role. Where both sides take turns, the
+message at an end of a stretch that was the user's gets a line of its own, in its own role: so
 whoever spoke before and after the stretch still speaks after and before the other side.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from refold.formats import find_format
+from refold.formats import Sides, find_format, plain
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
@@ -24,12 +25,12 @@ def alternate(plan: Plan) -> Plan:
     """Return *plan* so that its messages follow each other as its sources do; itself if they do."""
     if not any(fold.is_rolled for fold in plan):
         return plan
-    match find_format(plan[0].sources[0].format).sides:
+    match _sides_of(plan):
         case "in turns":
             pieces = [piece for fold in plan for piece in _pieces(fold)]
         case "user first":
             first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
-            pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
+            pieces = [*plan[:first], _begun(plan[first]), *plan[first + 1 :]]
         case "any":
             return plan
     return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
@@ -39,20 +40,21 @@ def _is_same(one: Fold, other: Fold) -> bool:
     return one is other
 
 
+def _sides_of(plan: Plan) -> Sides:
+    """Return what the provider wants; a message that fits several says nothing beside another."""
+    names = (source.format for fold in plan for source in fold.sources)
+    return find_format(next(filter(plain.FORMAT.name.__ne__, names), plain.FORMAT.name)).sides
+
+
 def _is_sided(fold: Fold) -> bool:
     """Tell whether *fold* is a message of one side or the other, and not an instruction."""
     return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
 
 
-def _begun(fold: Fold) -> Iterator[Fold]:
-    """Yield a digest at the beginning, behind a line of the user's if it began with one."""
-    if not fold.is_rolled or fold.role == _USER or fold.sources[0].role != _USER:
-        yield fold
-    elif len(fold.sources) == 1:
-        yield _spoken_by_user(fold)
-    else:
-        yield _line(fold.sources[0], fold.outcomes[0])
-        yield _digest(fold, 1, len(fold.sources))
+def _begun(fold: Fold) -> Fold:
+    """Let a digest at the beginning be the user's, if the user began what it stands for."""
+    is_users = fold.is_rolled and fold.sources[0].role == _USER
+    return _spoken_by_user(fold) if is_users else fold
 
 
 def _pieces(fold: Fold) -> Iterator[Fold]:

@@ -106,3 +106,21 @@ def test_a_result_that_does_not_fit_holds_what_was_asked(messages: Conversation)
     if said and not result.fits and isinstance(said[-1]["content"], str):
         assert said[-1]["content"] in [m.get("content") for m in result.messages]
     assert spelled(uncompress(result.messages, result.verbatim).messages) == spelled(messages)
+
+
+@pytest.mark.parametrize("budget", range(36, 66, 6))
+def test_it_is_the_last_resort(budget: int) -> None:
+    """While a shorter plan fits, even one without task and question, that one is taken."""
+    task = {"role": "user", "content": "Sell all the tickets, one after the other. " * 20}
+    said = "The ferry number {} leaves at {} past nine, and the clerk has sold {} tickets for it."
+    call = {"id": "c", "type": "function", "function": {"name": "sell", "arguments": "{}"}}
+    messages: Conversation = [
+        task,
+        *(
+            {"role": ("user", "assistant")[n % 2], "content": said.format(n, n + 7, n * 31)}
+            for n in range(1, 40)
+        ),
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "sold"},
+    ]
+    assert compress(messages, token_budget=budget, model="gpt-4o").fits

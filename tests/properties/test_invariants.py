@@ -34,6 +34,7 @@ from tests.conversations import (
     sources_of,
     spelled,
     texts_of,
+    without_thinking,
 )
 
 quick = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -151,6 +152,13 @@ def _characters(message: dict[str, Any]) -> int:
     return sum(map(len, texts_of(message)))
 
 
+def _all_texts(message: dict[str, Any]) -> list[str]:
+    """Return every text of a message, and what was thought before it."""
+    content = message["content"]
+    blocks = content if isinstance(content, list) else []
+    return [*texts_of(message), *(block["thinking"] for block in blocks if "thinking" in block)]
+
+
 def _words(text: str) -> int:
     return len(text.split())
 
@@ -174,10 +182,9 @@ def assert_never_longer(messages: Conversation, **chosen: Any) -> None:
     for message, behind in zip(result.messages, sources, strict=True):
         if behind == [message]:
             continue
-        assert _characters(message) < sum(map(_characters, behind))
-        if counter is not None:
-            after = sum(map(counter, texts_of(message)))
-            assert after < sum(counter(text) for one in behind for text in texts_of(one))
+        for count in (len, counter or len):
+            after = sum(map(count, _all_texts(message)))
+            assert after < sum(count(text) for one in behind for text in _all_texts(one))
 
 
 @quick
@@ -307,11 +314,15 @@ def _exhaust(value: object) -> None:
 
 
 def assert_same_keys(result: Result) -> None:
-    """No stand-in has keys, or parts with keys, that its first source does not have."""
+    """No stand-in has keys, or parts with keys, that its first source does not have.
+
+    It has them all, but for thinking that its provider would refuse.
+    """
     for message, behind in zip(result.messages, sources_of(result), strict=True):
         assert list(message) == list(behind[0])
         if isinstance(behind[0]["content"], list):
-            shapes = [[list(part) for part in one["content"]] for one in (message, behind[0])]
+            first = behind[0] if "thinking" in spelled(message) else without_thinking(behind[0])
+            shapes = [[list(part) for part in one["content"]] for one in (message, first)]
             assert shapes[0] == shapes[1]
 
 

@@ -219,7 +219,7 @@ class Session:
             cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
             counter_failures=self._analyses.tokens.failures,
             folds=now.folds,
-            thinking="stripped" if any(i.fold.is_stripped for i in now.items) else "kept",
+            thinking="stripped" if now.is_stripped else "kept",
             budget=now.budget,
             model=self._tally.report() if self._engine.asker.is_there else None,
         )
@@ -352,6 +352,7 @@ class Session:
             items=items,
             settled=sum(fold.sources[0].index < border for fold in plan),
             folded=len(items),
+            is_stripped=any(item.fold.is_stripped for item in items),
             folds=now.folds + (not is_same),
         )
 
@@ -447,6 +448,7 @@ class Session:
             settled=facts["settled"],
             folded=facts["folded"],
             is_guarded=facts["is_guarded"],
+            is_stripped=any(item.fold.is_stripped for item in items),
             folds=self.report.folds,
             budget=self.report.budget,
         )

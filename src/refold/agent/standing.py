@@ -84,6 +84,8 @@ class Standing:
     """How many items the last fold has left; those after it came later."""
     is_guarded: bool = False
     """Whether every fold so far was made under a budget, which leaves some messages alone."""
+    is_stripped: bool = False
+    """Whether thinking is left out anywhere; noted, because a view must not look at every item."""
     folds: int = 0
     """How often there was a fold that changed something."""
     budget: BudgetReport | None = None

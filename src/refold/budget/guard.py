@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from refold.budget.blocks import open_calls
 from refold.formats import find_task
 from refold.model.message import Message
+from refold.notation.recognize import is_digest
 from refold.options import Options, PreservePattern
 from refold.stages.protect import is_pinned
 
@@ -15,7 +16,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     """Map the index of every message that must survive word for word to the reason."""
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
-    sent = [m for m in turns if m.role == "user" and not m.is_tool_result]
+    users = [m for m in turns if m.role == "user" and not m.is_tool_result]
+    sent = [m for m in users if not (m.is_stand_in and is_digest(m.parts[0].text))]
     wordless = [m for m in sent if not has_words(m) and (m.images or m.opaque)]
     asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:

@@ -42,7 +42,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
 
 def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: str) -> None:
     use, result = block.get("toolUse"), block.get("toolResult")
-    if isinstance(block.get("text"), str):
+    if block.get("text") is not None:
         add_text(reading, block["text"], (*path, "text"), place)
     elif is_mapping(use):
         id_ = _call_id(use, (*path, "toolUse"), place)

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Format, Reading, add_text, check_role, is_mapping, kind_of
+from refold.formats.base import (
+    Format,
+    Reading,
+    add_text,
+    check_role,
+    is_mapping,
+    keys_of,
+    kind_of,
+)
 from refold.formats.content import add_answer, add_fields, count_unknown
 from refold.model.call import Call
 from refold.model.wire import CLASS_KEY, Path, spot
@@ -57,6 +65,9 @@ def _read(content: Mapping[str, Any], place: str) -> Reading:
     role = content.get("role")
     role = "user" if role is None else check_role(role, content, place)
     reading = Reading(role=_ROLES.get(role, role))
+    if "parts" not in content and "content" in content:
+        problem = f'has no "parts" (it has {keys_of(content)}), and others here are Gemini\'s'
+        raise MessageError(f"{problem}; a conversation has messages of one shape", place)
     if not isinstance(parts, list | None):
         raise MessageError(f"must be a list of parts, got {kind_of(parts)}", f"{place}.parts")
     unnamed = _Unnamed()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.notation.recognize import is_digest
+
 _NOTE: Final = re.compile(
     r"\s*+(?:<(?:system-reminder|local-command|command-(?:name|message|args)|bash-(?:input|stdout"
     r"|stderr)|user-prompt-submit-hook|environment_context|user_instructions|turn_aborted|env\b)"
@@ -19,5 +21,9 @@ _COMMAND_ARGUMENTS: Final = re.compile(r"<command-args>\s*+[^\s<]")
 
 
 def is_note(text: str) -> bool:
-    """Tell whether a program wrote *text* in the user's place: a command, a reminder, an output."""
-    return _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
+    """Tell whether a program wrote *text* in the user's place: a command, a reminder, an output.
+
+    We do, too, where a digest has to begin a conversation.
+    """
+    is_told = _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
+    return is_told or is_digest(text)

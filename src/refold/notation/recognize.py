@@ -22,6 +22,7 @@ _WORDS: Final = (
     rf"|(?:result|image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
+_DIGEST: Final = re.compile(rf"\[{_MESSAGES}")
 _NOTE: Final = re.compile(
     rf"\[(?:(?:shortened|summarized) from {AMOUNT} (?:tokens|bytes))?+(?:; )?+"
     rf"(?:whole text: #{_HANDLE})?+\]"
@@ -140,11 +141,16 @@ def unmarked(text: str) -> str:
     return said_in(text) or text
 
 
+def is_digest(text: str) -> bool:
+    """Tell whether *text* reads like a digest: a mark that says for how many messages it stands."""
+    return _DIGEST.match(text) is not None and _MARK.match(text) is not None
+
+
 def read_stretch(text: str) -> Stretch | None:
     """Return for which messages a digest or a merged summary stands; `None` if it is none."""
     head = _MARK.match(text)
     if head is not None:
-        found = re.match(rf"\[{_MESSAGES}", text)
+        found = _DIGEST.match(text)
         if found is None:
             return None
         kinds = _KINDS.search(text, 0, head.end())

@@ -84,7 +84,8 @@ def _plan_standard(
     """Say everything shorter if that is enough, and else show what later turns will need.
 
     What is selected is not what was shown, so no text refers to another one, and texts are said
-    shorter only in ways that leave their parts readable, unless all of it can be shown.
+    shorter only in ways that leave their parts readable, unless all of it can be shown. Where
+    neither is enough, not even without the task and the question, both are kept, and little else.
     """
     recoded = shorter = recode(messages, untouchable, tokens, IN_PARTS)
     cost = cost_lossless(messages, untouchable, shorter, tokens)
@@ -94,24 +95,32 @@ def _plan_standard(
     if cost <= target:
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
     limit = max(target, options.token_budget or 0)
-    selected = Selection(
-        messages,
-        tokens,
-        target=target,
-        limit=limit,
-        untouchable=untouchable,
-        preserve=options.preserve,
-        recoded=recoded | open_texts(messages, untouchable, tokens),
-        points=points or learned_points(),
-        explains=options.trace,
-    ).make()
-    chosen = sum(map(tokens.fold, selected))
+    recoded = recoded | open_texts(messages, untouchable, tokens)
+
+    def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
+        selected = Selection(
+            messages,
+            tokens,
+            target=target,
+            limit=limit,
+            untouchable=stays,
+            preserve=options.preserve,
+            recoded=recoded,
+            points=points or learned_points(),
+            explains=options.trace,
+        ).make()
+        return selected, sum(map(tokens.fold, selected))
+
+    plan, chosen = select(untouchable)
     if chosen > limit:
+        bare, rest = select({i: why for i, why in untouchable.items() if why not in YIELDING})
+        if rest <= target:
+            return bare, ["lossless", "select"]
         least = plan_least(messages, untouchable, tokens)
         if sum(map(tokens.fold, least)) < cost:
             return least, ["lossless", "select", "least"]
     if chosen < cost:
-        return selected, ["lossless", "select"]
+        return plan, ["lossless", "select"]
     return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
 
 

@@ -1,0 +1,62 @@
+"""Where the user has to begin, the digest of a beginning does so in the user's role."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold import MemoryStore, Session, compress, uncompress
+from tests.conversations import Conversation
+from tests.formats.generated import bedrock, gemini
+
+ASKED = "And what does the harbour master charge for a berth over night, in all?"
+
+
+def talk(turns: int) -> Conversation:
+    said = "The ferry number {} leaves at {} past nine, and the clerk has sold {} tickets for it."
+    return [
+        {"role": ("user", "assistant")[n % 2], "content": said.format(n, n + 7, n * 31)}
+        for n in range(turns)
+    ]
+
+
+def test_a_digest_at_the_beginning_is_the_users() -> None:
+    messages = talk(40)
+    for budget in range(30, 200, 17):
+        result = compress(messages, token_budget=budget, model="gpt-4o")
+        assert result.fits
+        assert result.messages[0]["role"] == "user"
+        assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+def test_tool_calls_show_that_any_order_will_do() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "sell", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Sell all the tickets, one after the other. " * 20},
+        *talk(40)[1:],
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "sold"},
+    ]
+    result = compress(messages, token_budget=60, model="gpt-4o")
+    assert result.messages[0]["role"] == "assistant"
+    session = Session(token_budget=60, model="gpt-4o")
+    session.extend(messages)
+    assert session.view() == result.messages
+
+
+def test_it_is_neither_a_task_nor_a_question_afterwards() -> None:
+    store = MemoryStore()
+    first = compress(talk(40), token_budget=60, model="gpt-4o", store=store)
+    assert first.messages[0]["role"] == "user"
+    grown = [*first.messages, {"role": "user", "content": ASKED}, *talk(20)[1::2]]
+    again = compress(grown, token_budget=160, model="gpt-4o", store=store, trace=True)
+    reasons = [entry.reason for entry in again.decisions]
+    assert reasons[0] not in ("first_task", "last_user_message")
+    assert reasons[len(first.messages)] == "last_user_message"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.one_of(gemini(), bedrock()), st.sampled_from((0, 1, 20, 60, 120)))
+def test_lines_between_the_sides_never_make_it_longer(messages: Conversation, budget: int) -> None:
+    result = compress(messages, token_budget=budget, model="gpt-4o")
+    assert result.tokens_after <= result.tokens_before

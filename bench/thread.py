@@ -52,8 +52,6 @@ _HALF: Final = 0.5
 _FITS_SHARE: Final = 0.6
 """An ending fits if it and what has the first claim take at most this share of the room: the rest
 goes to what was typed, said and done before, which have the older claim."""
-_STUB: Final = "[shortened #abcde]"
-"""The least that a result can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,10 +203,7 @@ def _ending_problem(job: Job, view: Messages, typed: Sequence[Typed], room: int)
     claims |= {one.index for one in (*typed[:1], *typed[-1:])}
     claims |= {next((n for n, m in enumerate(messages) if m["role"] == "user"), 0)}
     first = [messages[index] for index in sorted(claims)]
-    bare = [{**m, "content": _STUB} if m["role"] == "tool" else m for m in first]
-    if _count(job, bare) > room:
-        return ""  # not even the calls that it ends with have room
-    if not view or view[-1]["role"] != last["role"]:
+    if not view or (view[-1]["role"] == "assistant") != (last["role"] == "assistant"):
         ending = view[-1]["role"] if view else "nothing"
         return f"ends with {ending} instead of {last['role']}"
     if last["role"] not in ("user", "tool") or _count(job, first) > _FITS_SHARE * room:

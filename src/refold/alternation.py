@@ -1,9 +1,10 @@
 """Keep the user first, and both sides taking turns, where a provider refuses anything else.
 
 A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
-digest of a beginning that was the user's speaks in that role. Where both sides take turns, the
-message at an end of a stretch that was the user's gets a line of its own, in its own role: so
-whoever spoke before and after the stretch still speaks after and before the other side.
+digest of a beginning that was the user's speaks in that role; so does, everywhere, the digest of an
+end that waits for the assistant, who would seem to have spoken otherwise. Where both sides take
+turns, the message at an end of a stretch that was the user's gets a line of its own, in its own
+role: so whoever spoke before and after the stretch still speaks after and before the other side.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ def alternate(plan: Plan) -> Plan:
     """Return *plan* so that its messages follow each other as its sources do; itself if they do."""
     if not any(fold.is_rolled for fold in plan):
         return plan
-    match _sides_of(plan):
-        case "in turns":
-            pieces = [piece for fold in plan for piece in _pieces(fold)]
-        case "user first":
-            first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
-            pieces = [*plan[:first], _begun(plan[first]), *plan[first + 1 :]]
-        case "any":
-            return plan
+    sides = _sides_of(plan)
+    if sides == "in turns":
+        pieces = [piece for fold in plan for piece in _pieces(fold)]
+    else:
+        pieces = list(plan)
+        sided = [n for n, fold in enumerate(plan) if _is_sided(fold)] or [0]
+        pieces[sided[-1]] = _ended(plan[sided[-1]])
+        if sides == "user first":
+            pieces[sided[0]] = _begun(pieces[sided[0]])
     return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
 
 
@@ -55,6 +57,12 @@ def _begun(fold: Fold) -> Fold:
     """Let a digest at the beginning be the user's, if the user began what it stands for."""
     is_users = fold.is_rolled and fold.sources[0].role == _USER
     return _spoken_by_user(fold) if is_users else fold
+
+
+def _ended(fold: Fold) -> Fold:
+    """Let a digest at the end be the user's, if what it stands for waits for the assistant."""
+    waits = fold.is_rolled and fold.sources[-1].role != _ASSISTANT
+    return _spoken_by_user(fold) if waits else fold
 
 
 def _pieces(fold: Fold) -> Iterator[Fold]:

@@ -40,9 +40,9 @@ _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
 _WHOLE_SHARE: Final = 0.65
-"""What the newest calls and their results may take to stay whole: nobody has read them yet. What was
-typed, said and done before has the older claim: with .9 the answer to a question is there, and the
-question is gone."""
+"""What the newest calls and their results may take to stay whole: nobody has read them yet. What
+was typed, said and done before has the older claim: with .9 an answer is there, and the question is
+gone."""
 _TALK_WHOLE_SHARE: Final = 0.85
 """What the newest message may take to stay whole: plain talk goes on from what was said last."""
 _TASK_SHARE: Final = 0.5

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from refold import compress
-from tests.planner.runs import Wire, call, source_code
+from tests.conversations import Wire
+from tests.planner.runs import call, source_code
 
 
 def service_run(turns: int) -> list[Wire]:

@@ -66,10 +66,10 @@ _VALUE: Final = re.compile(
     rf"{{1,{_MAX_VALUE}}}+)"
 )
 _LISTS: Final = (
-    (_PAIR, Link.TIGHT),
-    (_ELEMENT, Link.TIGHT),
-    (_COMMA, Link.SAID),
-    (_CELL, Link.LOOSE),
+    (_PAIR.match, Link.TIGHT),
+    (_ELEMENT.match, Link.TIGHT),
+    (_COMMA.match, Link.SAID),
+    (_CELL.match, Link.LOOSE),
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
@@ -170,8 +170,8 @@ def _listed(text: str, name: Name) -> Span | None:
         field = _FORM.match(text, name.end)
         if field is not None:
             return _value_at(text, field.end(), name, Link.LINE, alone=True)
-    for pattern, link in _LISTS:
-        found = pattern.match(text, name.end)
+    for match, link in _LISTS:
+        found = match(text, name.end)
         if found is not None:
             return _value_at(text, found.end(), name, link)
     return None

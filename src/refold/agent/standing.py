@@ -18,6 +18,7 @@ from refold.model.wire import Wire, clone
 from refold.result import BudgetReport
 from refold.tokens.base import CountedTexts
 
+
 class Given:
     """The conversation as it was given, and the digest of each message.
 
@@ -32,7 +33,7 @@ class Given:
         self._wires: list[Wire] = []
 
     def put(self, index: int, digest: str, wire: Wire) -> None:
-        """Let a message be the last one, at *index*; an interrupted append may have left another."""
+        """Add a message at *index*, in the place of what an interrupted append may have left."""
         self._digests[index:] = [digest]
         self._wires[index:] = [wire]
 

@@ -150,6 +150,7 @@ class Session:
         )
         now = self._standing
         first_changed = self._first_changed()
+        self._tally.keep_latest()
         self.report = SessionReport(
             messages=len(now.items),
             tokens=now.tokens,

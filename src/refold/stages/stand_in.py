@@ -233,7 +233,10 @@ class StandIns:
             said = Summary(self._extract(prose, budget), summary_id=summary_id)
             return self._spelling.beside_code(said, handle)
 
-        shown = shorten_around_code(unmarked(segment.text), depth, make_tag)
+        bare = unmarked(segment.text)
+        shown = shorten_around_code(bare, depth, make_tag)
+        if shown == bare:
+            return segment.text  # without a word of ours in it nothing would tell that it stands in
         short = self._spelling.around_code(shown, handle)
         self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
         return short

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from refold.text.randomness import has_digit
 from refold.text.runs import Span
 from refold.text.secret_names import Grade, Name
 from refold.text.secret_values import Link, can_be_secret
@@ -47,6 +48,24 @@ _ELEMENT: Final = re.compile(
 )
 _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
+_QUOTED_NEXT: Final = re.compile(r"[ \t]++(?=[\"'])")
+_DIRECTIVE: Final = re.compile(
+    r"(?:#[ \t]*+define|\b(?:set|setenv|passenv|env|let|fastcgi_param|proxy_set_header))"
+    r"[ \t]++[\w.$:-]{0,40}$",
+    re.I,
+)
+"""What gives a value to a name without a sign between them."""
+_SETTER: Final = re.compile(
+    r"(?:set|put|store|add|append|header|prop|env|define|param|field)\w{0,16}\([ \t]*+"
+    r"[\"'][\w.-]{0,40}$",
+    re.I,
+)
+"""A function that takes a name and its value."""
+_USER_BEFORE: Final = re.compile(
+    r"\b(?:user(?:name)?|login|e-?mail|account|benutzer|usuario|utilisateur)[ \t]*+[:=]"
+    r"[^\n]{1,60}\n?[ \t,;]*+$",
+    re.I,
+)
 _IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
 _SCHEME: Final = re.compile(
     r"(?:<!\[CDATA\[|[$<]\((?:echo|printf)[ \t]+)?"
@@ -151,7 +170,8 @@ def _assigned(text: str, name: Name) -> Span | None:
     sign = _ASSIGN.match(text, name.end)
     if sign is not None:
         is_tight = not sign["before"] and not sign["after"]
-        loose = Link.SAID if name.is_common else Link.LOOSE
+        is_vague = name.is_common and not _stands_before(_USER_BEFORE, text, name)
+        loose = Link.SAID if is_vague else Link.LOOSE
         span = _value_at(text, sign.end(), name, Link.TIGHT if is_tight else loose)
         if span is not None:
             return span
@@ -161,7 +181,14 @@ def _assigned(text: str, name: Name) -> Span | None:
     before = text[max(0, name.start - 56) : name.start]
     if flag is not None and _IS_FLAG.search(before.lower()):
         return _value_at(text, flag.end(), name, Link.TIGHT)
+    quoted = _QUOTED_NEXT.match(text, name.end)
+    if quoted is not None and _stands_before(_DIRECTIVE, text, name):
+        return _value_at(text, quoted.end(), name, Link.TIGHT)
     return None
+
+
+def _stands_before(pattern: re.Pattern[str], text: str, name: Name) -> bool:
+    return pattern.search(text, max(0, name.start - _MAX_GAP), name.start) is not None
 
 
 def _listed(text: str, name: Name) -> Span | None:
@@ -173,7 +200,8 @@ def _listed(text: str, name: Name) -> Span | None:
     for match, link in _LISTS:
         found = match(text, name.end)
         if found is not None:
-            return _value_at(text, found.end(), name, link)
+            is_set = link is Link.SAID and _stands_before(_SETTER, text, name)
+            return _value_at(text, found.end(), name, Link.TIGHT if is_set else link)
     return None
 
 
@@ -256,7 +284,9 @@ def _said_in_a_word(text: str, name: Name) -> Span | None:
         if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
             return None
         begin, value = _trimmed(found)
-        if value and can_be_secret(value, name.grade, link):
+        # In a sentence of another script, Latin letters with digits stand out as in no other.
+        is_apart = not text[name.start].isascii() and value.isascii() and has_digit(value)
+        if value and can_be_secret(value, name.grade, Link.SAID if is_apart else link):
             return begin, begin + len(value)
         if found[0][-1] in ".!?":
             return None

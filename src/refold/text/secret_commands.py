@@ -60,6 +60,7 @@ _ROWS: Final = (
     ("requirepass", r"requirepass", r"[ \t]++"),
     ("masterauth", r"masterauth", r"[ \t]++"),
     ("auth ", r"(?<![^\n>])[ \t]*+AUTH", r"(?<=AUTH)[ \t]++(?:default[ \t]++)?(?=\S{1,80}$)"),
+    ("> auth ", r"(?<=[0-9]> )AUTH", r"(?<=AUTH)[ \t]++(?:[\w-]{1,40}[ \t]++)?"),
 )
 _USER_COLON_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials))[ \t=]++[\\\"']{0,2}"

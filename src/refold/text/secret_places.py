@@ -102,6 +102,36 @@ _DOCKER: Final = re.compile(
     r"(?:\"auth\"|_auth)[ \t]*+[:=][ \t]*+[\"']?(?P<value>[A-Za-z0-9+/]{6,2048}+={0,2})"
 )
 
+_DSN: Final = re.compile(
+    r"(?<![\w/.-])[\w.-]{1,60}+:(?P<value>[^\s:@/\"']{3,120}+)@(?:tcp|udp|unix)\("
+)
+_AT_ADDRESS: Final = re.compile(
+    r"(?<![\w.:/\\-])(?:[\w.-]{1,60}+[/\\])?[\w.-]{1,60}+:[\"']?(?P<value>[^\s:@/\"']{4,120}+)"
+    r"[\"']?@(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])"
+)
+_PROMPT: Final = re.compile(
+    r"(?:password|passphrase|passcode)[ \t]for[ \t][^\n:]{1,200}+:[ \t]++"
+    r"(?P<value>\S{4,120}+)[ \t]*+$",
+    re.I | re.M,
+)
+_EXPORTED: Final = re.compile(
+    r"^\"?https?://[^\",\s]{1,300}+\"?,\"?[^\",\n]{1,80}+\"?,\"?"
+    r"(?P<value>[^\",\s]{5,80}+)\"?(?:,|$)",
+    re.M,
+)
+"""A row of what a browser knows: address, user, password."""
+_SENT_CODE: Final = re.compile(
+    r"(?<!status )(?<!error )(?<!exit )(?<!return )(?<!response )(?<!result )(?<!zip )(?<!postal )"
+    r"\bcode\b[^\n.?!0-9]{0,40}?\b(?:texted|sms|sent|emailed|mailed|received|got|door|gate|alarm|safe"
+    r"|lock|locker|garage|building|entrance|keypad|padlock|lift|elevator|lobby|apartment|flat)\b"
+    r"[^\n.?!0-9]{0,30}?(?:\b(?:is|was|are)\b|[:=])[ \t]*+"
+    r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
+    re.I,
+)
+_BASE32: Final = re.compile(
+    r"(?<!\S)(?P<value>(?=[A-Z ]{0,24}[2-7])[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])"
+)
+
 
 def find_placed(text: str, lower: str) -> Iterator[Span]:
     """Yield what stands where only secrets stand; *lower* is *text* in lower case."""
@@ -148,6 +178,24 @@ def _cookies(text: str) -> Iterator[Span]:
             value = pair["value"]
             if pair["name"].lower() not in _ATTRIBUTES and len(value) >= 6 and has_digit(value):
                 yield pair.span("value")
+
+
+def _looking_like_passwords(*patterns: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what stands in such a place and looks like a password."""
+
+    def find(text: str) -> Iterator[Span]:
+        for pattern in patterns:
+            for found in pattern.finditer(text):
+                if can_be_secret(found["value"], Grade.PASSWORD, Link.SAID):
+                    yield found.span("value")
+
+    return find
+
+
+def _prompted(text: str) -> Iterator[Span]:
+    for found in _PROMPT.finditer(text):
+        if can_be_secret(found["value"], Grade.PASSWORD, Link.LOOSE):
+            yield found.span("value")
 
 
 def _kubernetes(text: str) -> Iterator[Span]:
@@ -197,5 +245,11 @@ _FINDERS: Final = (
     (("thin:", "sqlplus", "sqlldr", "expdp", "impdp", "rman"), _by(_ORACLE)),
     (("auth", "credentials"), _by(_AUTH_PAIR)),
     (("wifi:",), _by(_WIFI)),
+    (("@tcp(", "@udp(", "@unix("), _by(_DSN)),
+    (("@",), _looking_like_passwords(_AT_ADDRESS)),
+    (("http",), _looking_like_passwords(_EXPORTED)),
+    ((" for ",), _prompted),
+    (("code",), _by(_SENT_CODE)),
+    (("key", "secret", "scan", "authenticator"), _by(_BASE32)),
 )
 """What must be in the lower-cased text for each, and each."""

@@ -121,16 +121,15 @@ _EXPORTED: Final = re.compile(
 )
 """A row of what a browser knows: address, user, password."""
 _SENT_CODE: Final = re.compile(
-    r"(?<!status )(?<!error )(?<!exit )(?<!return )(?<!response )(?<!result )(?<!zip )(?<!postal )"
-    r"\bcode\b[^\n.?!0-9]{0,40}?\b(?:texted|sms|sent|emailed|mailed|received|got|door|gate|alarm|safe"
-    r"|lock|locker|garage|building|entrance|keypad|padlock|lift|elevator|lobby|apartment|flat)\b"
+    r"\bcode\b(?<!status code)(?<!error code)(?<!exit code)(?<!return code)(?<!response code)"
+    r"(?<!result code)(?<!zip code)(?<!postal code)[^\n.?!0-9]{0,40}?"
+    r"\b(?:texted|sms|sent|emailed|mailed|received|got|door|gate|alarm|safe|lock|locker|garage"
+    r"|building|entrance|keypad|padlock|lift|elevator|lobby|apartment|flat)\b"
     r"[^\n.?!0-9]{0,30}?(?:\b(?:is|was|are)\b|[:=])[ \t]*+"
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
     re.I,
 )
-_BASE32: Final = re.compile(
-    r"(?<!\S)(?P<value>(?=[A-Z ]{0,24}[2-7])[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])"
-)
+_BASE32: Final = re.compile(r"(?<!\S)(?P<value>[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])")
 
 
 def find_placed(text: str, lower: str) -> Iterator[Span]:
@@ -198,6 +197,12 @@ def _prompted(text: str) -> Iterator[Span]:
             yield found.span("value")
 
 
+def _in_groups(text: str) -> Iterator[Span]:
+    for found in _BASE32.finditer(text):
+        if has_digit(found["value"]):
+            yield found.span("value")
+
+
 def _kubernetes(text: str) -> Iterator[Span]:
     for block in _KUBERNETES.finditer(text):
         for row in _KUBERNETES_ROW.finditer(text, *block.span("rows")):
@@ -246,10 +251,10 @@ _FINDERS: Final = (
     (("auth", "credentials"), _by(_AUTH_PAIR)),
     (("wifi:",), _by(_WIFI)),
     (("@tcp(", "@udp(", "@unix("), _by(_DSN)),
-    (("@",), _looking_like_passwords(_AT_ADDRESS)),
+    (tuple(f"@{digit}" for digit in range(10)), _looking_like_passwords(_AT_ADDRESS)),
     (("http",), _looking_like_passwords(_EXPORTED)),
-    ((" for ",), _prompted),
+    (("word for ", "phrase for ", "code for "), _prompted),
     (("code",), _by(_SENT_CODE)),
-    (("key", "secret", "scan", "authenticator"), _by(_BASE32)),
+    (("key", "secret", "scan", "authenticator"), _in_groups),
 )
 """What must be in the lower-cased text for each, and each."""

@@ -85,7 +85,9 @@ _PIPED: Final = re.compile(
     r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit"
     r"|vncpasswd"
     r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t]--?(?:pass\w{0,10}|token|secret)[-=]?stdin\b"
-    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b)"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b"
+    r"|pass[ \t]++insert\b"
+    r"|[\w./-]{1,40}[ \t]++(?:secrets?|env)[ \t]++(?:add|put|set|create|update)\b)"
 )
 
 

@@ -40,7 +40,7 @@ _WORDS: Final = {
         "ពាក្យសម្ងាត់ စကားဝှက် கடவுச்சொல் పాస్‌వర్డ్ passwrod pasword passowrd paswoord pswd "
         "security_question security_answer sicherheitsfrage seed_phrase recovery_phrase "
         "mnemonic secret_phrase seed_words key_content schlüsselinhalt contenu_de_la_clé "
-        "contenido_de_la_clave"
+        "contenido_de_la_clave şifresi şifrem sifresi sifrem parolası parolam"
     ),
     Grade.SECRET: (
         "secret secrets token credential credentials creds api_key access_key secret_key "

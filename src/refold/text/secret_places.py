@@ -129,6 +129,19 @@ _SENT_CODE: Final = re.compile(
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
     re.I,
 )
+_TYPED_CODE: Final = re.compile(
+    r"\b(?:alarm|door|gate|safe|lock|keypad)\b[^\n.?!0-9]{0,30}?\b(?:type|enter|dial|punch in)"
+    r"[ \t]++(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
+    re.I,
+)
+_PRINTED: Final = re.compile(
+    r"\b(?:cat|more|less|head|type|bat)[ \t]++[^\s|;&<>]{0,200}(?:pass|pwd|secret|token|cred|\.key)"
+    r"[^\s|;&<>]*+[ \t]*+\r?\n(?P<value>\S{6,200}+)[ \t]*+(?:\r?\n|$)",
+    re.I,
+)
+"""A file that is named after what it holds, and its first line."""
+_SMTP: Final = re.compile(r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9+/]{4,200}+={0,2})")
+"""What is answered to "Password:", which the protocol spells in base64."""
 _BASE32: Final = re.compile(r"(?<!\S)(?P<value>[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])")
 
 
@@ -255,6 +268,9 @@ _FINDERS: Final = (
     (("http",), _looking_like_passwords(_EXPORTED)),
     (("word for ", "phrase for ", "code for "), _prompted),
     (("code",), _by(_SENT_CODE)),
+    (("alarm", "door", "gate", "safe", "lock", "keypad"), _by(_TYPED_CODE)),
+    (("cat ", "more ", "less ", "head ", "type ", "bat "), _looking_like_passwords(_PRINTED)),
+    (("334 ugfzc3dvcmq6",), _by(_SMTP)),
     (("key", "secret", "scan", "authenticator"), _in_groups),
 )
 """What must be in the lower-cased text for each, and each."""

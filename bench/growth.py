@@ -13,10 +13,13 @@ MAX_GROWTH: Final = 2.5
 """The most that a time may grow by when the input doubles; 2 is linear, 4 is quadratic."""
 _NOISE_S: Final = 0.005
 """Times below this say more about the machine than about the code."""
-_GLANCE: Final = (10_000, 40_000)
+_GLANCE: Final = 20_000
+_GLANCE_SHARE: Final = 4
+"""How much shorter the other text is that is glanced at."""
 _SUSPECT_GROWTH: Final = 6.0
 _SUSPECT_S: Final = 0.001
-"""What takes four times as much for four times the input, or next to nothing, is not looked at."""
+"""What takes about four times as much for four times the input, or next to nothing, is not looked
+at: quadratic time is sixteen times as much."""
 _LOOKS: Final = 5
 _SECOND_LOOKS: Final = 2
 """How often what seems to be slow is looked at again."""
@@ -44,14 +47,16 @@ class Growth:
         return self.factor > MAX_GROWTH or self.seconds[0] > _PATIENCE_S
 
 
-def measure(call: Callable[[str], object], make: Callable[[int], str]) -> Growth | None:
-    """Return how the time of *call* grows; `None` where one glance shows that it does not.
+def measure(
+    call: Callable[[str], object], make: Callable[[int], str], *, glance: int = _GLANCE
+) -> Growth | None:
+    """Return how the time of *call* grows; `None` where a *glance* at so much shows it does not.
 
     Only the CPU time of this process counts, and of several looks the least: other programs only
     ever add to it.
     """
-    small, large = (_time(call, make(size)) for size in _GLANCE)
-    if large < _SUSPECT_S or large < _SUSPECT_GROWTH * small:
+    large = _time(call, make(glance))
+    if large < _SUSPECT_S or large < _SUSPECT_GROWTH * _time(call, make(glance // _GLANCE_SHARE)):
         return None
     texts = [make(size) for size in SIZES]
     growth = Growth(_look(call, texts))

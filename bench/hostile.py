@@ -192,6 +192,7 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="dotted digits", make=_run("1.")),
     Hostile(name="digits and commas", make=_run("12,")),
     Hostile(name="digits", make=_run("7")),
+    Hostile(name="digits in groups", make=_run("’123", "a")),
     Hostile(name="hex", make=_run("deadbeef0")),
     Hostile(name="backticks", make=_run("`")),
     Hostile(name="fence lines", make=_run("```\n")),

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, SqliteStore, Store, uncompress
+from refold import (
+    CompressionManager,
+    ContextWindowManager,
+    MemoryStore,
+    SqliteStore,
+    Store,
+    uncompress,
+)
 from tests.classic import Compressor, Session, compress
 from tests.conversations import SENTENCES
 
@@ -130,3 +137,46 @@ def test_nothing_is_written_to_the_store_of_a_session_that_is_copied() -> None:
     other.extend(TALK)
     other.view()
     assert Counting.puts > before
+
+
+def tool_talk() -> list[dict[str, Any]]:
+    function = {"name": "read", "arguments": "{}"}
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    return [
+        {"role": "user", "content": "What does the log say?"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": f"{LONG} {LONG}"},
+        {"role": "assistant", "content": "That the ferry is late."},
+    ]
+
+
+@COPIES
+@pytest.mark.parametrize("choices", [{}, {"summarizer": shorten}, {"store": MemoryStore()}])
+def test_a_compression_manager_knows_its_short_forms(
+    copied: Copied, choices: dict[str, Any]
+) -> None:
+    manager = CompressionManager(compress_tool_results_limit=1, **choices)
+    messages = tool_talk()
+    assert manager.compress(messages, in_place=False).items
+    other: CompressionManager = copied(manager)
+    assert other.view(messages) == manager.view(messages) != messages
+    assert other.stats == manager.stats
+    assert other.compress(tool_talk()).items
+
+
+@COPIES
+@pytest.mark.parametrize("choices", [{}, {"llm": shorten}, {"counter": words}])
+def test_a_window_manager(copied: Copied, choices: dict[str, Any]) -> None:
+    manager = ContextWindowManager(context_limit=900, reserve_output_tokens=100, **choices)
+    manager.observe(TALK[:2], 500)
+    other: ContextWindowManager = copied(manager)
+    assert other.fit(TALK).messages == manager.fit(TALK).messages
+    assert other.fit(TALK).tokens_after == manager.fit(TALK).tokens_after
+
+
+@COPIES
+def test_a_window_manager_that_has_learned_of_a_smaller_window(copied: Copied) -> None:
+    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=100)
+    said = "This model's maximum context length is 900 tokens. However, your messages resulted in "
+    manager.recover(TALK, f"{said}1000 tokens.")
+    assert copied(manager).get_context_limit() == manager.get_context_limit() == 900

@@ -5,70 +5,84 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attacks.base import Area, Check
 from attacks.talks import talk
 from refold import Session, SqliteStore
+from refold.cli import main
 from refold.summarizers import SqliteCache
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_DONE = "done"
+"""Beside the folders that are watched, once there is nothing more to see."""
+Modes = dict[str, int]
+"""File → all permissions that it was seen with."""
 
 
 def run(scale: float, seed: int) -> Area:
-    """Write stores, caches and results while somebody watches the directory."""
+    """Write stores, caches and results while another process watches the directory."""
     rng = random.Random(seed)
-    stores = Check("stores, caches and all beside them are private")
-    results = Check("a result of a private file is private")
     before = os.umask(0)
     try:
-        for _ in range(max(2, int(100 * scale))):
-            _watched(stores, lambda folder: _write_store(folder, rng))
-            _watched(results, lambda folder: _run_command(folder, rng))
+        with tempfile.TemporaryDirectory() as name, _watching(Path(name)) as seen:
+            for number in range(max(2, int(100 * scale))):
+                for what, write in _WAYS.items():
+                    folder = Path(name, f"{what}-{number}")
+                    folder.mkdir()
+                    write(folder, rng)
+                    _look(folder, seen)
+                    shutil.rmtree(folder)
     finally:
         os.umask(before)
-    return Area("files", [stores, results])
-
-
-def _watched(check: Check, write: Callable[[Path], None]) -> None:
-    with tempfile.TemporaryDirectory() as name, _watching(Path(name)) as seen:
-        write(Path(name))
+    checks = {
+        "stores": Check("stores, caches and all beside them are private"),
+        "results": Check("a result of a private file is private"),
+    }
     for file, mode in seen.items():
-        check.record(bool(mode & _OTHERS), f"{file} has mode {mode:o}")
+        check = checks[file.partition("-")[0]]
+        check.record(bool(mode & _OTHERS), f"{file} had mode {mode:o}")
+    return Area("files", list(checks.values()))
 
 
 @contextmanager
-def _watching(folder: Path) -> Iterator[dict[str, int]]:
-    """Collect every permission that any file in *folder* has at any time."""
-    seen: dict[str, int] = {}
-    done = threading.Event()
-
-    def look() -> None:
-        while True:
-            is_last = done.is_set()
-            for entry in os.scandir(folder):
-                try:
-                    mode = stat.S_IMODE(entry.stat().st_mode)
-                except OSError:  # it is gone already
-                    continue
-                seen[entry.name] = seen.get(entry.name, 0) | mode
-            if is_last:
-                return
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
+def _watching(root: Path) -> Iterator[Modes]:
+    """Let another process look at all files below *root* until this is left; it is never idle."""
+    seen: Modes = {}
+    command = [sys.executable, "-m", "attacks.files", str(root)]
+    with subprocess.Popen(
+        command, cwd=Path(__file__).parent.parent, stdout=subprocess.PIPE
+    ) as watcher:
+        assert watcher.stdout is not None, "asked for"
+        watcher.stdout.readline()  # it has begun
         yield seen
-    finally:
-        done.set()
-        thread.join()
+        (root / _DONE).touch()
+        for file, mode in json.loads(watcher.stdout.read()).items():
+            seen[file] = seen.get(file, 0) | mode
+
+
+def _watch(root: Path) -> Modes:
+    """Collect every permission that any file below *root* has at any time."""
+    seen: Modes = {}
+    while not (root / _DONE).exists():
+        for folder in os.scandir(root):
+            with suppress(OSError):  # it is gone already
+                _look(Path(folder.path), seen)
+    return seen
+
+
+def _look(folder: Path, seen: Modes) -> None:
+    for entry in os.scandir(folder):
+        with suppress(OSError):
+            name = f"{folder.name}/{entry.name}"
+            seen[name] = seen.get(name, 0) | stat.S_IMODE(entry.stat().st_mode)
 
 
 def _write_store(folder: Path, rng: random.Random) -> None:
@@ -85,11 +99,25 @@ def _run_command(folder: Path, rng: random.Random) -> None:
     given = os.open(folder / "chat.json", os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(given, "w", encoding="utf-8") as file:
         json.dump(talk(rng, 20, chars=300), file)
-    refold = [sys.executable, "-m", "refold"]
     small, again = folder / "small.json", folder / "again.json"
     how = rng.choice(([], ["--json"], ["--store", str(folder / "s.db")]))
-    fold = [*refold, "compress", str(folder / "chat.json"), "-o", str(small), *how]
-    subprocess.run(fold, check=True, capture_output=True)
+    _refold("compress", str(folder / "chat.json"), "-o", str(small), "-q", *how)
     place = how if "--store" in how else []
-    unfold = [*refold, "uncompress", str(small), "-o", str(again), *place]
-    subprocess.run(unfold, check=True, capture_output=True)
+    _refold("uncompress", str(small), "-o", str(again), "-q", *place)
+
+
+def _refold(*arguments: str) -> None:
+    """Run a command in this process: to start one takes longer than all that is watched here."""
+    code = main(arguments)
+    if code:
+        raise RuntimeError(f"refold {' '.join(arguments)} ended with {code}")
+
+
+_WAYS: dict[str, Callable[[Path, random.Random], None]] = {
+    "stores": _write_store,
+    "results": _run_command,
+}
+
+if __name__ == "__main__":
+    print("watching", flush=True)
+    print(json.dumps(_watch(Path(sys.argv[1]))))

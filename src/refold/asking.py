@@ -39,6 +39,8 @@ _ANSWER_SHARE = 0.4
 """About how long an answer should be, compared with its text."""
 _MAX_WAITING = 256
 """How many answers without a use wait for the next fold: it asks about few texts at a time."""
+_MAX_TOLD = 256
+"""How many refusals and failures a session tells of."""
 
 
 @dataclass(slots=True)
@@ -90,6 +92,11 @@ class Tally:
         for text in list(self.waiting)[:-_MAX_WAITING]:
             del self.waiting[text]
             self.unused += 1
+
+    def keep_latest(self) -> None:
+        """Forget what was refused or failed long ago: a session would keep ever more of it."""
+        del self.refused[:-_MAX_TOLD]
+        del self.failures[:-_MAX_TOLD]
 
     def report(self) -> ModelReport:
         """Freeze it."""

@@ -190,7 +190,8 @@ class ModelReport:
     """Answers that passed, but saved nothing once they were marked as summaries, or stand for what
     the budget had no room for."""
     refused: tuple[RefusedAnswer, ...] = ()
-    """What the gates refused, and why; one answer may be refused by several."""
+    """What the gates refused, and why; one answer may be refused by several. A session tells of
+    the latest 256, and so it does of `failures`."""
     failures: tuple[str, ...] = ()
     """Errors of the model's client, and deadlines."""
     calls: int = 0

@@ -63,6 +63,26 @@ def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     assert session.report.tokens_unfolded == tokens_of(messages, counter=words)
 
 
+def test_what_a_fold_makes_of_a_text_is_not_made_again_by_the_next_one() -> None:
+    counted = 0
+
+    def counter(text: str) -> int:
+        nonlocal counted
+        counted += 1
+        return words(text)
+
+    session = Session(profile="classic", token_budget=6_000, counter=counter)
+    for message in said(300):
+        session.append(message)
+        session.view()
+    before, folds = counted, session.report.folds
+    for n in range(100):
+        session.append({"role": "user", "content": f"Later turn {n}. {PROSE}"})
+        session.view()
+    assert session.report.folds > folds + 2
+    assert counted - before <= 6 * 100  # what a message says, and what three depths make of it
+
+
 @pytest.mark.parametrize("ids", [False, True])
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_every_view_of_a_long_session_unfolds_to_all_that_was_said(profile: str, ids: bool) -> None:

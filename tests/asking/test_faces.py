@@ -251,6 +251,15 @@ class TestSession:
         session.extend(notes(2))
         assert session.view() == plainly(notes(2))
 
+    def test_of_a_model_that_is_refused_for_long_the_latest_refusals_are_told(self) -> None:
+        session = Session(summarizer=lambda _: "I cannot help with that.", recency_window=1)
+        session.extend(notes(300))
+        session.view()
+        report = session.report.model
+        assert report is not None
+        assert report.asked == 300
+        assert len(report.refused) == 256
+
 
 def test_every_kind_is_a_summarizer_or_a_function() -> None:
     assert all(isinstance(one, Summarizer) or callable(one) for one in SUMMARIZERS.values())

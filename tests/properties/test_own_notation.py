@@ -124,3 +124,11 @@ def test_managers_take_views_as_they_come(messages: Conversation, limit: int) ->
     fitted = window.fit(messages).messages
     managed = CompressionManager().view(fitted)
     assert window.fit(managed).messages
+
+
+def test_code_under_a_head_of_ours_is_no_stand_in_without_a_word_that_tells_so() -> None:
+    text = "[1 message, shortened #dtuvkdsqrynofihhukuaoovzxwlc]\nuser: " + "~~~\na\n" * 37 + "\n"
+    messages = [*call(0, "read_file", {"path": "a.py"}, text), {"role": "user", "content": "So?"}]
+    result = compress(messages, profile="classic", recency_window=0)
+    back = uncompress(result.messages, result.verbatim)
+    assert spelled(back.messages) == spelled(messages)

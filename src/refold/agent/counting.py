@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from refold.tokens.counter import TokenCounter
 
@@ -40,6 +41,10 @@ class RememberingCounter:
                 while self._chars > self._max_chars:
                     self._chars -= len(self._known.popitem(last=False)[0])
         return count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the counter itself; what it has counted it counts again."""
+        return partial(type(self), max_chars=self._max_chars), (self._counter,)
 
     @property
     def remembered(self) -> int:

@@ -18,7 +18,7 @@ from refold.agent.leash import Leash, choose_model
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
-from refold.agent.remembered import Remembered
+from refold.agent.remembered import Known, Remembered
 from refold.agent.shelf import Shelf
 from refold.agent.shortening import Shortener
 from refold.agent.triggers import find_trigger
@@ -34,6 +34,21 @@ from refold.tokens.counter import ForgivingCounter, TokenCounter
 from refold.tokens.estimate import estimate_tokens
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
+
+
+def _revive(
+    class_: type[CompressionManager],
+    options: ManagerOptions,
+    models: Mapping[str, Any],
+    known: Mapping[str, Known],
+    stats: ManagerStats,
+) -> CompressionManager:
+    """Make a manager again that goes on with the short forms of another one."""
+    manager = class_(options, **models)
+    for key, short in known.items():
+        manager._remembered.learn(key, short)
+    manager._stats = stats
+    return manager
 
 
 class CompressionManager:
@@ -59,6 +74,7 @@ class CompressionManager:
         if options is not None and choices:
             raise ConfigError("give ManagerOptions or keywords, not both")
         self.options = chosen = ManagerOptions.of(choices) if options is None else options
+        self._models = {"generate": generate, "model": model, "summarizer": summarizer}
         count = _remembering(chosen.counter)
         asked = choose_model(generate, model, summarizer, chosen.prompt)
         self._count = count
@@ -81,6 +97,11 @@ class CompressionManager:
         stats = self._stats
         said = f"compressed={stats.compressed}, tokens_saved={stats.tokens_saved}"
         return f"{type(self).__name__}({said})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what it was made with, its short forms and its totals."""
+        known = self._remembered.known()
+        return _revive, (type(self), self.options, self._models, known, self._stats)
 
     @property
     def compression_count(self) -> int:

@@ -44,6 +44,11 @@ class Remembered:
                 self._known.move_to_end(key)
             return self._known.get(key)
 
+    def known(self) -> dict[str, Known]:
+        """Return all short forms, the oldest first."""
+        with self._lock:
+            return dict(self._known)
+
     def short_of(self, key: str) -> str | None:
         """Return the short form that is known."""
         known = self.find(key)

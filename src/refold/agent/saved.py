@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from refold.agent.standing import Given, Item
+from refold.agent.standing import Item
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.formats import Loader
 from refold.model.message import Message
 from refold.model.plan import Fold, kept_fold
 from refold.model.provenance import LINK_PREFIX, Provenance, find_seals
-from refold.model.wire import digest
+from refold.model.wire import Wire, digest
 from refold.options import Options
 from refold.stores.base import Store
 
@@ -76,12 +76,16 @@ def write_state(
     *,
     conversation: str | None,
     options: Options,
-    given: Sequence[Given],
+    names: Sequence[str],
+    given: Mapping[str, Wire],
     items: Sequence[Item],
     verbatim: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> str:
-    """Write a session in one go; the key is derived from what it holds."""
+    """Write a session in one go; the key is derived from what it holds.
+
+    *names* are the digests of the messages, in order, and *given* has each of them by its digest.
+    """
     entries: dict[str, Any] = dict(given)
     entries |= {item.source.digest: item.source.wire for item in items if item.is_shared}
     originals = [[key, digest(value)] for key, value in verbatim.items()]
@@ -91,7 +95,7 @@ def write_state(
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
-        "messages": _write_list([name for name, _ in given], entries),
+        "messages": _write_list(names, entries),
         "verbatim": _write_list(originals, entries),
         "items": list(map(_item_to_wire, items)),
         "facts": dict(facts),

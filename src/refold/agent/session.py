@@ -111,8 +111,7 @@ class Session:
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
-        self._given: list[Given] = []
-        """The whole conversation; an append that was interrupted may have left one too many."""
+        self._given = Given()
         self._chains = ((0, self._engine.new_chain()),) * 2
         """Of what was appended, so many messages: before the last append, and after it."""
         self._standing = Standing(factor=factor_of(self.options.counter))
@@ -137,7 +136,7 @@ class Session:
         chain = before.copy() if looks_folded(own.wire) else before
         loaded = self._engine.recognize((own,), chain)[0]
         self._chains = ((index, before), (index + 1, chain))
-        self._given[index:] = [(loaded.digest, loaded.wire)]
+        self._given.put(index, loaded.digest, loaded.wire)
         self._standing.append(loaded, self._analyses.tokens.message(loaded))
 
     def extend(self, messages: Iterable[Any]) -> None:
@@ -150,7 +149,7 @@ class Session:
         length = self._standing.length
         if not length:
             raise MessageError("there is none to take back", "messages")
-        last = clone(self._given[length - 1][1])
+        last = clone(self._given.wires(length)[-1])
         self.truncate(length - 1)
         return last
 
@@ -166,7 +165,7 @@ class Session:
         if length >= now.length:
             return
         chain = self._engine.new_chain()
-        for _, wire in self._given[:length]:
+        for wire in self._given.wires(length):
             chain.key_of(wire)
         self._chains = ((length, chain), self._chains[1])
         cut = len(now.items) - (now.length - length)
@@ -198,7 +197,7 @@ class Session:
     @property
     def messages(self) -> list[Any]:
         """The whole conversation as it was given, copied."""
-        given = [clone(wire) for _, wire in self._given[: self._standing.length]]
+        given = [clone(wire) for wire in self._given.wires(self._standing.length)]
         return self._objects.write(given)
 
     def view(self, token_budget: int | None = None) -> list[Any]:
@@ -211,6 +210,7 @@ class Session:
         self._has_new_pins = False
         now = self._standing
         first_changed = self._first_changed()
+        self._tally.keep_latest()
         self.report = SessionReport(
             messages=len(now.items),
             tokens=now.tokens,
@@ -279,8 +279,8 @@ class Session:
     def _read_given(self, length: int) -> tuple[Message, ...]:
         """Read the conversation once more."""
         loader = Loader(self.options.format)
-        given = enumerate(self._given[:length])
-        return self._engine.recognize(tuple(loader.load(wire, index) for index, (_, wire) in given))
+        given = enumerate(self._given.wires(length))
+        return self._engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
 
     def _counted(self) -> Standing:
         """Count everything anew once the counter has learned that it was off by more than a bit."""
@@ -288,9 +288,9 @@ class Session:
         growth = factor / now.factor
         if abs(growth - 1) <= _FACTOR_SLACK:
             return now
-        tokens = self._analyses.tokens
-        tokens.forget()
-        return replace(now, items=count_anew(now.items, tokens, growth), factor=factor)
+        self._analyses.forget_counts()
+        items = count_anew(now.items, self._analyses.tokens, growth)
+        return replace(now, items=items, factor=factor)
 
     def _fold_all(self, now: Standing, budget: int | None, target: int | None = None) -> Standing:
         """Fold everything that is in view, from the originals where there is one."""
@@ -346,7 +346,7 @@ class Session:
         border = Setting.of(
             _sources(now), self.options, self._analyses, self.options.recency_window
         ).recent_from
-        self._analyses.keep_only({text for item in items for text in item.texts()})
+        self._analyses.keep_only(frozenset(text for item in items for text in item.texts()))
         return replace(
             now,
             items=items,
@@ -387,11 +387,13 @@ class Session:
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""
         now = self._standing
+        names = self._given.names(now.length)
         return write_state(
             _scoped(store, self._engine.conversation),
             conversation=self._engine.conversation,
             options=self.options,
-            given=self._given[: now.length],
+            given=dict(zip(names, self._given.wires(now.length), strict=True)),
+            names=names,
             items=now.items,
             verbatim=self.verbatim,
             facts={

@@ -18,11 +18,32 @@ from refold.model.wire import Wire, clone
 from refold.result import BudgetReport
 from refold.tokens.base import CountedTexts
 
-Given = tuple[str, Wire]
-"""A message of the conversation as it was given, and its digest.
 
-No more than that is kept of what is out of view: the garbage collector would have to look at it.
-"""
+class Given:
+    """The conversation as it was given, and the digest of each message.
+
+    No more than that is kept of what is out of view, and in two lists: of pairs, the garbage
+    collector would have to look at each.
+    """
+
+    __slots__ = ("_digests", "_wires")
+
+    def __init__(self) -> None:
+        self._digests: list[str] = []
+        self._wires: list[Wire] = []
+
+    def put(self, index: int, digest: str, wire: Wire) -> None:
+        """Add a message at *index*, in the place of what an interrupted append may have left."""
+        self._digests[index:] = [digest]
+        self._wires[index:] = [wire]
+
+    def wires(self, length: int) -> list[Wire]:
+        """Return the first *length* messages."""
+        return self._wires[:length]
+
+    def names(self, length: int) -> list[str]:
+        """Return the digests of the first *length* messages."""
+        return self._digests[:length]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

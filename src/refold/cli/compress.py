@@ -16,6 +16,7 @@ from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, is_stream, read_document, say, write_text
 from refold.cli.options import (
     EPILOG,
+    conversation_option,
     file_argument,
     fold_options,
     make_options,
@@ -41,6 +42,7 @@ _EPILOG = f"""\b
 Examples:
   refold compress chat.jsonl -o small.jsonl
   refold compress chat.json -o small.json --store originals.db
+  refold compress ann.json -o small.json --store all.db --conversation ann
   refold compress chat.json --json > folded.json
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
   refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
@@ -50,7 +52,9 @@ Examples:
 
 \b
 The originals need a place: --store DB, or OUT.refold.db beside the output, or
-(with --json) the output itself.
+(with --json) the output itself. Where conversations of several people share a
+store, give each a name of its own with --conversation, and unfold it with the
+same one.
 
 {EPILOG}"""
 
@@ -59,6 +63,7 @@ The originals need a place: --store DB, or OUT.refold.db beside the output, or
 @file_argument
 @out_option
 @store_option
+@conversation_option
 @fold_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
@@ -69,6 +74,7 @@ def command(
     file: str,
     out: str | None,
     store: str | None,
+    conversation: str | None,
     budget: int | Share | None,
     as_json: bool,
     quiet: bool,
@@ -78,7 +84,7 @@ def command(
     options = make_options(**choices)
     out = None if out == STDIO else out
     check_out(out, store)
-    document = read_document(file)
+    document = read_document(file, conversation)
     as_json = as_json or document.verbatim is not None
     if (out is None or is_stream(out)) and store is None and not as_json:
         raise click.UsageError(

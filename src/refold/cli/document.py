@@ -55,6 +55,8 @@ class Document:
     style: Style = field(default_factory=Style)
     verbatim: Mapping[str, Any] | None = None
     """Originals that came in the same file (what `compress --json` writes)."""
+    conversation: str | None = None
+    """The name that its originals are kept under, if the caller gave one."""
 
     @property
     def messages(self) -> list[Any]:

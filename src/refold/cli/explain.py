@@ -14,6 +14,7 @@ from refold.cli.folding import FoldedFile, fold_file
 from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
+    conversation_option,
     file_argument,
     fold_options,
     json_option,
@@ -39,6 +40,7 @@ Examples:
 @file_argument
 @fold_options
 @known_option
+@conversation_option
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 @click.option(
@@ -52,6 +54,7 @@ def command(
     *,
     file: str,
     store: str | None,
+    conversation: str | None,
     budget: int | Share | None,
     as_json: bool,
     full: bool,
@@ -60,7 +63,7 @@ def command(
 ) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
     options = make_options(**choices, trace=True)
-    document = read_document(file)
+    document = read_document(file, conversation)
     options = set_budget(options, budget, document)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         known = open_for_looking(document, file, store, stack)

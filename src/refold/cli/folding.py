@@ -14,7 +14,7 @@ from refold.cli.document import Document, Item
 from refold.cli.progress import Progress
 from refold.cli.style import Style, says
 from refold.compressor import find_lookup
-from refold.engine import Engine
+from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
 from refold.model.provenance import looks_folded, read_link, read_provenance
@@ -71,14 +71,14 @@ def fold_file(
 ) -> FoldedFile:
     """Fold the records of *document*; originals and exact spellings are in *store* on return."""
     with naming_lines(document):
-        engine = Engine(options, store=store)
+        engine = Engine(options, store=store, conversation=document.conversation)
         result, is_turn = _fold(document.messages, engine, progress or Progress())
     items: list[Item] = []
     rows: list[tuple[Item, ...]] = []
     folded: dict[str, tuple[Item, ...]] = {}
     turns_after = place = 0
     chain = _Chain()
-    for sources, wire in _align(document.items, result):
+    for sources, wire in _align(document, result):
         is_kept = wire is sources[0].wire
         raw = sources[0].raw if is_kept else document.style.dump(wire)
         key = chain.add(raw)
@@ -92,7 +92,7 @@ def fold_file(
         document=document.with_items(items),
         result=result,
         sources=tuple(rows),
-        spellings=_keep_spellings(folded, document, store),
+        spellings=_keep_spellings(folded, document, within(store, document)),
         turns=(sum(is_turn), turns_after),
     )
 
@@ -108,10 +108,18 @@ def _fold(
     return result, [message.is_turn for message in job.messages]
 
 
-def _align(items: Sequence[Item], result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
+def within(store: Store, document: Document) -> Store:
+    """Return the part of *store* that has the originals of *document*."""
+    own = scoped(store, document.conversation)
+    assert own is not None, "there is a store"
+    return own
+
+
+def _align(document: Document, result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
     """Pair every new record with the records it stands for; a kept one with itself."""
-    place = 0
-    for wire, link in zip(result.messages, Trust().links_in(result.messages), strict=True):
+    items, place = document.items, 0
+    trust = Trust(conversation=document.conversation)
+    for wire, link in zip(result.messages, trust.links_in(result.messages), strict=True):
         if digest(wire) == digest(items[place].wire):
             yield (items[place],), items[place].wire
             place += 1
@@ -186,12 +194,15 @@ def _spell(wires: Sequence[Any], entry: object, last_gap: str) -> list[tuple[str
 def unfold_file(document: Document, originals: Originals, *, one_layer: bool) -> UnfoldedFile:
     """Put the originals back, round by round, each round exactly as its file was.
 
+    *originals* are those of the conversation that *document* is.
+
     The library could unfold everything at once, but only the whole file of a round tells how the
     records below it were spelled.
     """
     with naming_lines(document):
         check_list(document.messages)
-    links = Trust().links_in(document.messages)
+    trust = Trust(conversation=document.conversation)
+    links = trust.links_in(document.messages)
     items = [replace(item, link=link) for item, link in zip(document.items, links, strict=True)]
     state = UnfoldedFile(document=document.with_items(items))
     while keys := _candidates(state.document):
@@ -219,13 +230,14 @@ def _unfold_round(
     entries = _look_up(originals, list(keys.values()))
     latest = max(map(_round, entries.values()), default=0)
     lookup = find_lookup(originals, None)
+    trust = Trust(conversation=state.document.conversation)
     for place, item in enumerate(state.document.items):
         key = keys.get(place)
         if key is None or _round(entries.get(key)) != latest:
             yield item
             continue
         name = digest(item.wire)
-        found, missing = unfold_once((item.wire, item.link), lookup, Trust())
+        found, missing = unfold_once((item.wire, item.link), lookup, trust)
         state.missing.update(dict.fromkeys(missing))
         if found is None or name in item.above:
             yield replace(item, is_final=True)

@@ -7,6 +7,7 @@ import stat
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +28,8 @@ class OutputError(RefoldError):
     """A result cannot be written."""
 
 
-def read_document(path: str) -> Document:
-    """Read a conversation in any of the shapes we know; `-` is standard input."""
+def read_document(path: str, conversation: str | None = None) -> Document:
+    """Read a *conversation* in any of the shapes we know; `-` is standard input."""
     name = "standard input" if path == STDIO else path
     data = _read_bytes(path, name)
     if data.startswith(SQLITE):
@@ -47,7 +48,9 @@ def read_document(path: str) -> Document:
             f"{name}, line {line}",
         ) from error
     document, others = parse_document(text, name)
-    return open_envelope(document, others) if is_envelope(others) else document
+    if is_envelope(others):
+        document = open_envelope(document, others)
+    return replace(document, conversation=conversation)
 
 
 def _read_bytes(path: str, name: str) -> bytes:

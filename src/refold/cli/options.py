@@ -33,6 +33,21 @@ store_option = click.option(
 known_option = click.option(
     "--store", "store", metavar="DB", help="The SQLite file that has the originals."
 )
+
+
+def _check_conversation(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    if name == "":
+        raise click.BadParameter("the name is empty; leave the option out for none")
+    return name
+
+
+conversation_option = click.option(
+    "--conversation",
+    metavar="NAME",
+    callback=_check_conversation,
+    help="Keep or find the originals under this name only. Nobody who folds or unfolds under "
+    "another one gets them from a store that is shared.",
+)
 format_option = click.option(
     "--format",
     "format_name",

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from refold.cli.document import Document
-from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file
+from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
 from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import FormatError, StoreError
 from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
@@ -72,7 +72,7 @@ def inherit(document: Document, source: str, target: Path) -> None:
     known = sidecar_of(source)
     if document.verbatim is not None:
         with SqliteStore(target) as store:
-            store.put(_entries(document))
+            within(store, document).put(_entries(document))
     elif source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
         copy_entries(known.absolute(), target.absolute())
 
@@ -127,7 +127,7 @@ def is_store(path: Path) -> bool:
 def open_embedded(document: Document) -> MemoryStore:
     """Return a store in memory that knows the originals that came with *document*."""
     store = MemoryStore()
-    store.put(_entries(document))
+    within(store, document).put(_entries(document))
     return store
 
 
@@ -140,7 +140,7 @@ def _entries(document: Document) -> dict[str, Any]:
             notes[key] = value
         else:
             originals.append(value)
-    seals = find_seals((*document.messages, *originals))
+    seals = find_seals((*document.messages, *originals), document.conversation)
     return {**notes, **seals, **{digest(value): value for value in originals}}
 
 
@@ -164,7 +164,7 @@ def embed_originals(document: Document, path: str, store_path: str | None) -> Do
         found = _find(document, path, known, stack)
         if found is None or isinstance(found, Mapping):
             return document
-        reading = Reading(found)
+        reading = Reading(within(found, document))
         unfold_file(document, reading, one_layer=False)
     verbatim = _verbatim(document.messages, reading.found)
     return replace(document, verbatim={**(document.verbatim or {}), **verbatim})
@@ -191,7 +191,7 @@ def find_originals(
     """Return the originals of a folded file; it is an error if it needs some and there are none."""
     found = _find(document, path, store_path, stack)
     if found is not None:
-        return found
+        return found if isinstance(found, Mapping) else within(found, document)
     if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
         return {}  # nothing in it looks folded, so nothing is missing
     sidecar = str(sidecar_of(path))
@@ -207,7 +207,7 @@ def _find(
 ) -> Originals | None:
     """Return the originals of a file from the first place there is: --store, itself, its sidecar.
 
-    Whatever reads a folded file asks this.
+    Whatever reads a folded file asks this. A store may have those of other conversations, too.
     """
     if store_path is not None:
         if not Path(store_path).exists():

@@ -13,6 +13,7 @@ from refold.cli.folding import fold_file
 from refold.cli.io import read_document, write_text
 from refold.cli.options import (
     EPILOG,
+    conversation_option,
     file_argument,
     fold_options,
     json_option,
@@ -35,13 +36,20 @@ Examples:
 @file_argument
 @fold_options
 @known_option
+@conversation_option
 @json_option
 def command(
-    *, file: str, store: str | None, budget: int | Share | None, as_json: bool, **choices: Any
+    *,
+    file: str,
+    store: str | None,
+    conversation: str | None,
+    budget: int | Share | None,
+    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
     options = make_options(**choices)
-    document = read_document(file)
+    document = read_document(file, conversation)
     options = set_budget(options, budget, document)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
         known = open_for_looking(document, file, store, stack)

@@ -9,7 +9,14 @@ import click
 
 from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, write_text
-from refold.cli.options import EPILOG, file_argument, known_option, out_option, quiet_option
+from refold.cli.options import (
+    EPILOG,
+    conversation_option,
+    file_argument,
+    known_option,
+    out_option,
+    quiet_option,
+)
 from refold.cli.originals import check_out, find_originals
 from refold.cli.progress import working
 from refold.cli.style import Style
@@ -21,13 +28,15 @@ _EPILOG = f"""\b
 Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold uncompress small.json --store originals.db > chat.json
+  refold uncompress small.json --store all.db --conversation ann
   refold uncompress small.jsonl --one-layer
   refold uncompress small.jsonl --json | jq .missing_ids
   refold compress chat.json --json | refold uncompress -
 
 \b
 Originals are taken from --store DB, else from the document itself (what
-compress --json wrote), else from FILE.refold.db.
+compress --json wrote), else from FILE.refold.db; under the name that compress was
+given with --conversation, if any.
 
 {EPILOG}"""
 
@@ -36,15 +45,23 @@ compress --json wrote), else from FILE.refold.db.
 @file_argument
 @out_option
 @known_option
+@conversation_option
 @click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
 @click.option("--json", "as_json", is_flag=True, help="Write messages and figures as one JSON.")
 @quiet_option
 def command(
-    *, file: str, out: str | None, store: str | None, one_layer: bool, as_json: bool, quiet: bool
+    *,
+    file: str,
+    out: str | None,
+    store: str | None,
+    conversation: str | None,
+    one_layer: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Unfold a file: the bytes it had before it was folded."""
     check_out(out, store)
-    document = read_document(file)
+    document = read_document(file, conversation)
     with ExitStack() as stack:
         originals = find_originals(document, file, store, stack)
         with working("unfolding", chars=len(document.text()), quiet=quiet):
@@ -54,10 +71,16 @@ def command(
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
         say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
         return _MISSING
-    if store is not None and unfolded.in_vain:
+    # Beside a file of its own there is nothing to mix up, so texts may well read like that.
+    if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
-        say(f"refold: {count} may be folded, but {store!r} knows nothing of that: another store?")
-        return 0 if unfolded.expanded else _MISSING
+        where = "what was kept with it" if store is None else repr(store)
+        say(
+            f"refold: {count} may be folded, but {where} knows nothing of that: "
+            "another store, or another --conversation?"
+        )
+        is_expected = store is not None or conversation is not None
+        return _MISSING if is_expected and not unfolded.expanded else 0
     return 0
 
 

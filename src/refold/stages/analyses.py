@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from refold.detectors import Findings, detect_hard, soft_texts
@@ -19,6 +19,9 @@ from refold.text.public_names import without_secrets
 from refold.tokens.base import CountedTexts
 
 T = TypeVar("T")
+K = TypeVar("K", bound="tuple[tuple[str, ...], *tuple[object, ...]]")
+StandInKey = tuple[tuple[str, ...], *tuple[str, ...]]
+"""Texts, and whatever else decides what stands in for them."""
 
 _MAX_ENTITY_CHARS: Final = 120
 _MAX_ANSWERS: Final = 1_000
@@ -62,6 +65,7 @@ class Analyses:
         self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
+        self._stand_ins: dict[StandInKey, str | None] = {}
         self._units: dict[str, Units] = {}
         self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
@@ -100,6 +104,14 @@ class Analyses:
             if summary is not None:
                 return summary
         return summarize_groups([self.units(text) for text in texts], budget)
+
+    def stand_in(self, key: StandInKey, make: Callable[[], str | None]) -> str | None:
+        """Return what stands in for the texts in *key*, made by *make* if it is not known yet."""
+        if not self._keeps_sentences:
+            return make()
+        if key not in self._stand_ins:
+            self._stand_ins[key] = make()
+        return self._stand_ins[key]
 
     def units(self, text: str) -> Units:
         """Return the scored sentences of *text*."""
@@ -203,29 +215,33 @@ class Analyses:
     def forget_sentences(self) -> None:
         """Forget what only planning needs: it takes more memory than the conversation itself."""
         self._summaries.clear()
+        self._stand_ins.clear()
         self._units.clear()
         self._kept_tokens.clear()
         self._scorer = SentenceScorer()
 
-    def keep_only(self, texts: Container[str]) -> None:
+    def forget_counts(self) -> None:
+        """Forget what depends on how many tokens a text has: the counter has learned."""
+        self.tokens.forget()
+        self._stand_ins.clear()
+
+    def keep_only(self, texts: frozenset[str]) -> None:
         """Forget what is known of all other texts: they will hardly be looked at again.
 
         The latest answers of models stay: they were dear.
         """
-        self.tokens.keep_only(texts)
+        self._stand_ins = _only_all(self._stand_ins, texts)
+        self.tokens.keep_only(texts.union(filter(None, self._stand_ins.values())))
         self.finder.keep_only(texts)
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)
+        self._named = _only(self._named, texts)
         self._found = _only(self._found, texts)
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)
         self._told = _latest(self._told)
-        self._summaries = {
-            key: summary
-            for key, summary in self._summaries.items()
-            if all(text in texts for text in key[0])
-        }
+        self._summaries = _only_all(self._summaries, texts)
 
     def judgement(self, text: str) -> Judgement | None:
         """Return what a classifier said of *text*, if it was asked and has said something."""
@@ -267,9 +283,14 @@ class Analyses:
         self._written.update((text, answers.written.get(text)) for text in questions.write)
 
 
-def _only(known: dict[str, T], texts: Container[str]) -> dict[str, T]:
+def _only(known: dict[str, T], texts: frozenset[str]) -> dict[str, T]:
     """Return what is known of *texts*."""
     return {text: value for text, value in known.items() if text in texts}
+
+
+def _only_all(known: dict[K, T], texts: frozenset[str]) -> dict[K, T]:
+    """Return what is known of several *texts* together."""
+    return {key: value for key, value in known.items() if texts.issuperset(key[0])}
 
 
 def _latest(answers: dict[str, T]) -> dict[str, T]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Sequence, Set
+from typing import Final, NamedTuple
 
 from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.model.depth import Depth
@@ -36,6 +36,13 @@ class StandIn:
         self.reason: Final = reason
 
 
+class _Named(NamedTuple):
+    """How a stand-in is named."""
+
+    summary_id: str
+    handle: str
+
+
 class StandIns:
     """Makes stand-ins for the segments of one draft."""
 
@@ -50,6 +57,7 @@ class StandIns:
         self._quoted = {
             s.text for s in draft.segments if s.text.startswith("[") and TAG.match(s.text)
         }
+        """What somebody has quoted in the conversation cannot stand in for another text."""
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
         """Make what the decision on *segment* asks for."""
@@ -81,27 +89,41 @@ class StandIns:
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize one or more texts, or return nothing if that would not be shorter.
 
-        Of what reads like a stand-in only what it shows counts: nothing nests.
+        Of what reads like a stand-in only what it shows counts: nothing nests. What a growing
+        conversation is shown again and again is made once, unless more than *texts* decides.
         """
+        named = _Named(self._id(sources), self._handle(sources))
+        if depth != self._helped_at:
+            key = (tuple(texts), depth, *named)
+            known = self._analyses.stand_in(key, lambda: self._summarize(texts, named, depth))
+            if known not in self._quoted:
+                return known
+        return self._summarize(texts, named, depth, self._quoted)
+
+    def _summarize(
+        self, texts: Sequence[str], named: _Named, depth: Depth, quoted: Set[str] = frozenset()
+    ) -> str | None:
         said_by = [unmarked(text) for text in texts]
         joined = "\n\n".join(said_by)
         budget = char_budget(_chars(texts), depth)
         if len(texts) == 1 and is_structured(joined):
-            return self._tagged(summarize_structured(joined, budget), texts, sources)
+            return self._tagged(summarize_structured(joined, budget), texts, named, quoted)
         for given in self._given(joined, depth):
-            tag = self._tagged(given, texts, sources)
+            tag = self._tagged(given, texts, named, quoted)
             if tag is not None:
                 self._note(tag, joined, given)
                 return tag
         said = self._analyses.summary(said_by, budget)
-        return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
+        return self._tagged(said or cut_words(joined.strip(), budget), texts, named, quoted)
 
-    def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
+    def _tagged(
+        self, body: str, texts: Sequence[str], named: _Named, quoted: Set[str]
+    ) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
-        summary_id, handle = self._id(sources), self._handle(sources)
         for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
-            tag = self._spelling.summary(Summary(body, len(texts), entities, summary_id), handle)
-            if self.is_shorter(tag, texts):
+            said = Summary(body, len(texts), entities, named.summary_id)
+            tag = self._spelling.summary(said, named.handle)
+            if tag not in quoted and self._is_shorter(tag, texts):
                 return tag
         return None
 
@@ -148,14 +170,15 @@ class StandIns:
         """Cut a text of *message* short, or return nothing if that would not be shorter."""
         shown = Beginning(cut(unmarked(text), chars), len(text))
         tag = self._spelling.beginning(shown, self._handle([message]))
-        return tag if self.is_shorter(tag, [text]) else None
+        return tag if self._may_stand_in(tag, text) else None
 
-    def is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
-        """Tell whether *stand_in* may be used: shorter in characters and in tokens.
+    def _may_stand_in(self, tag: str, text: str) -> bool:
+        """Tell whether *tag* may stand in for *text*."""
+        return tag not in self._quoted and self._is_shorter(tag, [text])
 
-        A text that somebody has quoted in the conversation cannot stand in for another one.
-        """
-        if len(stand_in) >= _chars(originals) or stand_in in self._quoted:
+    def _is_shorter(self, stand_in: str, originals: Sequence[str]) -> bool:
+        """Tell whether *stand_in* is shorter, in characters and in tokens."""
+        if len(stand_in) >= _chars(originals):
             return False
         tokens = self._tokens
         return tokens.count(stand_in) < sum(tokens.count(text) for text in originals)
@@ -164,7 +187,7 @@ class StandIns:
         self, tags: Sequence[str], segment: Segment, action: str, reason: str, family: str
     ) -> StandIn:
         for tag in tags:
-            if self.is_shorter(tag, [segment.text]):
+            if self._may_stand_in(tag, segment.text):
                 return StandIn(tag, action, reason)
         return StandIn(None, "preserved", f"{family}_reverted")
 
@@ -210,7 +233,10 @@ class StandIns:
             said = Summary(self._extract(prose, budget), summary_id=summary_id)
             return self._spelling.beside_code(said, handle)
 
-        shown = shorten_around_code(unmarked(segment.text), depth, make_tag)
+        bare = unmarked(segment.text)
+        shown = shorten_around_code(bare, depth, make_tag)
+        if shown == bare:
+            return segment.text  # without a word of ours in it nothing would tell that it stands in
         short = self._spelling.around_code(shown, handle)
         self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
         return short

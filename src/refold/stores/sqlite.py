@@ -71,32 +71,27 @@ class SqliteStore:
                 f"cannot write to the store {str(self._path)!r}: it was opened with read_only=True"
             )
         now = self._clock()
-        rows = [
-            (encode_key(key), now, encode_value(key, value))
-            for key, value in check_entries(entries).items()
-        ]
+        fresh = {encode_key(key): (key, value) for key, value in check_entries(entries).items()}
         with self._using("write to") as connection, _transaction(connection):
             self._check_in_place()
             if self._ttl_seconds is None:
-                connection.executemany(_KEEP, rows)
+                # A view is put again with every fold: what is known need not be packed again.
+                for raw in _find(connection, "key", fresh, -math.inf):
+                    del fresh[raw[0]]
+                how = _KEEP
             else:
                 oldest = (self._oldest(now),)
                 connection.execute("DELETE FROM original WHERE written_at < ?", oldest)
-                connection.executemany(_KEEP_AND_RENEW, rows)
+                how = _KEEP_AND_RENEW
+            rows = ((raw, now, encode_value(*entry)) for raw, entry in fresh.items())
+            connection.executemany(how, rows)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*; a key that is not there or has expired is absent."""
         wanted = {encode_key(key): key for key in check_keys(keys)}
         oldest = self._oldest(self._clock())
-        found: dict[bytes, bytes] = {}
         with self._using("read") as connection:
-            for some in _slices(list(wanted)):
-                marks = ",".join("?" * len(some))
-                # The + keeps SQLite from walking the index of times instead of the keys.
-                query = (
-                    f"SELECT key, value FROM original WHERE key IN ({marks}) AND +written_at >= ?"
-                )
-                found.update(connection.execute(query, (*some, oldest)))
+            found = dict(_find(connection, "key, value", wanted, oldest))
         # In the order asked for: SQLite's own order is an accident.
         return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
 
@@ -186,10 +181,19 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(path).absolute()
 
 
-def _slices(keys: list[bytes]) -> Iterator[list[bytes]]:
-    """Yield *keys* in lists short enough for one query."""
-    for start in range(0, len(keys), _KEYS_PER_QUERY):
-        yield keys[start : start + _KEYS_PER_QUERY]
+def _find(
+    connection: sqlite3.Connection, columns: str, keys: Iterable[bytes], oldest: float
+) -> list[Any]:
+    """Return the rows of *keys* that were written since *oldest*; not in the order of the keys."""
+    wanted = list(keys)
+    rows: list[Any] = []
+    for start in range(0, len(wanted), _KEYS_PER_QUERY):
+        some = wanted[start : start + _KEYS_PER_QUERY]
+        marks = ",".join("?" * len(some))
+        # The + keeps SQLite from walking the index of times instead of the keys.
+        query = f"SELECT {columns} FROM original WHERE key IN ({marks}) AND +written_at >= ?"
+        rows += connection.execute(query, (*some, oldest))
+    return rows
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -132,6 +132,8 @@ _VALUE: Final = re.compile(
     rf"|(?P<number>(?<![{_W}])(?:(?<![\])-])[-−])?+(?:{_SIGN} ?)?+{NUMBER}"
     rf"(?:[ \u00a0\u202f-]?{_UNIT}(?: (?:USD|EUR|dollars?|euros?|€))?+(?![{_W}])| ?{_CJK_UNIT})?+"
     rf"(?![{_W}]))"
+    # Digits in so many groups are no value; each group would be looked at as the first of one.
+    rf"|(?<![{_W}])[{DIGIT}]++(?:[.,_٫'’٬\u00a0\u202f][{DIGIT}]++){{16,}}+"
     rf"|[{_LETTER}]++(?![{_W}.@:/\\-])"
     rf"|(?P<word>(?<![{_W}])[{_W}]++(?:[.-][{_W}]++)*+)"
 )

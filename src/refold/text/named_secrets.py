@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from refold.text.randomness import has_digit
 from refold.text.runs import Span
 from refold.text.secret_names import Grade, Name
 from refold.text.secret_values import Link, can_be_secret
@@ -47,6 +48,24 @@ _ELEMENT: Final = re.compile(
 )
 _CELL: Final = re.compile(rf"{_CLOSE}[ \t]*+[|│┃\t][ \t]*+")
 _FLAG: Final = re.compile(rf"{_CLOSE},?[ \t]++")
+_QUOTED_NEXT: Final = re.compile(r"[ \t]++(?=[\"'])")
+_DIRECTIVE: Final = re.compile(
+    r"(?:#[ \t]*+define|\b(?:set|setenv|passenv|env|let|fastcgi_param|proxy_set_header))"
+    r"[ \t]++[\w.$:-]{0,40}$",
+    re.I,
+)
+"""What gives a value to a name without a sign between them."""
+_SETTER: Final = re.compile(
+    r"(?:set|put|store|add|append|header|prop|env|define|param|field)\w{0,16}\([ \t]*+"
+    r"[\"'][\w.-]{0,40}$",
+    re.I,
+)
+"""A function that takes a name and its value."""
+_USER_BEFORE: Final = re.compile(
+    r"\b(?:user(?:name)?|login|e-?mail|account|benutzer|usuario|utilisateur)[ \t]*+[:=]"
+    r"[^\n]{1,60}\n?[ \t,;]*+$",
+    re.I,
+)
 _IS_FLAG: Final = re.compile(r"(?<![\w-])--?(?:[a-z0-9]{1,16}-){0,3}$")
 _SCHEME: Final = re.compile(
     r"(?:<!\[CDATA\[|[$<]\((?:echo|printf)[ \t]+)?"
@@ -66,10 +85,10 @@ _VALUE: Final = re.compile(
     rf"{{1,{_MAX_VALUE}}}+)"
 )
 _LISTS: Final = (
-    (_PAIR, Link.TIGHT),
-    (_ELEMENT, Link.TIGHT),
-    (_COMMA, Link.SAID),
-    (_CELL, Link.LOOSE),
+    (_PAIR.match, Link.TIGHT),
+    (_ELEMENT.match, Link.TIGHT),
+    (_COMMA.match, Link.SAID),
+    (_CELL.match, Link.LOOSE),
 )
 _REST: Final = re.compile(r"[^\s\"'`]*+")
 _TRAILING: Final = ".,;:!?)]}>\\"
@@ -78,8 +97,9 @@ _AFTER_ARGUMENT: Final = frozenset(",);}\"'`")
 _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
     r"\s*+(?:\?\s*+it'?s(?=\W)|(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
-    r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|είναι|"
-    r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+"
+    r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|hai|είναι|"
+    r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+",
+    re.I,
 )
 _CHANGED: Final = re.compile(
     r"[\"'`]?[ \t]*+(?:->|=>|→|to|auf|zu|in|by|with|a|à|par|por|na|на)[ \t]++(?=\S)"
@@ -151,7 +171,8 @@ def _assigned(text: str, name: Name) -> Span | None:
     sign = _ASSIGN.match(text, name.end)
     if sign is not None:
         is_tight = not sign["before"] and not sign["after"]
-        loose = Link.SAID if name.is_common else Link.LOOSE
+        is_vague = name.is_common and not _stands_before(_USER_BEFORE, text, name)
+        loose = Link.SAID if is_vague else Link.LOOSE
         span = _value_at(text, sign.end(), name, Link.TIGHT if is_tight else loose)
         if span is not None:
             return span
@@ -161,7 +182,14 @@ def _assigned(text: str, name: Name) -> Span | None:
     before = text[max(0, name.start - 56) : name.start]
     if flag is not None and _IS_FLAG.search(before.lower()):
         return _value_at(text, flag.end(), name, Link.TIGHT)
+    quoted = _QUOTED_NEXT.match(text, name.end)
+    if quoted is not None and _stands_before(_DIRECTIVE, text, name):
+        return _value_at(text, quoted.end(), name, Link.TIGHT)
     return None
+
+
+def _stands_before(pattern: re.Pattern[str], text: str, name: Name) -> bool:
+    return pattern.search(text, max(0, name.start - _MAX_GAP), name.start) is not None
 
 
 def _listed(text: str, name: Name) -> Span | None:
@@ -170,10 +198,11 @@ def _listed(text: str, name: Name) -> Span | None:
         field = _FORM.match(text, name.end)
         if field is not None:
             return _value_at(text, field.end(), name, Link.LINE, alone=True)
-    for pattern, link in _LISTS:
-        found = pattern.match(text, name.end)
+    for match, link in _LISTS:
+        found = match(text, name.end)
         if found is not None:
-            return _value_at(text, found.end(), name, link)
+            is_set = link is Link.SAID and _stands_before(_SETTER, text, name)
+            return _value_at(text, found.end(), name, Link.TIGHT if is_set else link)
     return None
 
 
@@ -256,7 +285,9 @@ def _said_in_a_word(text: str, name: Name) -> Span | None:
         if found.start() >= stop or _SENTENCE_END.search(text, start, found.start() + 1):
             return None
         begin, value = _trimmed(found)
-        if value and can_be_secret(value, name.grade, link):
+        # In a sentence of another script, Latin letters with digits stand out as in no other.
+        is_apart = not text[name.start].isascii() and value.isascii() and has_digit(value)
+        if value and can_be_secret(value, name.grade, Link.SAID if is_apart else link):
             return begin, begin + len(value)
         if found[0][-1] in ".!?":
             return None

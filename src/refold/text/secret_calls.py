@@ -27,7 +27,7 @@ _LATER: Final = re.compile(r"[^\n]{0,32}?\b(?:log|sign)(?:ged|ging)?[ -]?in\b")
 _MAX_LOGIN: Final = 120
 _ARGUMENTS: Final = re.compile(r"\((?P<arguments>(?:\w{1,40},[ \t]*+)?[\"'][^()\n]{1,300}+)")
 _CONNECT: Final = re.compile(
-    r"(?:connect|connection|\bdatabase|credentials?|\bpdo|login|log_in|logon|signin|sign_in"
+    r"(?:connect|connection|wifi\w{0,8}\.begin|\bdatabase|credentials?|\bpdo|login|log_in|logon|signin|sign_in"
     r"|authenticate|auth|\bdriver|\bsession)[ \t]*+$"
 )
 """Functions that are given a user and a password."""

@@ -60,6 +60,7 @@ _ROWS: Final = (
     ("requirepass", r"requirepass", r"[ \t]++"),
     ("masterauth", r"masterauth", r"[ \t]++"),
     ("auth ", r"(?<![^\n>])[ \t]*+AUTH", r"(?<=AUTH)[ \t]++(?:default[ \t]++)?(?=\S{1,80}$)"),
+    ("> auth ", r"(?<=[0-9]> )AUTH", r"(?<=AUTH)[ \t]++(?:[\w-]{1,40}[ \t]++)?"),
 )
 _USER_COLON_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials))[ \t=]++[\\\"']{0,2}"
@@ -84,7 +85,9 @@ _PIPED: Final = re.compile(
     r"|passwd|gpg[^\n|]{0,80}?--passphrase-fd|su\b|(?:sudo[ \t]++)?cryptsetup|openssl|kinit"
     r"|vncpasswd"
     r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t]--?(?:pass\w{0,10}|token|secret)[-=]?stdin\b"
-    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b)"
+    r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b"
+    r"|pass[ \t]++insert\b"
+    r"|[\w./-]{1,40}[ \t]++(?:secrets?|env)[ \t]++(?:add|put|set|create|update)\b)"
 )
 
 

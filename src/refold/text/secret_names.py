@@ -39,7 +39,8 @@ _WORDS: Final = {
         "паролата contrasinal cyfrinair құпия_сөз şifrə პაროლი գաղտնաբառ ລະຫັດຜ່ານ "
         "ពាក្យសម្ងាត់ စကားဝှက် கடவுச்சொல் పాస్‌వర్డ్ passwrod pasword passowrd paswoord pswd "
         "security_question security_answer sicherheitsfrage seed_phrase recovery_phrase "
-        "mnemonic secret_phrase seed_words"
+        "mnemonic secret_phrase seed_words key_content schlüsselinhalt contenu_de_la_clé "
+        "contenido_de_la_clave şifresi şifrem sifresi sifrem parolası parolam"
     ),
     Grade.SECRET: (
         "secret secrets token credential credentials creds api_key access_key secret_key "

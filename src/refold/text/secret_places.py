@@ -102,6 +102,48 @@ _DOCKER: Final = re.compile(
     r"(?:\"auth\"|_auth)[ \t]*+[:=][ \t]*+[\"']?(?P<value>[A-Za-z0-9+/]{6,2048}+={0,2})"
 )
 
+_DSN: Final = re.compile(
+    r"(?<![\w/.-])[\w.-]{1,60}+:(?P<value>[^\s:@/\"']{3,120}+)@(?:tcp|udp|unix)\("
+)
+_AT_ADDRESS: Final = re.compile(
+    r"(?<![\w.:/\\-])(?:[\w.-]{1,60}+[/\\])?[\w.-]{1,60}+:[\"']?(?P<value>[^\s:@/\"']{4,120}+)"
+    r"[\"']?@(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])"
+)
+_PROMPT: Final = re.compile(
+    r"(?:password|passphrase|passcode)[ \t]for[ \t][^\n:]{1,200}+:[ \t]++"
+    r"(?P<value>\S{4,120}+)[ \t]*+$",
+    re.I | re.M,
+)
+_EXPORTED: Final = re.compile(
+    r"^\"?https?://[^\",\s]{1,300}+\"?,\"?[^\",\n]{1,80}+\"?,\"?"
+    r"(?P<value>[^\",\s]{5,80}+)\"?(?:,|$)",
+    re.M,
+)
+"""A row of what a browser knows: address, user, password."""
+_SENT_CODE: Final = re.compile(
+    r"\bcode\b(?<!status code)(?<!error code)(?<!exit code)(?<!return code)(?<!response code)"
+    r"(?<!result code)(?<!zip code)(?<!postal code)[^\n.?!0-9]{0,40}?"
+    r"\b(?:texted|sms|sent|emailed|mailed|received|got|door|gate|alarm|safe|lock|locker|garage"
+    r"|building|entrance|keypad|padlock|lift|elevator|lobby|apartment|flat)\b"
+    r"[^\n.?!0-9]{0,30}?(?:\b(?:is|was|are)\b|[:=])[ \t]*+"
+    r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
+    re.I,
+)
+_TYPED_CODE: Final = re.compile(
+    r"\b(?:alarm|door|gate|safe|lock|keypad)\b[^\n.?!0-9]{0,30}?\b(?:type|enter|dial|punch in)"
+    r"[ \t]++(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
+    re.I,
+)
+_PRINTED: Final = re.compile(
+    r"\b(?:cat|more|less|head|type|bat)[ \t]++[^\s|;&<>]{0,200}(?:pass|pwd|secret|token|cred|\.key)"
+    r"[^\s|;&<>]*+[ \t]*+\r?\n(?P<value>\S{6,200}+)[ \t]*+(?:\r?\n|$)",
+    re.I,
+)
+"""A file that is named after what it holds, and its first line."""
+_SMTP: Final = re.compile(r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9+/]{4,200}+={0,2})")
+"""What is answered to "Password:", which the protocol spells in base64."""
+_BASE32: Final = re.compile(r"(?<!\S)(?P<value>[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])")
+
 
 def find_placed(text: str, lower: str) -> Iterator[Span]:
     """Yield what stands where only secrets stand; *lower* is *text* in lower case."""
@@ -148,6 +190,30 @@ def _cookies(text: str) -> Iterator[Span]:
             value = pair["value"]
             if pair["name"].lower() not in _ATTRIBUTES and len(value) >= 6 and has_digit(value):
                 yield pair.span("value")
+
+
+def _looking_like_passwords(*patterns: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what stands in such a place and looks like a password."""
+
+    def find(text: str) -> Iterator[Span]:
+        for pattern in patterns:
+            for found in pattern.finditer(text):
+                if can_be_secret(found["value"], Grade.PASSWORD, Link.SAID):
+                    yield found.span("value")
+
+    return find
+
+
+def _prompted(text: str) -> Iterator[Span]:
+    for found in _PROMPT.finditer(text):
+        if can_be_secret(found["value"], Grade.PASSWORD, Link.LOOSE):
+            yield found.span("value")
+
+
+def _in_groups(text: str) -> Iterator[Span]:
+    for found in _BASE32.finditer(text):
+        if has_digit(found["value"]):
+            yield found.span("value")
 
 
 def _kubernetes(text: str) -> Iterator[Span]:
@@ -197,5 +263,14 @@ _FINDERS: Final = (
     (("thin:", "sqlplus", "sqlldr", "expdp", "impdp", "rman"), _by(_ORACLE)),
     (("auth", "credentials"), _by(_AUTH_PAIR)),
     (("wifi:",), _by(_WIFI)),
+    (("@tcp(", "@udp(", "@unix("), _by(_DSN)),
+    (tuple(f"@{digit}" for digit in range(10)), _looking_like_passwords(_AT_ADDRESS)),
+    (("http",), _looking_like_passwords(_EXPORTED)),
+    (("word for ", "phrase for ", "code for "), _prompted),
+    (("code",), _by(_SENT_CODE)),
+    (("alarm", "door", "gate", "safe", "lock", "keypad"), _by(_TYPED_CODE)),
+    (("cat ", "more ", "less ", "head ", "type ", "bat "), _looking_like_passwords(_PRINTED)),
+    (("334 ugfzc3dvcmq6",), _by(_SMTP)),
+    (("key", "secret", "scan", "authenticator"), _in_groups),
 )
 """What must be in the lower-cased text for each, and each."""

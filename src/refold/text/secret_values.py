@@ -71,6 +71,8 @@ _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
 _MAX_WORDS: Final = 24
 _MAX_MIXED_WORDS: Final = 6
+_MIN_OF_TWO: Final = 7
+"""Two shorter words are mostly a label."""
 _MARKS: Final = ".,;:!?()"
 _SAYING: Final = frozenset(
     "a an and are as at be by can cannot do does enter for from has have if in is it its may more "
@@ -133,7 +135,8 @@ def _is_passphrase(words: list[str]) -> bool:
         return False
     if not _SAYING.isdisjoint(word.lower().strip(_MARKS) for word in words):
         return False
-    if len(words) > 2 and all(word == word.lower() and word.isalnum() for word in words):
+    least = _MIN_OF_TWO if len(words) == 2 else 1
+    if all(word == word.lower() and word.isalnum() and len(word) >= least for word in words):
         return True
     return len(words) <= _MAX_MIXED_WORDS and any(
         has_digit(word) and _is_strong(word) for word in (word.strip(_MARKS) for word in words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Self
 
 from refold.asking import arun, run
 from refold.engine import Engine, combine
@@ -36,6 +37,15 @@ from refold.window.settings import (
 from refold.window.strategies import Strategy
 
 
+def _revive(
+    class_: type[ContextWindowManager], choices: dict[str, Any], context_tokens: int
+) -> ContextWindowManager:
+    """Make a manager again, for a window that may have turned out to be smaller."""
+    manager = class_(**choices)
+    manager._context_tokens = context_tokens
+    return manager
+
+
 class ContextWindowManager:
     """Makes conversations fit the window of a model.
 
@@ -52,6 +62,9 @@ class ContextWindowManager:
     by default those of the profile `standard`, or of `classic` where a model writes summaries; one
     that a window makes no use of is refused.
     """
+
+    _choices: dict[str, Any]
+    """What it was made with."""
 
     def __init__(
         self,
@@ -113,6 +126,20 @@ class ContextWindowManager:
             strict=strict,
         )
         self.available()  # says at once if nothing is left for messages
+
+    def __new__(cls, *_: Any, **choices: Any) -> Self:
+        """Note what it is made with."""
+        made = super().__new__(cls)
+        made._choices = choices
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what it was made with, and what it has learned of the window.
+
+        What was made of conversations is not taken along: the next one is folded anew.
+        """
+        learned = {"counter": self._counter} if isinstance(self._counter, CalibratedCounter) else {}
+        return _revive, (type(self), {**self._choices, **learned}, self._context_tokens)
 
     def __repr__(self) -> str:
         said = f"strategy={self.strategy!r}, context_limit={self._context_tokens}"

@@ -31,7 +31,7 @@ def test_what_a_call_was_about_is_on_its_first_line_even_if_it_is_long() -> None
 def test_nested_arguments_are_lines_without_escapes() -> None:
     arguments = json.dumps({"edits": [{"old": "a\nb", "new": "c"}], "dry": None})
     assert spell_call(f"multi_edit {arguments}") == (
-        "multi_edit edits.0.new=c dry=null\nedits.0.old:\na\nb"
+        "multi_edit dry=null\nedits:\nnew=c\nold:\na\nb"
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from refold.model.failure import is_failure, is_failure_text
@@ -22,6 +22,8 @@ _SHORT: Final = 120
 _FIRST_LINE: Final = 300
 """What the first line may hold; what does not fit there stands below."""
 
+_DEPTH: Final = 20
+"""How deep arguments are spelled."""
 _FILES: Final = 2
 """So many files that a call writes are named right behind the tool."""
 
@@ -98,23 +100,44 @@ def spell_call(call: str, *, has_failed: bool = False) -> str:
     'edit path=a.py\nnew:\nx = 1\ny = 2'
     """
     name, _, arguments = call.partition(" ")
-    head, below = [name], []
-    room = _FIRST_LINE
-    for key, value in _arguments(arguments):
-        said = f"{key}={value}" if key else value
-        if "\n" not in value and len(value) <= _SHORT and len(said) < room:
-            head.append(said)
-            room -= len(said) + 1
-        else:
-            below.append(f"{key}:\n{value}" if key else value)
-    if below and len(head) == 1:  # nothing shorter says what it was about
+    said, below = _lay_out(_arguments(arguments))
+    if below and not said:  # nothing shorter says what it was about
         key, _, value = below[0].partition(":\n")
-        head.append(_begin(f"{key}={value}" if value else key))
-    files = [path for path in _written(call) if not any(path in said for said in head)]
-    head[1:1] = dict.fromkeys(files[:_FILES])
+        said.append(_begin(f"{key}={value}" if value else key))
+    head = [name, *dict.fromkeys(_files_beside(call, said)), *said]
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
+
+
+def _lay_out(
+    arguments: Iterable[tuple[str, object]], depth: int = 0
+) -> tuple[list[str], list[str]]:
+    """Return what stands on one line, and what stands below it: what is long, or has parts."""
+    said: list[str] = []
+    below: list[str] = []
+    room = _FIRST_LINE
+    for key, value in arguments:
+        text = _spell(value, depth)
+        short = f"{key}={text}" if key else text
+        if not _has_parts(value) and "\n" not in text and len(text) <= _SHORT and len(short) < room:
+            said.append(short)
+            room -= len(short) + 1
+        else:
+            below.append(f"{key}:\n{text}" if key else text)
+    return said, below
+
+
+def _files_beside(call: str, said: Sequence[str]) -> list[str]:
+    """Return the files that *call* writes and that are not *said*, as far as it spells them."""
+    found: list[str] = []
+    for path in _written(call):
+        spelled = path
+        while spelled not in call and "/" in spelled:  # in a directory that the shell went to
+            spelled = spelled.partition("/")[2]
+        if not any(spelled in short for short in said):
+            found.append(spelled)
+    return found[:_FILES]
 
 
 def _begin(said: str) -> str:
@@ -125,35 +148,40 @@ def _begin(said: str) -> str:
     return f"{line} {GAP}"
 
 
-def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
+def _arguments(arguments: str) -> Iterator[tuple[str, object]]:
     """Yield the arguments of a call with their names; what is no JSON object has none."""
     try:
         values = json.loads(arguments)
     except (ValueError, RecursionError):
         values = None
-    if not isinstance(values, dict):
-        if arguments:
-            yield "", arguments
-        return
-    pending = list(reversed(values.items()))
-    while pending:  # no recursion: arguments may be nested at will
-        key, value = pending.pop()
-        if isinstance(value, dict) and value:
-            pending += [(f"{key}.{name}", item) for name, item in reversed(value.items())]
-        elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-            pending += [(f"{key}.{n}", value[n]) for n in reversed(range(len(value)))]
-        else:
-            yield key, _spell(value)
+    if isinstance(values, dict):
+        yield from values.items()
+    elif arguments:
+        yield "", arguments
 
 
-def _spell(value: object) -> str:
-    """Spell a value without escapes; a list in one line."""
-    if isinstance(value, str):
-        return value
+def _has_parts(value: object) -> bool:
+    """Tell whether *value* is spelled part by part, each on lines of its own."""
     if isinstance(value, list):
-        return ", ".join(map(_spell, value))
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
+        return any(isinstance(item, dict | list) for item in value)
+    return isinstance(value, dict)
+
+
+def _spell(value: object, depth: int = 0) -> str:
+    """Spell a value without escapes: a list in one line, a record as calls are, others below it."""
+    if depth > _DEPTH:
+        return GAP
+    match value:
+        case str():
+            return value
+        case dict():
+            said, below = _lay_out(value.items(), depth + 1)
+            return "\n".join([*([" ".join(said)] if said else []), *below])
+        case list():
+            between = "\n" if _has_parts(value) else ", "
+            return between.join(_spell(item, depth + 1) for item in value)
+        case bool() | None:
+            return json.dumps(value)
     try:
         return str(value)
     except ValueError:  # more digits than Python spells
@@ -173,9 +201,8 @@ def may_change(call: str) -> bool:
 
 def _script_of(arguments: str) -> str:
     """Return the script among the *arguments* of a shell: the longest of them."""
-    return max((value for _, value in _arguments(arguments)), key=len, default="").removeprefix(
-        "bash, -lc, "
-    )
+    given = (_spell(value) for _, value in _arguments(arguments))
+    return max(given, key=len, default="").removeprefix("bash, -lc, ")
 
 
 def _only_looks(found: tuple[str, ...]) -> bool:

@@ -6,14 +6,13 @@ cache goes on to hit. Only tool results are shortened; everything else is sent a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 from refold.engine import Engine
 from refold.model.message import Message
 from refold.model.plan import Fold
-from refold.options import Options
 from refold.stages import Analyses
 
 _RESULT_SHARE: Final = 0.1
@@ -54,37 +53,25 @@ def plan_arrivals(
         messages, analyses, start=start, hidden=hidden, pinned=pinned, options=options
     )
     folds = {fold.sources[0].index: fold for fold in plan}
-    if aim is not None:
-        folds |= _cut(engine, messages, analyses, options, pinned, folds, (aim, room))
+    tokens = analyses.tokens
+    costs = {index: tokens.fold(folds[index]) for index in fresh}
+    most = _allowed(costs.values(), aim, room)
+    if most is not None and sum(costs.values()) > most:
+        target = most + sum(tokens.message(m) for m in messages if m.index in pinned)
+        cut, _ = engine.plan(
+            messages, analyses, replace(options, token_budget=target), target, pinned=pinned
+        )
+        for fold in cut:
+            index = fold.sources[0].index
+            is_alone = len(fold.sources) == 1 and not fold.is_rolled
+            if index in fresh and is_alone and tokens.fold(fold) < costs[index]:
+                folds[index] = fold
     return [folds[message.index] for message in messages[start:]]
 
 
-def _cut(
-    engine: Engine,
-    messages: Sequence[Message],
-    analyses: Analyses,
-    options: Options,
-    pinned: dict[int, str],
-    folds: dict[int, Fold],
-    limits: tuple[int, int | None],
-) -> dict[int, Fold]:
-    """Return other folds for the results that take too much, cut to the pieces that matter."""
-    aim, room = limits
-    tokens = analyses.tokens
-    costs = {m.index: tokens.fold(folds[m.index]) for m in messages if m.index not in pinned}
-    most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs.values())
-    most = most if room is None else max(0, min(most, room))
-    if sum(costs.values()) <= most:
-        return {}
-    target = most + sum(tokens.message(m) for m in messages if m.index in pinned)
-    cut, _ = engine.plan(
-        messages, analyses, replace(options, token_budget=target), target, pinned=pinned
-    )
-    return {
-        fold.sources[0].index: fold
-        for fold in cut
-        if fold.sources[0].index in costs
-        and len(fold.sources) == 1
-        and not fold.is_rolled
-        and tokens.fold(fold) < costs[fold.sources[0].index]
-    }
+def _allowed(costs: Collection[int], aim: int | None, room: int | None) -> int | None:
+    """Return what all results together may cost; `None` if there is no budget."""
+    if aim is None:
+        return None
+    most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs)
+    return most if room is None else max(0, min(most, room))

@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 COMPILED := build/compiled
+FRAMEWORKS := build/frameworks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-model lint bench clean
+.PHONY: demo test test-compiled test-integrations test-model lint bench clean
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -22,6 +23,11 @@ test-compiled: $(COMPILED)/installed
 # dependencies of their package, which would take minutes to compile.
 test-model: $(VENV)/installed-model
 	$(BIN)/python -m pytest tests/model -s -rs
+
+# The real frameworks, in an environment of their own. Their own warnings are no errors of ours.
+test-integrations: $(FRAMEWORKS)/installed
+	$(FRAMEWORKS)/bin/python -m tests.integrations.installed
+	$(FRAMEWORKS)/bin/python -m pytest -n auto -W default -W ignore::ResourceWarning tests/integrations
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -61,6 +67,11 @@ $(VENV)/installed-model: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-lint: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+$(FRAMEWORKS)/installed: pyproject.toml tests/integrations/constraints.txt
+	$(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,integrations-test]' -c tests/integrations/constraints.txt
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

@@ -19,6 +19,9 @@ _RESULT_SHARE: Final = 0.1
 """The most that one result may take of a budget. A guess, not tuned: with 60 % of a window of
 200,000 tokens it is 12,000, more than agents such as Codex let a result have. Lower cuts results
 that are read whole, higher fills the budget with a few of them."""
+_LEAST_SHARE: Final = 0.02
+"""What a result gets in any case, even if the budget is spent: an agent that sees nothing of what
+its tools return can only fail."""
 _SENT: Final = "already_sent"
 
 
@@ -43,8 +46,8 @@ def plan_arrivals(
     """Decide how the messages from *start* on are sent, the first time and ever after.
 
     Results are said shorter without loss. Where there is a budget to *aim* at, none takes more than
-    its share of it, and all together no more than *room*, if that is given. Nothing refers to the
-    messages in *hidden*.
+    its share of it, and all together no more than *room*, if that is given and leaves something for
+    each. Nothing refers to the messages in *hidden*.
     """
     options = replace(engine.options, recency_window=0)
     fresh = {m.index for m in messages[start:] if m.is_tool_result and not m.is_fixed}
@@ -74,4 +77,5 @@ def _allowed(costs: Collection[int], aim: int | None, room: int | None) -> int |
     if aim is None:
         return None
     most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs)
-    return most if room is None else max(0, min(most, room))
+    least = sum(min(cost, int(_LEAST_SHARE * aim)) for cost in costs)
+    return most if room is None else max(least, min(most, room))

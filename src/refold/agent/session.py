@@ -129,6 +129,10 @@ class Session:
         said = f"messages={now.length}, tokens={now.tokens}, folds={now.folds}"
         return f"{type(self).__name__}({said})"
 
+    def __len__(self) -> int:
+        """Return how many messages the conversation has."""
+        return self._standing.length
+
     def append(self, message: Any) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         index = self._standing.length
@@ -203,6 +207,24 @@ class Session:
         """The whole conversation as it was given, copied."""
         given = [clone(wire) for _, wire in self._given[: self._standing.length]]
         return self._objects.write(given)
+
+    @property
+    def wires(self) -> list[dict[str, Any]]:
+        """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
+        standing, count = self._sent
+        return [item.wire for item in standing.items[:count]]
+
+    @property
+    def unchanged(self) -> list[int | None]:
+        """For each message of the last view, the index of the one that it shows word for word."""
+        standing, count = self._sent
+        return [item.first if item.is_as_given else None for item in standing.items[:count]]
+
+    @property
+    def folded_length(self) -> int:
+        """How many messages the last fold has seen: `truncate` to fewer begins anew."""
+        now = self._standing
+        return now.items[now.folded - 1].end if now.folded else 0
 
     def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
@@ -305,10 +327,13 @@ class Session:
         )
         plan = (*(item.fold for item in sent), *rest)
         if any(not fold.is_kept for fold in rest):
+            # What came later has no part in it, so the last fold is still the one before.
+            before = now
             now = self._adopt(now, plan, is_new=True)
+            now = replace(now, settled=before.settled, folded=before.folded)
         if is_last_resort and budget is not None:
             now = replace(now, budget=self._report_append(now, budget))
-        return replace(now, settled=len(now.items), folded=len(now.items))
+        return now
 
     def _arrivals(
         self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None

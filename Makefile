@@ -28,6 +28,7 @@ test-model: $(VENV)/installed-model
 test-integrations: $(FRAMEWORKS)/installed
 	$(FRAMEWORKS)/bin/python -m tests.integrations.installed
 	$(FRAMEWORKS)/bin/python -m pytest -n auto -W default -W ignore::ResourceWarning tests/integrations
+	$(FRAMEWORKS)/bin/python -m pytest -W default -W ignore::ResourceWarning tests/docs -k 'examples_run and (README or frameworks)'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -64,6 +64,10 @@ class ScriptedModel(Model):
         return response
 
 
+def model_of(brain: Brain) -> ScriptedModel:
+    return ScriptedModel(brain)
+
+
 def read(n: int) -> str:
     """Read a log."""
     return log_of(n)
@@ -74,7 +78,7 @@ class TestAgno(Integration):
 
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
         self.refold = RefoldCompression(**choices)
-        self.model = model = ScriptedModel(brain)
+        self.model = model = model_of(brain)
         agent = Agent(
             model=model,
             tools=[read, self.refold.tool],

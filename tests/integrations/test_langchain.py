@@ -68,6 +68,10 @@ class Model(BaseChatModel):
         return answer_of(self.brain.act([text_of(m) for m in messages]), len(self.requests))
 
 
+def model_of(brain: Brain) -> Model:
+    return Model(brain=brain, requests=[], tools=[])
+
+
 def text_of(message: BaseMessage) -> str:
     return message.content if isinstance(message.content, str) else message.text
 
@@ -95,11 +99,9 @@ async def drain(stream: AsyncIterator[Any]) -> None:
 
 
 class TestLangChain(Integration):
-    model_name = "gpt-5"
-
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
         self.refold = RefoldMiddleware(**choices)
-        model = Model(brain=brain, model_name=self.model_name, requests=[], tools=[])
+        model = model_of(brain)
         saver = InMemorySaver()
         agent = create_agent(model, [read], middleware=[self.refold], checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 100}
@@ -129,7 +131,7 @@ class TestLangChain(Integration):
         config: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 100}
         sent: list[Any] = []
         for question in (TASK, "And now?"):
-            model = Model(brain=Brain(turns=4), requests=[], tools=[])
+            model = model_of(Brain(turns=4))
             agent = create_agent(model, [read], middleware=[refold], checkpointer=saver)
             agent.invoke({"messages": [{"role": "user", "content": question}]}, config)
             sent.append([text_of(m) for m in model.requests[0 if sent else -1]])
@@ -140,7 +142,7 @@ class TestLangChain(Integration):
         refold = RefoldMiddleware(store=MemoryStore(), token_budget=6_000)
         handles = {}
         for thread in ("1", "2"):
-            model = Model(brain=Brain(), requests=[], tools=[])
+            model = model_of(Brain())
             agent = create_agent(model, [read], middleware=[refold])
             agent.invoke(
                 {"messages": [{"role": "user", "content": f"{TASK} {thread}"}]},

@@ -78,6 +78,10 @@ class ScriptedModel(Model):
         )
 
 
+def model_of(brain: Brain) -> ScriptedModel:
+    return ScriptedModel(brain)
+
+
 def text_of(item: Any) -> str:
     said = item.get("content", item.get("output", ""))
     if isinstance(said, list):
@@ -115,7 +119,7 @@ def read(n: int) -> str:
 class TestOpenAIAgents(Integration):
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
         self.refold = RefoldFilter(**choices)
-        self.model = ScriptedModel(brain)
+        self.model = model_of(brain)
         agent = Agent(name="a", model=self.model, tools=[read, self.refold.tool])
         config = RunConfig(call_model_input_filter=self.refold, tracing_disabled=True)
         session = SQLiteSession("1")

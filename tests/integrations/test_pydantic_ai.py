@@ -52,35 +52,45 @@ def answer_of(act: Act, number: int) -> ModelResponse:
     return ModelResponse(parts=[*thought, ToolCallPart(act.name, act.arguments, f"c{number}")])
 
 
+class ScriptedModel(FunctionModel):
+    """Does what a `Brain` says, and keeps every request."""
+
+    def __init__(self, brain: Brain) -> None:
+        self.brain = brain
+        self.requests: list[list[Any]] = []
+        self.tools: list[str] = []
+        super().__init__(self.answer, stream_function=self.stream)
+
+    def act(self, messages: list[Any], info: AgentInfo) -> Act:
+        self.requests.append(messages)
+        self.tools[:] = [tool.name for tool in info.function_tools]
+        return self.brain.act(texts_of(messages))
+
+    def answer(self, messages: list[Any], info: AgentInfo) -> ModelResponse:
+        return answer_of(self.act(messages, info), len(self.requests))
+
+    async def stream(self, messages: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
+        act = self.act(messages, info)
+        if isinstance(act, str):
+            yield act
+            return
+        given = json.dumps(act.arguments)
+        yield {0: DeltaToolCall(act.name, given, tool_call_id=f"c{len(self.requests)}")}
+
+
+def model_of(brain: Brain) -> ScriptedModel:
+    return ScriptedModel(brain)
+
+
+def read(n: int) -> str:
+    """Read a log."""
+    return log_of(n)
+
+
 class TestPydanticAI(Integration):
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
-        self.refold = Refold(**choices)
-        requests: list[list[Any]] = []
-        tools: list[str] = []
-
-        def act(messages: list[Any], info: AgentInfo) -> Act:
-            requests.append(messages)
-            tools[:] = [tool.name for tool in info.function_tools]
-            return brain.act(texts_of(messages))
-
-        def answer(messages: list[Any], info: AgentInfo) -> ModelResponse:
-            return answer_of(act(messages, info), len(requests))
-
-        async def stream(messages: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
-            done = act(messages, info)
-            if isinstance(done, str):
-                yield done
-                return
-            given = json.dumps(done.arguments)
-            yield {0: DeltaToolCall(done.name, given, tool_call_id=f"c{len(requests)}")}
-
-        model = FunctionModel(answer, stream_function=stream)
-        agent = Agent(model, capabilities=[self.refold])
-
-        @agent.tool_plain
-        def read(n: int) -> str:
-            """Read a log."""
-            return log_of(n)
+        model = model_of(brain)
+        agent = Agent(model, tools=[read], capabilities=[Refold(**choices)])
 
         async def run_stream() -> Any:
             async with agent.run_stream(TASK) as result:
@@ -96,9 +106,9 @@ class TestPydanticAI(Integration):
             result = asyncio.run(run_stream())
         history = result.all_messages()
         ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
-        for request in requests:  # what was sent can be spelled and read as well
+        for request in model.requests:  # what was sent can be spelled and read as well
             ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(request))
-        return Talk(requests, texts_of(history), tools)
+        return Talk(model.requests, texts_of(history), model.tools)
 
     @pytest.mark.parametrize("way", ["auto", "append", "strip"])
     def test_thinking(self, way: Any) -> None:

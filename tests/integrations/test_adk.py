@@ -45,7 +45,7 @@ class ScriptedModel(BaseLlm):
 
 
 def text_of(content: Any) -> str:
-    said = []
+    said: list[str] = []
     for part in content.parts or ():
         if part.function_response is not None:
             said += map(str, part.function_response.response.values())

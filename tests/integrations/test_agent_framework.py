@@ -89,7 +89,7 @@ def read(n: int) -> str:
 
 
 class TestAgentFramework(Integration):
-    test_sync = None  # the framework is asynchronous throughout
+    test_sync: Any = None  # the framework is asynchronous throughout
 
     def run(self, brain: Brain, mode: Mode = "async", **choices: Any) -> Talk:
         return super().run(brain, mode, **choices)

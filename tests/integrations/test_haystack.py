@@ -80,7 +80,7 @@ def read(n: int) -> str:
 
 
 class TestHaystack(Integration):
-    test_history_untouched = None  # Haystack puts what a compactor returns into its state
+    test_history_untouched: Any = None  # Haystack puts what a compactor returns into its state
 
     def check(self, mode: Mode) -> None:
         brain = Brain()

@@ -73,7 +73,7 @@ class Provider(CustomLLM):
 
 
 class TestLiteLLM(Integration):
-    test_sync = None  # LiteLLM asks no callback before a synchronous completion
+    test_sync: Any = None  # LiteLLM asks no callback before a synchronous completion
 
     def run(self, brain: Brain, mode: Mode = "async", **choices: Any) -> Talk:
         return super().run(brain, mode, **choices)
@@ -115,7 +115,7 @@ class TestLiteLLM(Integration):
             return log_of(json.loads(function.arguments)["n"])
         return refold.retrieve(function.arguments, history)
 
-    test_thinking = None  # the providers' own shapes are tested with their SDKs
+    test_thinking: Any = None  # the providers' own shapes are tested with their SDKs
 
     def test_who_completes_synchronously_can_fold(self) -> None:
         refold = RefoldLogger(store=MemoryStore(), token_budget=500)

@@ -40,7 +40,7 @@ def message_of(call: Call, number: int) -> ChatMessage:
 
 
 class TestLlamaIndex(Integration):
-    test_streaming = None  # a memory is read before the model is called, however that answers
+    test_streaming: Any = None  # a memory is read before the model is called, however that answers
 
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
         memory = RefoldMemory.of("s", **choices)

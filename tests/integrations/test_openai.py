@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("httpx2")
-pytest.importorskip("openai")
+pytest.importorskip("openai", minversion="3")
 
 import httpx2
 import openai

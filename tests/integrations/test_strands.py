@@ -72,7 +72,7 @@ class ScriptedModel(Model):
 
 
 def text_of(message: Any) -> str:
-    said = []
+    said: list[str] = []
     for block in message["content"]:
         said.append(block.get("text", ""))
         said += [b.get("text", "") for b in block.get("toolResult", {}).get("content", ())]

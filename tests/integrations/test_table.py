@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "frameworks.md"
-ROW = re.compile(r"^\| \[(\w+)\]\(#[\w-]+\) \|(.+)\|$", re.MULTILINE)
+ROW = re.compile(r"^\| \[(\w+)\]\([\w.-]*#[\w-]+\) \|(.+)\|$", re.MULTILINE)
 
 
 def columns() -> list[str]:
@@ -32,12 +32,16 @@ def proofs_of(name: str) -> set[str]:
     contract = ast.parse((HERE / "contract.py").read_text())
     base = next(n for n in contract.body if getattr(n, "name", "") == "Integration")
     assert isinstance(base, ast.ClassDef)
-    return {node.name for c in (own, base) for node in c.body if isinstance(node, ast.FunctionDef)}
+    proofs = {
+        node.name for c in (own, base) for node in c.body if isinstance(node, ast.FunctionDef)
+    }
+    left_out = [node.target for node in own.body if isinstance(node, ast.AnnAssign)]
+    return proofs - {getattr(target, "id", "") for target in left_out}
 
 
 def test_every_integration_has_a_row_and_every_row_an_integration() -> None:
     modules = {path.stem for path in (ROOT / "src" / "refold" / "integrations").glob("*.py")}
-    shared = {"__init__", "choices", "conversations", "extras", "telemetry"}
+    shared = {"__init__", "choices", "conversations", "extras", "mirror", "telemetry"}
     assert set(rows()) == modules - shared
 
 

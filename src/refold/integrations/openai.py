@@ -1,8 +1,8 @@
 """OpenAI SDK: `OpenAI(http_client=DefaultHttpxClient(transport=RefoldTransport()))`.
 
 The transport folds the bodies of chat completions and responses; the lists that the caller has stay
-as they were. `AsyncRefoldTransport` does the same for `AsyncOpenAI`. Any other SDK on httpx2 that
-speaks one of the two APIs can have it as well.
+as they were. `AsyncRefoldTransport` does the same for `AsyncOpenAI`. Any other SDK on the same HTTP
+library that speaks one of the two APIs can have it as well.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, Unpack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from refold.integrations.choices import Choices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 
 try:
+    import openai
+except ImportError as error:
+    raise missing("openai", "openai") from error
+
+if TYPE_CHECKING:
     import httpx2 as httpx
-except ImportError:  # what the SDK was built on before its version 3
-    try:
-        import httpx  # type: ignore[no-redef,import-not-found,unused-ignore]
-    except ImportError as error:
-        raise missing("openai", "openai") from error
+else:  # the SDK takes clients of the library that it is built on
+    httpx = import_module("httpx2" if int(openai.__version__.split(".")[0]) >= 3 else "httpx")
 
 _SERVER_HELD: Final = ("previous_response_id", "conversation")
 _log: Final = logging.getLogger("refold.integrations")

@@ -12,6 +12,7 @@ import pytest
 from tests.integrations.contract import (
     BOUND,
     TASK,
+    TURNS,
     Act,
     Brain,
     Integration,
@@ -137,6 +138,17 @@ class TestLangChain(Integration):
             sent.append([text_of(m) for m in model.requests[0 if sent else -1]])
         before, after = sent
         assert after[: len(before)] == before
+
+    def test_it_works_in_deepagents(self) -> None:
+        deepagents = pytest.importorskip("deepagents")
+        brain = Brain()
+        refold = RefoldMiddleware(store=MemoryStore(), token_budget=6_000)
+        agent = deepagents.create_deep_agent(model_of(brain), [read], middleware=[refold])
+        given = {"messages": [{"role": "user", "content": TASK}]}
+        state = agent.invoke(given, {"recursion_limit": 200})
+        kept = [text_of(message) for message in state["messages"]]
+        assert all(log_of(n) in kept for n in range(TURNS))
+        assert sum(map(len, brain.seen[-1])) < sum(map(len, kept)) / 2
 
     def test_threads_are_kept_apart(self) -> None:
         refold = RefoldMiddleware(store=MemoryStore(), token_budget=6_000)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, uncompress
 from refold.errors import StoreError
-from refold.integrations.choices import Setting, data_file
+from refold.integrations.choices import CheckedChoices, data_file
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 from tests.integrations.contract import MARK, TASK, log_of
@@ -45,7 +45,7 @@ def test_what_is_sent_is_small_and_can_be_restored() -> None:
     folded = conversations.fold(messages)
     assert folded.report.tokens <= 3_000
     assert folded.report.tokens_unfolded > 20_000
-    store = conversations.setting.store
+    store = conversations.choices.store
     restored = uncompress(folded.messages, store, conversation=folded.conversation)
     assert restored.messages == messages
 
@@ -82,7 +82,7 @@ def test_branches_leave_each_other_alone(lengths: list[int]) -> None:
     for number, turns in enumerate(lengths):
         messages = [*history_of(turns), {"role": "assistant", "content": f"Answer {number}."}]
         folded = conversations.fold(messages)
-        store = conversations.setting.store
+        store = conversations.choices.store
         restored = uncompress(folded.messages, store, conversation=folded.conversation)
         assert restored.messages == messages
 
@@ -137,7 +137,7 @@ def test_threads_that_go_on_from_the_same_point_do_not_meet() -> None:
     def go_on(number: int) -> None:
         messages = [*start, {"role": "assistant", "content": f"Answer {number}."}]
         folded = conversations.fold(messages)
-        store, name = conversations.setting.store, folded.conversation
+        store, name = conversations.choices.store, folded.conversation
         assert uncompress(folded.messages, store, conversation=name).messages == messages
 
     with ThreadPoolExecutor(4) as pool:
@@ -163,10 +163,10 @@ def test_what_is_beside_the_messages_counts() -> None:
 
 
 def test_a_share_of_the_window_is_the_budget() -> None:
-    assert Setting({}).budget_for("gpt-4") == int(0.6 * 8_192)
-    assert Setting({"window_share": 0.5}).budget_for("gpt-4") == 4_096
-    assert Setting({"token_budget": 10}).budget_for("gpt-4") == 10
-    assert Setting({}).budget_for("nobody-knows-this-model") is None
+    assert CheckedChoices({}).budget_for("gpt-4") == int(0.6 * 8_192)
+    assert CheckedChoices({"window_share": 0.5}).budget_for("gpt-4") == 4_096
+    assert CheckedChoices({"token_budget": 10}).budget_for("gpt-4") == 10
+    assert CheckedChoices({}).budget_for("nobody-knows-this-model") is None
 
 
 def test_a_model_without_a_known_window_is_told_of_once(caplog: Any) -> None:
@@ -217,7 +217,7 @@ def test_originals_are_kept_in_a_file_if_asked_to(tmp_path: Path) -> None:
     path = tmp_path / "originals.db"
     messages = history_of(8)
     folded = Conversations(store=path, token_budget=3_000).fold(messages)
-    again = Conversations(store=str(path), token_budget=3_000).setting.store
+    again = Conversations(store=str(path), token_budget=3_000).choices.store
     restored = uncompress(folded.messages, again, conversation=folded.conversation)
     assert restored.messages == messages
 

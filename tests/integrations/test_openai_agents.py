@@ -164,7 +164,7 @@ class TestOpenAIAgents(Integration):
         assert all(one is other for one, other in zip(sent, items, strict=True) if one == other)
         folded = refold.last
         assert folded is not None
-        store, name = refold.conversations.setting.store, folded.conversation
+        store, name = refold.conversations.choices.store, folded.conversation
         assert uncompress(sent, store, conversation=name).messages == items
 
     def test_a_history_on_the_server_is_left_alone(self, caplog: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, Unpack
 
 from refold.integrations import mirror
-from refold.integrations.choices import Choices, Setting
+from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 
@@ -27,7 +27,7 @@ class RefoldStrategy:
     """A compaction strategy; one may serve many agents."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(Setting(choices, same_count=True))
+        self.conversations = Conversations(CheckedChoices(choices, same_count=True))
         self.last: Folded | None = None
         """What was sent last, with its report."""
         self.tool = self._retrieve_tool()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
-from refold.integrations.choices import Choices, Setting
+from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 
@@ -30,7 +30,7 @@ class RefoldCompression:
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         # agno sends every message, so what was sent can only stay as it is.
-        self.conversations = Conversations(Setting({**choices, "thinking": "append"}))
+        self.conversations = Conversations(CheckedChoices({**choices, "thinking": "append"}))
         self.compress_tool_results = True
         self.model = "refold"
         """agno would set its own model if there were none."""

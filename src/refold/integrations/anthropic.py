@@ -8,7 +8,7 @@ drop thinking rather than to refuse the request, should anything else have chang
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from refold.integrations.choices import Choices
 from refold.integrations.conversations import Conversations, Folded
@@ -16,12 +16,12 @@ from refold.integrations.extras import missing
 from refold.thinking import is_bound
 
 try:
-    from anthropic import Middleware
-    from anthropic._middleware import AsyncCallNext, CallNext
-    from anthropic._request import APIRequest
-    from anthropic._response import APIResponse, AsyncAPIResponse
+    from anthropic import APIRequest, AsyncCallNext, CallNext, Middleware
 except ImportError as error:
     raise missing("anthropic 2.8 or newer", "anthropic") from error
+
+if TYPE_CHECKING:
+    from anthropic._response import APIResponse, AsyncAPIResponse
 
 _PATHS: Final = ("/v1/messages", "/v1/messages/count_tokens")
 _FORMAT: Final = "anthropic"

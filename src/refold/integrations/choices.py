@@ -47,7 +47,7 @@ class Choices(TypedDict, total=False):
     """A model that may write summaries; see `Session`."""
 
 
-class Setting:
+class CheckedChoices:
     """The choices of one integration, checked; the store is opened when it is first needed."""
 
     def __init__(self, choices: Choices, **own: Any) -> None:

@@ -26,8 +26,8 @@ from refold.agent.session_report import SessionReport
 from refold.errors import RefoldError, describe
 from refold.formats import recognize
 from refold.formats.objects import Objects
-from refold.integrations.choices import Choices, Setting
-from refold.integrations.telemetry import Fold, Telemetry
+from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.telemetry import FoldRecord, Telemetry
 from refold.model.wire import digest, spell
 from refold.tokens.choose import counter_for
 
@@ -58,7 +58,7 @@ _Kind = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class _Line:
+class _TrackedSession:
     """One session, and the beginnings by which it is found again; it only ever grows."""
 
     session: Session
@@ -80,13 +80,13 @@ class _Line:
 class Conversations:
     """Folds what an integration sends; safe to share between threads, tasks and conversations."""
 
-    def __init__(self, setting: Setting | None = None, **choices: Unpack[Choices]) -> None:
-        self.setting = setting or Setting(choices)
+    def __init__(self, checked: CheckedChoices | None = None, **choices: Unpack[Choices]) -> None:
+        self.choices = checked or CheckedChoices(choices)
         self._telemetry = Telemetry()
         self._lock = threading.Lock()
-        self._lines: OrderedDict[int, _Line] = OrderedDict()
+        self._tracked: OrderedDict[int, _TrackedSession] = OrderedDict()
         """By the identity of each: the one used longest ago comes first."""
-        self._known: dict[tuple[_Kind, bytes], _Line] = {}
+        self._known: dict[tuple[_Kind, bytes], _TrackedSession] = {}
         """By beginning; of several, the session that was last there."""
         self._warned: set[str] = set()
 
@@ -106,7 +106,7 @@ class Conversations:
         logged, and the messages are sent as they are: no agent stops for it.
         """
         given = list(messages)
-        model = self.setting.model or model
+        model = self.choices.model or model
         try:
             beginnings = _beginnings(given)
             budget = self._budget(model, beside)
@@ -144,14 +144,14 @@ class Conversations:
         What goes wrong is said in the answer, never raised.
         """
         try:
-            line = self._line_of(messages, conversation or _current.get())
+            tracked = self._tracked_of(messages, conversation or _current.get())
         except RefoldError as error:
             return f"[{RETRIEVE}: {error}]"
-        if line is None:
+        if tracked is None:
             return f"[{RETRIEVE}: nothing of this conversation has been shortened]"
-        with line.lock:
-            originals, view = dict(line.session.verbatim), line.session.wires
-        name = line.conversation
+        with tracked.lock:
+            originals, view = dict(tracked.session.verbatim), tracked.session.wires
+        name = tracked.conversation
         return retrieve_tool(originals, messages=view, conversation=name, name=RETRIEVE).call(
             arguments
         )
@@ -161,19 +161,23 @@ class Conversations:
         return await asyncio.to_thread(partial(self.retrieve, arguments, **given))
 
     def _go_on(
-        self, line: _Line, given: list[Any], beginnings: list[bytes], budget: int | None
+        self,
+        tracked: _TrackedSession,
+        given: list[Any],
+        beginnings: list[bytes],
+        budget: int | None,
     ) -> Folded | None:
         """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
-        _, model, _ = line.kind
-        told = Fold(line.conversation, model or None, self.setting.options.profile)
-        with line.lock, self._telemetry.span(told):
-            if not line.leads_to(beginnings):
+        _, model, _ = tracked.kind
+        told = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
+        with tracked.lock, self._telemetry.span(told):
+            if not tracked.leads_to(beginnings):
                 return None
-            session = line.session
+            session = tracked.session
             try:
                 session.extend(given[len(session) :])
             finally:
-                line.beginnings = beginnings[: len(session)]
+                tracked.beginnings = beginnings[: len(session)]
             view = session.view(budget)
             shown = [
                 message if place is None else given[place]
@@ -181,15 +185,15 @@ class Conversations:
             ]
             told.report = session.report
             refused = 0 if told.report.model is None else len(told.report.model.refused)
-            told.refused, line.refused = refused - line.refused, refused
+            told.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
-            self._known.update({(line.kind, beginning): line for beginning in beginnings})
+            self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         _tell(told)
-        return Folded(messages=shown, conversation=line.conversation, report=told.report)
+        return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
 
     def _budget(self, model: str | None, beside: object) -> int | None:
         """Return what is left for the messages."""
-        budget = self.setting.budget_for(model)
+        budget = self.choices.budget_for(model)
         if budget is None:
             name = model or ""
             if name not in self._warned:
@@ -198,64 +202,72 @@ class Conversations:
             return None
         if beside is None:
             return budget
-        count = self.setting.options.counter or counter_for(model)
+        count = self.choices.options.counter or counter_for(model)
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
-    def _find(self, beginnings: list[bytes], kind: _Kind) -> _Line:
+    def _find(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
-            length, line = self._longest(beginnings, kind)
-            if line is not None and line.leads_to(beginnings):
-                self._lines.move_to_end(id(line))
-                return line
-        fresh = self._branch(line, length) if line is not None else None
+            length, tracked = self._longest(beginnings, kind)
+            if tracked is not None and tracked.leads_to(beginnings):
+                self._tracked.move_to_end(id(tracked))
+                return tracked
+        fresh = self._branch(tracked, length) if tracked is not None else None
         if fresh is None:
             conversation, model, format_ = kind
             name = conversation or uuid4().hex
             session = Session(
-                replace(self.setting.options, model=model or None, format=format_),
-                store=self.setting.store,
+                replace(self.choices.options, model=model or None, format=format_),
+                store=self.choices.store,
                 conversation=name,
-                summarizer=self.setting.summarizer,
+                summarizer=self.choices.summarizer,
             )
-            fresh = _Line(session, name, kind)
+            fresh = _TrackedSession(session, name, kind)
         with self._lock:
-            self._lines[id(fresh)] = fresh
-            while len(self._lines) > _MOST:
-                self._forget(self._lines.popitem(last=False)[1])
+            self._tracked[id(fresh)] = fresh
+            while len(self._tracked) > _MOST:
+                self._forget(self._tracked.popitem(last=False)[1])
         return fresh
 
-    def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _Line | None]:
+    def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _TrackedSession | None]:
         """Return the longest beginning that was seen before, and the session that was there."""
         for length in range(len(beginnings), 0, -1):
-            line = self._known.get((kind, beginnings[length - 1]))
-            if line is not None:
-                return length, line
+            tracked = self._known.get((kind, beginnings[length - 1]))
+            if tracked is not None:
+                return length, tracked
         return 0, None
 
-    def _branch(self, line: _Line, length: int) -> _Line | None:
+    def _branch(self, tracked: _TrackedSession, length: int) -> _TrackedSession | None:
         """Return a session that leaves another one after so many messages, if that is worth it."""
-        with line.lock:
-            if line.session.folded_length > length or 2 * length < len(line.session):
+        with tracked.lock:
+            if tracked.session.folded_length > length or 2 * length < len(tracked.session):
                 return None
-            session, beginnings = line.session.fork(), line.beginnings[:length]
+            session, beginnings = tracked.session.fork(), tracked.beginnings[:length]
         session.truncate(length)
-        return _Line(session, line.conversation, line.kind, beginnings, refused=line.refused)
+        return _TrackedSession(
+            session, tracked.conversation, tracked.kind, beginnings, refused=tracked.refused
+        )
 
-    def _forget(self, line: _Line) -> None:
-        for beginning in line.beginnings:
-            if self._known.get((line.kind, beginning)) is line:
-                del self._known[line.kind, beginning]
+    def _forget(self, tracked: _TrackedSession) -> None:
+        for beginning in tracked.beginnings:
+            if self._known.get((tracked.kind, beginning)) is tracked:
+                del self._known[tracked.kind, beginning]
 
-    def _line_of(self, messages: Sequence[Any], conversation: str) -> _Line | None:
+    def _tracked_of(self, messages: Sequence[Any], conversation: str) -> _TrackedSession | None:
         """Return the session that last showed a conversation: by its history, or by its name."""
         beginnings = _beginnings(list(messages))
         with self._lock:
-            lines = list(reversed(self._lines.values()))
-        leading = [line for line in lines if line.beginnings and line.leads_to(beginnings)]
+            all_tracked = list(reversed(self._tracked.values()))
+        leading = [
+            tracked
+            for tracked in all_tracked
+            if tracked.beginnings and tracked.leads_to(beginnings)
+        ]
         if leading:
-            return max(leading, key=lambda line: len(line.beginnings))
-        return next((line for line in lines if line.conversation == conversation), None)
+            return max(leading, key=lambda tracked: len(tracked.beginnings))
+        return next(
+            (tracked for tracked in all_tracked if tracked.conversation == conversation), None
+        )
 
 
 def _beginnings(messages: list[Any]) -> list[bytes]:
@@ -282,12 +294,12 @@ def _what_it_says(wire: Any, index: int) -> object:
     return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
-def _tell(fold: Fold) -> None:
+def _tell(record: FoldRecord) -> None:
     """Log what a fold did: figures, and no content."""
-    report = fold.report
+    report = record.report
     _log.debug(
         "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",
-        fold.conversation,
+        record.conversation,
         report.tokens,
         report.tokens_unfolded,
         report.first_changed,

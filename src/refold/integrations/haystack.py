@@ -15,7 +15,7 @@ from refold.agent.retrieval import retrieve_tool
 from refold.compressor import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
-from refold.integrations.choices import Choices, Setting
+from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.conversations import RETRIEVE
 from refold.integrations.extras import missing
 from refold.result import Result
@@ -40,8 +40,8 @@ class RefoldCompactor:
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         self._choices = choices
-        self._setting = Setting(choices, same_count=True)
-        Compressor(self._setting.options)  # refuses what only a session can do
+        self._checked = CheckedChoices(choices, same_count=True)
+        Compressor(self._checked.options)  # refuses what only a session can do
         self.last: Result | None = None
         """What was done last."""
 
@@ -54,8 +54,8 @@ class RefoldCompactor:
         try:
             self.last = compress(
                 mirrored,
-                options=self._setting.options,
-                store=self._setting.store,
+                options=self._checked.options,
+                store=self._checked.store,
                 token_budget=target_tokens,
                 format=mirror.FORMAT,
             )
@@ -93,7 +93,7 @@ class RefoldCompactor:
 
         def retrieve(messages: list[ChatMessage], **arguments: Any) -> str:
             view = [_mirror(message) for message in messages]
-            return retrieve_tool(self._setting.store, messages=view, name=RETRIEVE).call(arguments)
+            return retrieve_tool(self._checked.store, messages=view, name=RETRIEVE).call(arguments)
 
         return Tool(
             name=described["name"],

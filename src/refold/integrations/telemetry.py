@@ -15,7 +15,7 @@ _SPAN: Final = "refold.compress"
 
 
 @dataclass(slots=True)
-class Fold:
+class FoldRecord:
     """What one span tells."""
 
     conversation: str
@@ -69,8 +69,8 @@ class Telemetry:
         )
 
     @contextmanager
-    def span(self, fold: Fold) -> Iterator[None]:
-        """Record what happens inside, once the report of *fold* is there."""
+    def span(self, record: FoldRecord) -> Iterator[None]:
+        """Record what happens inside, once the report of *record* is there."""
         if self._tracer is None:
             yield
             return
@@ -78,11 +78,11 @@ class Telemetry:
         with self._tracer.start_as_current_span(_SPAN) as span:
             yield
             seconds = time.perf_counter() - start
-            span.set_attributes(fold.attributes(seconds))
-        labels = {"refold.profile": fold.profile}
-        if fold.model is not None:
-            labels["gen_ai.request.model"] = fold.model
-        self._saved.add(max(0, fold.report.tokens_unfolded - fold.report.tokens), labels)
+            span.set_attributes(record.attributes(seconds))
+        labels = {"refold.profile": record.profile}
+        if record.model is not None:
+            labels["gen_ai.request.model"] = record.model
+        self._saved.add(max(0, record.report.tokens_unfolded - record.report.tokens), labels)
         self._seconds.record(seconds, labels)
-        if fold.refused:
-            self._refused.add(fold.refused, labels)
+        if record.refused:
+            self._refused.add(record.refused, labels)

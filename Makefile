@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 COMPILED := build/compiled
+LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
+HEAVY := adk agent_framework haystack litellm llama_index strands
+FRAMEWORKS := build/frameworks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-model lint bench clean
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint bench clean
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -22,6 +25,24 @@ test-compiled: $(COMPILED)/installed
 # dependencies of their package, which would take minutes to compile.
 test-model: $(VENV)/installed-model
 	$(BIN)/python -m pytest tests/model -s -rs
+
+# The real frameworks, in environments of their own; a framework that is missing is a failure. Their
+# own warnings are no errors of ours.
+test-integrations: test-integrations-light test-integrations-heavy
+
+TOLERANT := -W default -W ignore::ResourceWarning
+
+test-integrations-light: WITH = $(FRAMEWORKS)-light/bin/python
+test-integrations-light: $(FRAMEWORKS)-light/installed
+	$(WITH) -m tests.integrations.installed $(LIGHT)
+	$(WITH) -m pytest -n auto $(TOLERANT) tests/integrations
+	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and (README or frameworks)'
+
+test-integrations-heavy: WITH = LITELLM_LOCAL_MODEL_COST_MAP=True $(FRAMEWORKS)-heavy/bin/python
+test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
+	$(WITH) -m tests.integrations.installed $(HEAVY)
+	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
+	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and more-frameworks'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -61,6 +82,13 @@ $(VENV)/installed-model: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-lint: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+$(FRAMEWORKS)-light/installed: EXTRA = frameworks-test
+$(FRAMEWORKS)-heavy/installed: EXTRA = more-frameworks-test
+$(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,$(EXTRA)]' -c tests/integrations/constraints.txt
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

@@ -47,6 +47,11 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "Stores": ("refold.Store", "refold.MemoryStore", "refold.SqliteStore"),
     "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
+    "Integrations": (
+        "refold.integrations.choices.Choices",
+        "refold.integrations.conversations.Conversations",
+        "refold.integrations.conversations.Folded",
+    ),
     "Models": (
         "refold.create_summarizer",
         "refold.create_escalating_summarizer",

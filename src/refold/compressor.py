@@ -68,6 +68,16 @@ def create_escalating_classifier(
     return EscalatingClassifier(inner, lambda text: detect_hard(text).hard)
 
 
+def _check_thinking(options: Options) -> Options:
+    """Refuse the way that only works for whoever knows what was sent before."""
+    if options.thinking == "append":
+        raise ConfigError(
+            'thinking="append" needs to know what was sent before: use a Session, '
+            'or choose thinking="strip"'
+        )
+    return options
+
+
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
@@ -100,7 +110,7 @@ class Compressor:
             "on_event": on_event,
             "pass_seconds": pass_seconds,
         }
-        self._engine = Engine(combine(options, choices), **self._helpers)
+        self._engine = Engine(_check_thinking(combine(options, choices)), **self._helpers)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what it was made with; what models answered is not taken along."""

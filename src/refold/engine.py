@@ -246,17 +246,15 @@ class Engine:
         start: int,
         hidden: frozenset[int],
         pinned: Mapping[int, str],
+        options: Options | None = None,
     ) -> Plan:
         """Decide what happens to the messages from *start* on; see `flow.plan_rest`."""
-        if self.options.profile == "classic":
-            return plan_rest(
-                messages, self.options, analyses, start=start, hidden=hidden, pinned=pinned
-            )
+        options = options or self.options
+        if options.profile == "classic":
+            return plan_rest(messages, options, analyses, start=start, hidden=hidden, pinned=pinned)
         from refold.planner import plan_shorter
 
-        plan = plan_shorter(
-            messages, self.options, analyses, start=start, pinned=pinned, hidden=hidden
-        )
+        plan = plan_shorter(messages, options, analyses, start=start, pinned=pinned, hidden=hidden)
         return tuple(fold for fold in plan if fold.sources[0].index >= start)
 
     def aim(self, budget: int, tokens: CountedTexts) -> int:
@@ -341,14 +339,19 @@ class Engine:
         return plan, replace(report, obstacles=obstacles)
 
     def unbind(
-        self, plan: Plan, shown: Sequence[Fold] = (), rewritten: Container[int] = ()
+        self,
+        plan: Plan,
+        shown: Sequence[Fold] = (),
+        rewritten: Container[int] = (),
+        *,
+        is_resumed: bool = False,
     ) -> Plan:
         """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
         way, model = self.options.thinking, self.options.model
         if way == "keep" or (way == "auto" and not is_bound(model)):
             return plan
         is_named = self.conversation is not None
-        return strip_thinking(plan, shown, rewritten, is_named=is_named)
+        return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
 
     def seal(
         self,

@@ -18,7 +18,7 @@ ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
 Profile = Literal["standard", "lossless", "classic"]
 BudgetStrategy = Literal["binary-search", "tiered"]
-ThinkingWay = Literal["auto", "strip", "keep"]
+ThinkingWay = Literal["auto", "append", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """What names messages: an id, `role:NAME`, or a function that says whether it is one."""
 
@@ -128,8 +128,10 @@ class Options:
     budget buys less then, because the framing of every message and all tool calls stay."""
     thinking: ThinkingWay = "auto"
     """What becomes of a model's thinking behind a message that changed. The newest Claude models
-    refuse it there: `strip` leaves it out, `keep` does not, for who tells the provider to drop it;
-    `auto` strips unless `model` is known not to check."""
+    refuse it there: `strip` leaves it out, `keep` does not, for who tells the provider to drop it.
+    `append`, in a `Session`, changes nothing that was sent: a tool result is shortened once, before
+    it is first sent, and never again. `auto` does nothing if `model` is known not to check; else it
+    strips, and a `Session` first does without by appending, for as long as its budget is kept."""
     format: str = "auto"
     """Message shape; recognised from the messages unless named."""
     model: str | None = None

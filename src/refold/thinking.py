@@ -39,18 +39,21 @@ def strip_thinking(
     rewritten: Container[int] = (),
     *,
     is_named: bool = False,
+    is_resumed: bool = False,
 ) -> Plan:
     """Return a sealed *plan* without the thinking from its first change on; itself if all stays.
 
     *shown* is what the view before showed: a change is what differs from it, and what was stripped
     there stays so. Without one, it is the first message that is not as it was given: because it is
-    folded, was *rewritten* before, or because those before it were dropped.
+    folded, was *rewritten* before, or because those before it were dropped. A conversation that
+    *is_resumed* may have been sent in another form than the one given: nobody knows what its
+    thinking is bound to, and all of it goes.
 
     What is stripped is found again by the stand-ins before it, or because its conversation
     *is_named*; where there is neither, a note takes the place of the thinking.
     """
     stripped: list[Fold] = []
-    is_changed = False
+    is_changed = is_resumed
     is_anchored = is_named
     expected = 0
     for place, fold in enumerate(plan):

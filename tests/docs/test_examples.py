@@ -3,6 +3,7 @@
 The blocks of a page share one namespace and one empty directory. A `text` block right below a
 `python` block is its output. A `console` block with `$ refold …` holds commands and their output.
 In shown output `...` stands for anything: alone on a line for any lines, else for any characters.
+A block for a framework that is not installed is left out; `make test-integrations` runs them all.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.integrations.given import given_to
 from tests.patience import FOR_EVER
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FRAMEWORK = re.compile(r"^from (refold\.integrations\.(\w+)) import", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -66,6 +70,14 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
+def may_run(block: Block) -> bool:
+    """Tell whether the framework that a block is for is installed."""
+    try:
+        return all(import_module(found[1]) for found in FRAMEWORK.finditer(block.text))
+    except ImportError:
+        return False
+
+
 def commands_of(block: Block) -> list[tuple[str, str]]:
     """Cut a console block into commands and the output shown below each."""
     first, *pieces = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
@@ -96,6 +108,11 @@ def run_command(command: str, directory: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))  # where originals are kept by default
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "a key that nobody uses")
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
     names: dict[str, Any] = {"__name__": "example"}
     printed: str | None = None
     for block in blocks_of(page.read_text(encoding="utf-8")):
@@ -103,7 +120,10 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if block.language == "text" and block.follows and printed is not None:
             assert matches(block.text, printed), f"{where}: it really prints\n{printed}"
         printed = None
-        if block.language == "python":
+        if block.language == "python" and may_run(block):
+            framework = FRAMEWORK.search(block.text)
+            if framework is not None:
+                names.update(given_to(framework[2]))
             printed = run_python(block, page, names)
         elif block.language == "console" and "$ refold" in block.text and os.name != "nt":
             for command, shown in commands_of(block):

@@ -39,10 +39,52 @@ def bedrock(turns: int) -> Conversation:
     return messages
 
 
+def langchain(turns: int) -> Conversation:
+    messages: Conversation = [{"type": "human", "content": "Read all of it."}]
+    for n in range(turns):
+        thought = {"type": "thinking", "thinking": f"I look at {n}.", "signature": "c2ln"}
+        use = {"type": "tool_use", "id": f"t{n}", "name": "read", "input": {"n": n}}
+        calls = [{"name": "read", "args": {"n": n}, "id": f"t{n}", "type": "tool_call"}]
+        messages.append({"type": "ai", "content": [thought, use], "tool_calls": calls})
+        messages.append({"type": "tool", "tool_call_id": f"t{n}", "content": f"{n} {LONG}"})
+    return messages
+
+
+def pydantic_ai(turns: int) -> Conversation:
+    asked = {"part_kind": "user-prompt", "content": "Read all of it."}
+    messages: Conversation = [{"kind": "request", "parts": [asked]}]
+    for n in range(turns):
+        thought = {"part_kind": "thinking", "content": f"I look at {n}.", "signature": "c2ln"}
+        use = {"part_kind": "tool-call", "tool_name": "read", "args": {"n": n}}
+        result = {"part_kind": "tool-return", "tool_name": "read", "content": f"{n} {LONG}"}
+        messages.append({"kind": "response", "parts": [thought, {**use, "tool_call_id": f"t{n}"}]})
+        messages.append({"kind": "request", "parts": [{**result, "tool_call_id": f"t{n}"}]})
+    return messages
+
+
+def llama_index(turns: int) -> Conversation:
+    asked = {"block_type": "text", "text": "Read all of it."}
+    messages: Conversation = [{"role": "user", "blocks": [asked], "additional_kwargs": {}}]
+    for n in range(turns):
+        thought = {"block_type": "thinking", "content": f"I look at {n}."}
+        use = {"block_type": "tool_call", "tool_call_id": f"t{n}", "tool_name": "read"}
+        said = {"block_type": "text", "text": f"{n} {LONG}"}
+        messages.append({"role": "assistant", "blocks": [thought, {**use, "tool_kwargs": {}}]})
+        beside = {"tool_call_id": f"t{n}"}
+        messages.append({"role": "tool", "blocks": [said], "additional_kwargs": beside})
+    return messages
+
+
+every_shape = pytest.mark.parametrize(
+    "make", [anthropic, bedrock, langchain, pydantic_ai, llama_index]
+)
+
+
 def thinks(message: dict[str, Any]) -> bool:
-    content = message["content"]
-    blocks = content if isinstance(content, list) else []
-    return any(b.get("type") == "thinking" or "reasoningContent" in b for b in blocks)
+    found = (message.get(name) for name in ("content", "parts", "blocks"))
+    blocks = next((blocks for blocks in found if isinstance(blocks, list)), [])
+    kinds = [b.get(name) for b in blocks for name in ("type", "part_kind", "block_type")]
+    return "thinking" in kinds or any("reasoningContent" in block for block in blocks)
 
 
 def first_difference(messages: Conversation, before: Conversation) -> int:
@@ -50,7 +92,7 @@ def first_difference(messages: Conversation, before: Conversation) -> int:
     return next((n for n, (one, other) in enumerate(pairs) if one != other), len(before))
 
 
-@pytest.mark.parametrize("make", [anthropic, bedrock])
+@every_shape
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 @pytest.mark.parametrize("budget", [None, 900, 2_000])
 def test_no_thinking_stands_behind_a_change(make: Any, profile: Any, budget: int | None) -> None:
@@ -66,7 +108,7 @@ def test_no_thinking_stands_behind_a_change(make: Any, profile: Any, budget: int
         assert uncompress(result.messages, originals).messages == messages
 
 
-@pytest.mark.parametrize("make", [anthropic, bedrock])
+@every_shape
 @pytest.mark.parametrize("has_store", [True, False])
 def test_what_was_folded_twice_comes_back_too(make: Any, has_store: bool) -> None:
     messages = make(12)
@@ -81,7 +123,7 @@ def test_what_was_folded_twice_comes_back_too(make: Any, has_store: bool) -> Non
     assert uncompress(again.messages, originals).messages == messages
 
 
-@pytest.mark.parametrize("make", [anthropic, bedrock])
+@every_shape
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_a_session_never_shows_thinking_that_was_thought_with_another_prefix(
     make: Any, profile: Any
@@ -93,12 +135,12 @@ def test_a_session_never_shows_thinking_that_was_thought_with_another_prefix(
     view: Conversation = []
     for end, message in enumerate(messages, 1):
         if thinks(message):
-            thought_with[str(message["content"])] = view
+            thought_with[str(message)] = view
         session.append(message)
         view = session.view()
         for place, shown in enumerate(view):
             if thinks(shown):
-                assert view[:place] == thought_with[str(shown["content"])]
+                assert view[:place] == thought_with[str(shown)]
         assert uncompress(view, store).messages == messages[:end]
         session = Session.resume(session.save(store), store)
         assert session.view() == view

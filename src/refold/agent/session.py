@@ -14,12 +14,14 @@ from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any, Final, Self
 
+from refold.agent.arrivals import plan_arrivals, unsent_from
 from refold.agent.marks import Marks
 from refold.agent.saved import HOOKS, State, check_given, read_state, reading, write_state
 from refold.agent.session_report import SessionReport
 from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
+from refold.budget.report import report_budget
 from refold.checks import check_whole
 from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError, MessageError
@@ -35,6 +37,7 @@ from refold.stages import Analyses, Setting
 from refold.stages.protect import is_pinned
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
+from refold.thinking import is_bound
 from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS: Final = 1_000
@@ -125,6 +128,10 @@ class Session:
         said = f"messages={now.length}, tokens={now.tokens}, folds={now.folds}"
         return f"{type(self).__name__}({said})"
 
+    def __len__(self) -> int:
+        """Return how many messages the conversation has."""
+        return self._standing.length
+
     def append(self, message: Any) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         index = self._standing.length
@@ -200,6 +207,24 @@ class Session:
         given = [clone(wire) for wire in self._given.wires(self._standing.length)]
         return self._objects.write(given)
 
+    @property
+    def wires(self) -> list[dict[str, Any]]:
+        """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
+        standing, count = self._sent
+        return [item.wire for item in standing.items[:count]]
+
+    @property
+    def unchanged(self) -> list[int | None]:
+        """For each message of the last view, the index of the one that it shows word for word."""
+        standing, count = self._sent
+        return [item.first if item.is_as_given else None for item in standing.items[:count]]
+
+    @property
+    def folded_length(self) -> int:
+        """How many messages the last fold has seen: `truncate` to fewer begins anew."""
+        now = self._standing
+        return now.items[now.folded - 1].end if now.folded else 0
+
     def view(self, token_budget: int | None = None) -> list[Any]:
         """Return what to send now; folds first if a trigger fires."""
         if token_budget is not None:
@@ -245,8 +270,13 @@ class Session:
     def _next(self, budget: int | None) -> Standing:
         """Decide whether to fold now, and how; return what to show."""
         now = self._counted()
-        if not self.report.messages:
+        way = self.options.thinking
+        if not self.report.messages and way != "append":
             return self._fold_all(now, budget)
+        if way == "append" or (way == "auto" and self._is_bound(now) and not self._has_new_pins):
+            now = self._arrive(now, budget)
+            if way == "append" or not self._is_over(now, budget):
+                return now
         if self._has_new_pins:
             given = self._read_given(now.length)
             pinned = {message.index for message in given if is_pinned(message, self.options.pins)}
@@ -275,6 +305,66 @@ class Session:
         if now.tokens <= aim and now.tokens - cost < self.marks.min_gain * aim:
             return now
         return self._fold_all(now, budget, target=int(self.marks.landing * aim))
+
+    def _is_bound(self, now: Standing) -> bool:
+        """Tell whether something is in view that a change before it would make invalid."""
+        return is_bound(self.options.model) and any(item.source.thinking for item in now.items)
+
+    def _is_over(self, now: Standing, budget: int | None) -> bool:
+        """Tell whether the view has grown so much that it has to be folded."""
+        if budget is None:
+            return False
+        return now.tokens > self.marks.trigger * self._engine.aim(budget, self._analyses.tokens)
+
+    def _arrive(self, now: Standing, budget: int | None) -> Standing:
+        """Shorten the tool results that were never sent; all else stays for good."""
+        sources = _sources(now)
+        start = self._first_changed() if self.report.messages else unsent_from(sources)
+        sent = now.items[:start]
+        is_last_resort = self.options.thinking == "append"  # nothing else can give way
+        rest = self._arrivals(
+            sources, start, budget, used=now.tokens_before(start) if is_last_resort else None
+        )
+        plan = (*(item.fold for item in sent), *rest)
+        if any(not fold.is_kept for fold in rest):
+            # What came later has no part in it, so the last fold is still the one before.
+            before = now
+            now = self._adopt(now, plan, is_new=True)
+            now = replace(now, settled=before.settled, folded=before.folded)
+        if is_last_resort and budget is not None:
+            now = replace(now, budget=self._report_append(now, budget))
+        return now
+
+    def _arrivals(
+        self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None
+    ) -> list[Fold]:
+        """Decide how messages are sent for the first time; *used* of the budget is gone already."""
+        shown = self._standing.items[:start]
+        aim = None if budget is None else self._engine.aim(budget, self._analyses.tokens)
+        return self._engine.settle(
+            lambda: plan_arrivals(
+                self._engine,
+                sources,
+                self._analyses,
+                start=start,
+                hidden=frozenset(n for n, item in enumerate(shown) if not item.is_as_given),
+                room=None if aim is None or used is None else aim - used,
+                aim=aim,
+            ),
+            self._analyses,
+            self._tally,
+        )
+
+    def _report_append(self, now: Standing, budget: int) -> BudgetReport:
+        """Report on a budget for which nothing may change that was sent."""
+        options = replace(self.options, token_budget=budget)
+        sent = dict.fromkeys(range(len(now.items)), "already_sent")
+        plan = tuple(item.fold for item in now.items)
+        report = report_budget(plan, options, self._analyses.tokens, ["append"], sent)
+        report = _with_indices(report, now.items)
+        if options.strict and not report.fits:
+            raise BudgetError(report.explain())
+        return report
 
     def _read_given(self, length: int) -> tuple[Message, ...]:
         """Read the conversation once more."""
@@ -306,8 +396,20 @@ class Session:
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
         return self._adopt(
-            replace(now, is_guarded=budget is not None, budget=report or now.budget), plan
+            replace(now, is_guarded=budget is not None, budget=report or now.budget),
+            plan,
+            is_resumed=not self.report.messages and self._is_past_unknown(now, plan, budget),
         )
+
+    def _is_past_unknown(self, now: Standing, plan: Plan, budget: int | None) -> bool:
+        """Tell whether another session may have sent the beginning in another form than given."""
+        if not any(item.source.thinking for item in now.items):
+            return False
+        if not all(fold.is_kept for fold in plan):
+            return True
+        sources = _sources(now)
+        rest = self._arrivals(sources[: unsent_from(sources)], 0, budget)
+        return not all(fold.is_kept for fold in rest)
 
     def _fold_tail(self, now: Standing, pinned: Mapping[int, str]) -> Plan:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
@@ -326,19 +428,27 @@ class Session:
         )
         return (*(item.fold for item in settled), *rest)
 
-    def _adopt(self, now: Standing, plan: Plan) -> Standing:
-        """Write *plan* out, and return how the conversation stands then."""
+    def _adopt(
+        self, now: Standing, plan: Plan, *, is_new: bool = False, is_resumed: bool = False
+    ) -> Standing:
+        """Write *plan* out, and return how the conversation stands then.
+
+        If all that it changes *is_new*, no thinking is bound to that. A conversation that
+        *is_resumed* may have been sent otherwise before.
+        """
         self._tally.settle(self._analyses.written_in(plan))
         tokens = self._analyses.tokens
         sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
-        sealed = self._engine.unbind(sealed, [item.fold for item in self._standing.items])
+        if not is_new:
+            shown = [item.fold for item in self._standing.items]
+            sealed = self._engine.unbind(sealed, shown, is_resumed=is_resumed)
         plan, rendering = self._engine.write(sealed)
         self.verbatim.update(rendering.verbatim)
         made = map(self._item, plan, rendering.messages, rendering.links, repeat(now.items))
         items = number_through(made, tokens)
-        shown = self._standing.items  # *now* may have been unshared since
-        is_same = len(items) == len(shown)
-        for place, (old, new) in enumerate(zip(shown, items, strict=False)):
+        before = self._standing.items  # *now* may have been unshared since
+        is_same = len(items) == len(before)
+        for place, (old, new) in enumerate(zip(before, items, strict=False)):
             if old.wire != new.wire:
                 is_same = False
                 break

@@ -68,6 +68,16 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["content"] if not _is_thinking(block)]
+    message["content"] = [*([{"type": "text", "text": note}] if note else ()), *rest]
+
+
+def _is_thinking(block: object) -> bool:
+    kind = str(block.get("type")) if is_mapping(block) else ""
+    return "thinking" in kind or "reasoning" in kind
+
+
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
     name, kind = _CLASSES[role]
     is_object = any(CLASS_KEY in message for message in messages)
@@ -75,5 +85,5 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="langchain", marks=_marks, read=_read, write=_write, sides="user first"
+    name="langchain", marks=_marks, read=_read, write=_write, strip=_strip, sides="user first"
 )

@@ -13,6 +13,7 @@ from refold.model.call import Call
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"
+_TEXT_CLASS: Final = "llama_index.core.base.llms.types:TextBlock"
 _ROLES: Final = {"model": "assistant", "chatbot": "assistant"}
 _MEDIA: Final = frozenset({"image", "audio", "video", "document"})
 
@@ -56,6 +57,13 @@ def _read_block(
         count_unknown(reading, block, texts)
 
 
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["blocks"] if block.get("block_type") != "thinking"]
+    class_ = {CLASS_KEY: _TEXT_CLASS} if CLASS_KEY in message else {}
+    said = {**class_, "block_type": "text", "text": note}
+    message["blocks"] = [*([said] if note else ()), *rest]
+
+
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
     is_object = any(CLASS_KEY in message for message in messages)
     blocks = [{"block_type": "text", "text": text}]
@@ -67,5 +75,6 @@ FORMAT: Final[Format] = Format(
     marks=lambda message: "role" in message and isinstance(message.get("blocks"), list),
     read=_read,
     write=_write,
+    strip=_strip,
     sides="user first",
 )

@@ -97,6 +97,13 @@ def _read_return(reading: Reading, content: object, path: Path, call_id: str) ->
     add_answer(reading, path, call_id)
 
 
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [part for part in message["parts"] if part.get("part_kind") != "thinking"]
+    class_ = {CLASS_KEY: f"{_MODULE}:TextPart"} if CLASS_KEY in message else {}
+    said = {**class_, "part_kind": "text", "content": note}
+    message["parts"] = [*([said] if note else ()), *rest]
+
+
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
     is_model = role == "assistant"
     message: dict[str, Any] = {"kind": "response" if is_model else "request"}
@@ -113,5 +120,5 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="pydantic-ai", marks=_marks, read=_read, write=_write, sides="user first"
+    name="pydantic-ai", marks=_marks, read=_read, write=_write, strip=_strip, sides="user first"
 )

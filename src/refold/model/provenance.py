@@ -33,6 +33,15 @@ _BESIDE: Final = (METADATA_KEY, "compressed_content")
 """What comes and goes beside what a message says; the latter is a `CompressionManager`'s."""
 
 
+_SPOKEN: Final = (
+    ("role", "assistant", "content"),
+    ("role", "assistant", "blocks"),
+    ("type", "ai", "content"),
+    ("kind", "response", "parts"),
+)
+"""How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
+those of providers and LangChain, LlamaIndex and pydantic-ai."""
+
 NO_LINKS: Final[Mapping[int, str]] = MappingProxyType({})
 
 
@@ -246,7 +255,10 @@ class Chain:
 
 def _may_be_stripped(wire: Mapping[str, Any]) -> bool:
     """Tell whether *wire* may have been a message with thinking: it has none, but has blocks."""
-    is_spoken = wire.get("role") == "assistant" and isinstance(wire.get("content"), list)
+    is_spoken = any(
+        wire.get(key) == value and isinstance(wire.get(blocks), list)
+        for key, value, blocks in _SPOKEN
+    )
     return is_spoken and read_provenance(wire) is None
 
 

@@ -1,0 +1,106 @@
+"""Microsoft Agent Framework: `Agent(client=…, compaction_strategy=RefoldStrategy())`.
+
+What the model is sent is folded; the messages that the caller, the session and the response have
+stay as they were. Give the agent `RefoldStrategy.tool` as well, so that the model can fetch
+originals. No message is summed up together with others, so a budget buys less than elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Unpack
+
+from refold.integrations import mirror
+from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from agent_framework import Content, FunctionTool, Message
+except ImportError as error:
+    raise missing("agent-framework-core", "agent_framework") from error
+
+_ORIGINAL: Final = "_refold_original"
+"""Under this name a message that is sent in short knows the one that it stands for."""
+
+
+class RefoldStrategy:
+    """A compaction strategy; one may serve many agents."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        self.conversations = Conversations(CheckedChoices(choices, same_count=True))
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+        self.tool = self._retrieve_tool()
+        """Fetches originals; goes into the tools of the agent."""
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Put what to send into the list, which the framework goes on with; tell if it changed."""
+        # The list has what was put into it before: every fold starts from the originals.
+        originals = [getattr(message, _ORIGINAL, message) for message in messages]
+        mirrored = [_mirror(message) for message in originals]
+        self.last = await self.conversations.afold(mirrored, format=mirror.FORMAT)
+        is_changed = False
+        for place, (original, before) in enumerate(zip(originals, mirrored, strict=True)):
+            after = self.last.messages[place]
+            shown = original if after is before else _rewrite(original, before, after)
+            is_changed = is_changed or shown is not messages[place]
+            messages[place] = shown
+        return is_changed
+
+    def _retrieve_tool(self) -> FunctionTool:
+        described = self.conversations.tool().schema["function"]
+
+        async def retrieve(**arguments: Any) -> str:
+            return await self.conversations.aretrieve(arguments)
+
+        return FunctionTool(
+            name=described["name"],
+            description=described["description"],
+            func=retrieve,
+            input_model=described["parameters"],
+        )
+
+
+def _mirror(message: Message) -> dict[str, Any]:
+    blocks = [_block(place, content) for place, content in enumerate(message.contents)]
+    return mirror.message(str(message.role), blocks)
+
+
+def _block(place: int, content: Content) -> dict[str, Any]:
+    match content.type:
+        case "text":
+            return mirror.text(place, content.text or "")
+        case "text_reasoning":
+            return mirror.thought(place, content.text or "")
+        case "function_call":
+            id_, name = content.call_id or "", content.name or ""
+            return mirror.call(place, id_, name, content.arguments)
+        case "function_result" if all(item.type == "text" for item in content.items or ()):
+            return mirror.result(place, content.call_id or "", str(content.result or ""))
+    return mirror.other(place, content.type)
+
+
+def _rewrite(message: Message, before: dict[str, Any], after: dict[str, Any]) -> Message:
+    contents = [_content(message, change) for change in mirror.changes(before, after)]
+    short = Message(
+        message.role,
+        contents,
+        author_name=message.author_name,
+        message_id=message.message_id,
+        additional_properties=dict(message.additional_properties or {}),
+    )
+    setattr(short, _ORIGINAL, message)
+    return short
+
+
+def _content(message: Message, change: mirror.Change) -> Content:
+    if change.place is None:
+        return Content.from_text(change.text or "")
+    content = message.contents[change.place]
+    if change.text is None:
+        return content
+    if content.type == "text":
+        return Content.from_text(change.text)
+    return Content.from_function_result(
+        content.call_id or "", id=content.id, result=change.text, exception=content.exception
+    )

@@ -1,0 +1,114 @@
+"""agno: `Agent(compression_manager=RefoldCompression(), compress_tool_results=True)`.
+
+A tool result is shortened once, before it is first sent: the short form goes into its
+`compressed_content`, which is what agno sends, and `content` stays as it was. Nothing is asked of a
+model. Give the agent `RefoldCompression.tool` as well, so that the model can fetch originals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, Final, Unpack
+
+from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from agno.models.message import Message
+    from agno.tools.function import Function
+except ImportError as error:
+    raise missing("agno", "agno") from error
+
+_model: Final[ContextVar[str | None]] = ContextVar("refold_agno_model", default=None)
+"""The model of the run in this task or thread: agno names it only when it asks what to do."""
+
+
+class RefoldCompression:
+    """Takes the place of agno's `CompressionManager`; one may serve many runs at once."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        # agno sends every message, so what was sent can only stay as it is.
+        self.conversations = Conversations(CheckedChoices({**choices, "thinking": "append"}))
+        self.compress_tool_results = True
+        self.model = "refold"
+        """agno would set its own model if there were none."""
+        self.stats: dict[str, Any] = {}
+        """Figures of the last pass, as agno shows them."""
+        self.last: Folded | None = None
+        self.tool = self._retrieve_tool()
+        """Fetches originals; goes into the tools of the agent."""
+
+    def should_compress(
+        self,
+        messages: Sequence[Message],
+        tools: object = None,
+        model: object = None,
+        response_format: object = None,
+    ) -> bool:
+        """Tell whether there are tool results that no model has seen yet."""
+        del tools, response_format
+        name = getattr(model, "id", None)
+        _model.set(name if isinstance(name, str) else None)
+        return bool(_fresh(messages))
+
+    async def ashould_compress(
+        self,
+        messages: Sequence[Message],
+        tools: object = None,
+        model: object = None,
+        response_format: object = None,
+    ) -> bool:
+        """Tell the same."""
+        return self.should_compress(messages, tools, model, response_format)
+
+    def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
+        """Write short forms beside the results that no model has seen yet."""
+        del run_metrics
+        self._adopt(messages, self.conversations.fold(messages, model=_model.get()))
+
+    async def acompress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
+        """Do the same without blocking the event loop."""
+        del run_metrics
+        self._adopt(messages, await self.conversations.afold(messages, model=_model.get()))
+
+    def _adopt(self, messages: Sequence[Message], folded: Folded) -> None:
+        """Take over what was made of the fresh results: there is one message for each."""
+        self.last = folded
+        fresh = _fresh(messages)
+        for place in fresh:
+            shown = folded.messages[place]
+            if shown is not messages[place]:
+                messages[place].compressed_content = shown.content
+        report = folded.report
+        self.stats = {
+            "messages_compressed": len(fresh),
+            "original_size": report.tokens_unfolded,
+            "compressed_size": report.tokens,
+        }
+
+    def _retrieve_tool(self) -> Function:
+        described = self.conversations.tool().schema["function"]
+
+        def retrieve(**arguments: Any) -> str:
+            return self.conversations.retrieve(arguments)
+
+        return Function(
+            name=described["name"],
+            description=described["description"],
+            parameters=described["parameters"],
+            entrypoint=retrieve,
+            skip_entrypoint_processing=True,
+        )
+
+
+def _fresh(messages: Sequence[Message]) -> list[int]:
+    """Return the places of tool results after the last answer of the model."""
+    places: list[int] = []
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].role == "assistant":
+            break
+        if messages[place].role == "tool" and messages[place].compressed_content is None:
+            places.append(place)
+    return places[::-1]

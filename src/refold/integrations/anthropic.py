@@ -1,0 +1,96 @@
+"""Anthropic SDK: `Anthropic(middleware=[RefoldMiddleware()])`, and the same for `AsyncAnthropic`.
+
+Folds the messages of `/v1/messages` and `/v1/messages/count_tokens`; the list that the caller has
+stays as it was. Where a model binds its thinking to what was said before, the provider is told to
+drop thinking rather than to refuse the request, should anything else have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+from refold.thinking import is_bound
+
+try:
+    from anthropic import APIRequest, AsyncCallNext, CallNext, Middleware
+except ImportError as error:
+    raise missing("anthropic 2.8 or newer", "anthropic") from error
+
+if TYPE_CHECKING:
+    from anthropic._response import APIResponse, AsyncAPIResponse
+
+_PATHS: Final = ("/v1/messages", "/v1/messages/count_tokens")
+_FORMAT: Final = "anthropic"
+_BETA: Final = "thinking-binding-controls-2026-08-01"
+_DROP: Final = {"prefix_mismatch_behavior": "drop_block"}
+_BETA_HEADER: Final = "anthropic-beta"
+
+
+class RefoldMiddleware(Middleware):
+    """Folds what a client sends; one may serve many clients and conversations at once."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        """The tool that fetches originals, for the `tools` of a request; `retrieve` answers it."""
+        described: dict[str, Any] = self.conversations.tool("anthropic").schema
+        return described
+
+    def retrieve(self, arguments: Mapping[str, Any], messages: Sequence[Any] = ()) -> str:
+        """Answer a call of the tool: its `input`, and the messages of the caller so far."""
+        return self.conversations.retrieve(arguments, messages=messages)
+
+    def handle(self, request: APIRequest, call_next: CallNext) -> APIResponse[Any]:
+        """Send a request of the synchronous client."""
+        body = _body_of(request)
+        if body is not None:
+            self.last = self.conversations.fold(body["messages"], **_about(body))
+            request = _with(request, body, self.last)
+        return call_next(request)
+
+    async def handle_async(
+        self, request: APIRequest, call_next: AsyncCallNext
+    ) -> AsyncAPIResponse[Any]:
+        """Send a request of the asynchronous client."""
+        body = _body_of(request)
+        if body is not None:
+            self.last = await self.conversations.afold(body["messages"], **_about(body))
+            request = _with(request, body, self.last)
+        return await call_next(request)
+
+
+def _body_of(request: APIRequest) -> dict[str, Any] | None:
+    """Return the body of a request that has messages; `None` for all others."""
+    body = request.json
+    if not request.url.partition("?")[0].endswith(_PATHS) or not isinstance(body, Mapping):
+        return None
+    return dict(body) if isinstance(body.get("messages"), list) else None
+
+
+def _about(body: Mapping[str, Any]) -> dict[str, Any]:
+    beside = [body.get("system"), body.get("tools")]
+    return {"model": body.get("model"), "format": _FORMAT, "beside": beside}
+
+
+def _with(request: APIRequest, body: dict[str, Any], folded: Folded) -> APIRequest:
+    """Return a request with what was folded, and with leave to drop thinking where it is bound."""
+    body["messages"] = folded.messages
+    thinking = body.get("thinking")
+    if not isinstance(thinking, Mapping) or "block_binding" in thinking:
+        return request.copy(body=body)
+    if thinking.get("type") != "adaptive" or not is_bound(body.get("model")):
+        return request.copy(body=body)
+    body["thinking"] = {**thinking, "block_binding": _DROP}
+    headers = dict(request.headers)
+    name = next((name for name in headers if name.lower() == _BETA_HEADER), _BETA_HEADER)
+    known = headers.get(name)
+    headers[name] = f"{known},{_BETA}" if isinstance(known, str) and known else _BETA
+    return request.copy(body=body, headers=headers)

@@ -1,0 +1,100 @@
+"""The choices that every integration takes, and what they come to for one model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+from refold.checks import check_whole
+from refold.errors import ConfigError
+from refold.options import Options, Pin, Profile, ThinkingWay
+from refold.stores.base import Store
+from refold.stores.sqlite import SqliteStore
+from refold.tokens.counter import TokenCounter
+from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
+
+WINDOW_SHARE: Final = 0.6
+"""The share of a window that a conversation gets: the rest is for the answer, the tools and what a
+turn may bring before it can be folded."""
+_FILE: Final = "refold.db"
+
+
+class Choices(TypedDict, total=False):
+    """What every integration takes, all of it as keywords and optional."""
+
+    profile: Profile
+    """`standard` (the default), `lossless` or `classic`; see `Options`."""
+    token_budget: int | None
+    """The tokens that a conversation gets, system prompt and tools included."""
+    window_share: float
+    """Without a budget: the share of the model's window that a conversation gets."""
+    registry: WindowRegistry
+    """Where the windows of models are looked up."""
+    model: str | None
+    """The name of the model, where the framework cannot tell, or calls it otherwise."""
+    store: Store | str | os.PathLike[str] | None
+    """Where originals are kept, or the file; by default `refold.db` in the user's data folder."""
+    thinking: ThinkingWay
+    """What becomes of thinking behind a message that changed; see `Options`."""
+    counter: TokenCounter | None
+    """Counts the tokens of a text."""
+    pins: Sequence[Pin]
+    """Messages that stay word for word; see `Options`."""
+    summarizer: object
+    """A model that may write summaries; see `Session`."""
+
+
+class CheckedChoices:
+    """The choices of one integration, checked; the store is opened when it is first needed."""
+
+    def __init__(self, choices: Choices, **own: Any) -> None:
+        """Take the *choices* of a user, and what the integration itself has to choose."""
+        given: dict[str, Any] = {**choices, **own}
+        self._store = given.pop("store", None)
+        self.window_share: float = given.pop("window_share", WINDOW_SHARE)
+        self.registry: WindowRegistry = given.pop("registry", DEFAULT_REGISTRY)
+        self.token_budget: int | None = given.pop("token_budget", None)
+        self.summarizer: object = given.pop("summarizer", None)
+        self.model: str | None = given.get("model")
+        self.options = Options(**given)
+        if not 0 < self.window_share <= 1:
+            problem = f"must be above 0 and at most 1, got {self.window_share!r}"
+            raise ConfigError(f"window_share {problem}")
+        if self.token_budget is not None:
+            check_whole("token_budget", self.token_budget, least=1)
+
+    @property
+    def store(self) -> Store:
+        """Where originals are kept."""
+        if self._store is None:
+            path = data_file(sys.platform, os.environ)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._store = path
+        if isinstance(self._store, str | os.PathLike):
+            self._store = SqliteStore(self._store)
+        store: Store = self._store
+        return store
+
+    def budget_for(self, model: str | None) -> int | None:
+        """Return the tokens for a conversation with *model*; `None` if its window is not known."""
+        if self.token_budget is not None or model is None:
+            return self.token_budget
+        window = self.registry.find(model)
+        if window is None:
+            return None
+        return int(self.window_share * (window.max_input_tokens or window.context_tokens))
+
+
+def data_file(platform: str, env: Mapping[str, str]) -> Path:
+    """Return where originals are kept unless the user says otherwise: in the user's data folder."""
+    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+    if platform == "win32":
+        folder = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return folder / "refold" / _FILE

@@ -1,0 +1,99 @@
+"""LangChain agents: `create_agent(model, tools, middleware=[RefoldMiddleware()])`.
+
+Works in LangGraph and deepagents as well. What is sent to the model is folded; state and
+checkpoints keep every message as it was. Give it before (outside of) middleware that sets cache
+points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+    from langchain.tools import ToolRuntime
+    from langchain_core.tools import StructuredTool
+except ImportError as error:
+    raise missing("langchain 1.0 or newer", "langchain") from error
+
+
+class RefoldMiddleware(AgentMiddleware):
+    """Folds what an agent sends to its model, and brings the tool that fetches originals."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__()
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+        self.tools = [self._retrieve_tool()]
+
+    def wrap_model_call(
+        self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
+    ) -> ModelResponse:
+        """Send what the model needs of the messages in the state, which stays as it is."""
+        self.last = self.conversations.fold(request.messages, **_about(request))
+        return handler(request.override(messages=self.last.messages))
+
+    async def awrap_model_call(
+        self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
+        """Do the same without blocking the event loop."""
+        self.last = await self.conversations.afold(request.messages, **_about(request))
+        return await handler(request.override(messages=self.last.messages))
+
+    def _retrieve_tool(self) -> StructuredTool:
+        described = self.conversations.tool().schema["function"]
+
+        def retrieve(runtime: ToolRuntime, **arguments: Any) -> str:
+            return self.conversations.retrieve(arguments, **_where(runtime))
+
+        async def aretrieve(runtime: ToolRuntime, **arguments: Any) -> str:
+            return await self.conversations.aretrieve(arguments, **_where(runtime))
+
+        for function in (retrieve, aretrieve):  # read at run time, where names are only strings
+            function.__annotations__["runtime"] = ToolRuntime
+        return StructuredTool(
+            name=described["name"],
+            description=described["description"],
+            args_schema=described["parameters"],
+            func=retrieve,
+            coroutine=aretrieve,
+        )
+
+
+def _about(request: ModelRequest) -> dict[str, Any]:
+    """Say which model will read the messages, in which thread, and what stands beside them."""
+    model = request.model
+    names = (getattr(model, name, None) for name in ("model_name", "model", "model_id"))
+    system = request.system_message
+    tools = [getattr(tool, "description", tool) for tool in request.tools]
+    return {
+        "model": next((name for name in names if isinstance(name, str)), None),
+        "conversation": _thread_of(_config()),
+        "beside": [None if system is None else system.content, *map(str, tools)],
+    }
+
+
+def _where(runtime: ToolRuntime) -> dict[str, Any]:
+    state = runtime.state
+    messages = state.get("messages", ()) if isinstance(state, dict) else ()
+    return {"messages": messages, "conversation": _thread_of(runtime.config)}
+
+
+def _config() -> Any:
+    from langgraph.config import get_config
+
+    try:
+        return get_config()
+    except RuntimeError:  # outside of a graph
+        return {}
+
+
+def _thread_of(config: Any) -> str | None:
+    thread = config.get("configurable", {}).get("thread_id")
+    return None if thread is None else str(thread)

@@ -1,0 +1,78 @@
+"""LiteLLM: `litellm.callbacks = [RefoldLogger()]`, or `callbacks: module.instance` in a proxy.
+
+Folds chat completions, Anthropic messages and responses on their way to a deployment, in the proxy
+and in the asynchronous functions of the SDK. LiteLLM asks no callback before a synchronous
+`completion`: fold there with `RefoldLogger.fold`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from litellm.integrations.custom_logger import CustomLogger
+    from litellm.types.utils import CallTypes
+except ImportError as error:
+    raise missing("litellm", "litellm") from error
+
+_FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+    "completion": ("messages", "openai-chat"),
+    "acompletion": ("messages", "openai-chat"),
+    "anthropic_messages": ("messages", "anthropic"),
+    "responses": ("input", "openai-responses"),
+    "aresponses": ("input", "openai-responses"),
+}
+"""By the type of a call: where its messages stand, and how they look."""
+_BESIDE: Final = ("system", "instructions", "tools")
+
+
+class RefoldLogger(CustomLogger):
+    """Folds what is sent to a deployment; one may serve a whole proxy."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__()
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        """The tool that fetches originals, for chat completions; `retrieve` answers its calls."""
+        described: dict[str, Any] = self.conversations.tool().schema
+        return described
+
+    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
+        """Answer a call of the tool: its `arguments`, and the messages of the caller so far."""
+        return self.conversations.retrieve(arguments, messages=messages)
+
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: CallTypes | None
+    ) -> dict[str, Any] | None:
+        """Return the request with what the model needs of its messages."""
+        found = _find(kwargs, call_type)
+        if found is None:
+            return None
+        key, about = found
+        self.last = await self.conversations.afold(kwargs[key], **about)
+        return {**kwargs, key: self.last.messages}
+
+    def fold(self, messages: Sequence[Any], model: str) -> list[Any]:
+        """Return what to send with the synchronous `completion`."""
+        self.last = self.conversations.fold(messages, model=model, format="openai-chat")
+        return self.last.messages
+
+
+def _find(
+    kwargs: Mapping[str, Any], call_type: CallTypes | None
+) -> tuple[str, dict[str, Any]] | None:
+    """Return where the messages of a request stand, and what to know of it."""
+    key, format_ = _FORMATS.get(str(getattr(call_type, "value", "")), ("", ""))
+    if not key or not isinstance(kwargs.get(key), list) or kwargs.get("previous_response_id"):
+        return None
+    beside = [kwargs[name] for name in _BESIDE if kwargs.get(name)]
+    return key, {"model": kwargs.get("model"), "format": format_, "beside": beside}

@@ -1,0 +1,157 @@
+"""OpenAI SDK: `OpenAI(http_client=DefaultHttpxClient(transport=RefoldTransport()))`.
+
+The transport folds the bodies of chat completions and responses; the lists that the caller has stay
+as they were. `AsyncRefoldTransport` does the same for `AsyncOpenAI`. Any other SDK on the same HTTP
+library that speaks one of the two APIs can have it as well.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    import openai
+except ImportError as error:
+    raise missing("openai", "openai") from error
+
+if TYPE_CHECKING:
+    import httpx2 as httpx
+else:  # the SDK takes clients of the library that it is built on
+    httpx = import_module("httpx2" if int(openai.__version__.split(".")[0]) >= 3 else "httpx")
+
+_SERVER_HELD: Final = ("previous_response_id", "conversation")
+_log: Final = logging.getLogger("refold.integrations")
+
+
+class _Api(NamedTuple):
+    """One of the two APIs: where its messages stand, and how they look."""
+
+    key: str
+    format: str
+    system: str
+
+
+_APIS: Final[Mapping[str, _Api]] = {
+    "/chat/completions": _Api("messages", "openai-chat", ""),
+    "/responses": _Api("input", "openai-responses", "instructions"),
+}
+
+
+class _Folding:
+    """What both transports do with a request."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+        self._has_warned = False
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        """The tool that fetches originals, for chat completions; `retrieve` answers its calls."""
+        described: dict[str, Any] = self.conversations.tool().schema
+        return described
+
+    @property
+    def responses_tool(self) -> dict[str, Any]:
+        """The same tool for the Responses API."""
+        described: dict[str, Any] = self.conversations.tool("openai_responses").schema
+        return described
+
+    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
+        """Answer a call of the tool: its `arguments`, and the messages of the caller so far."""
+        return self.conversations.retrieve(arguments, messages=messages)
+
+    def _read(self, request: httpx.Request, content: bytes) -> tuple[_Api, dict[str, Any]] | None:
+        """Return the body of a request that has messages; `None` for all others."""
+        api = next((api for end, api in _APIS.items() if request.url.path.endswith(end)), None)
+        if api is None or request.method != "POST":
+            return None
+        try:
+            body = json.loads(content)
+        except ValueError:
+            return None
+        if not isinstance(body, dict) or not isinstance(body.get(api.key), list):
+            return None
+        if any(body.get(name) for name in _SERVER_HELD):
+            if not self._has_warned:
+                self._has_warned = True
+                _log.warning("the server holds the history of this request: nothing to fold")
+            return None
+        return api, body
+
+    def _write(self, request: httpx.Request, api: _Api, body: dict[str, Any]) -> httpx.Request:
+        """Return the request with another body, and with the headers that go with it."""
+        assert self.last is not None, "whoever writes has folded"
+        content = json.dumps({**body, api.key: self.last.messages}, separators=(",", ":"))
+        headers = [
+            (name, value)
+            for name, value in request.headers.multi_items()
+            if name.lower() not in ("content-length", "transfer-encoding")
+        ]
+        return httpx.Request(
+            request.method,
+            request.url,
+            headers=headers,
+            content=content.encode(),
+            extensions=request.extensions,
+        )
+
+
+def _about(api: _Api, body: Mapping[str, Any]) -> dict[str, Any]:
+    beside = [body.get(api.system), body.get("tools")]
+    return {"model": body.get("model"), "format": api.format, "beside": beside}
+
+
+class RefoldTransport(_Folding, httpx.BaseTransport):
+    """Folds what a synchronous client sends through another *transport*."""
+
+    def __init__(
+        self, transport: httpx.BaseTransport | None = None, **choices: Unpack[Choices]
+    ) -> None:
+        super().__init__(**choices)
+        self._transport = transport or httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request."""
+        found = self._read(request, request.read())
+        if found is not None:
+            api, body = found
+            self.last = self.conversations.fold(body[api.key], **_about(api, body))
+            request = self._write(request, api, body)
+        return self._transport.handle_request(request)
+
+    def close(self) -> None:
+        """Close the other transport."""
+        self._transport.close()
+
+
+class AsyncRefoldTransport(_Folding, httpx.AsyncBaseTransport):
+    """Folds what an asynchronous client sends through another *transport*."""
+
+    def __init__(
+        self, transport: httpx.AsyncBaseTransport | None = None, **choices: Unpack[Choices]
+    ) -> None:
+        super().__init__(**choices)
+        self._transport = transport or httpx.AsyncHTTPTransport()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request."""
+        found = self._read(request, await request.aread())
+        if found is not None:
+            api, body = found
+            self.last = await self.conversations.afold(body[api.key], **_about(api, body))
+            request = self._write(request, api, body)
+        return await self._transport.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close the other transport."""
+        await self._transport.aclose()

@@ -1,0 +1,84 @@
+"""OpenAI Agents SDK: `RunConfig(call_model_input_filter=RefoldFilter())`.
+
+The session and the run's result keep every item as it was; only what is sent is folded. Give the
+agent `RefoldFilter.tool` as well, so that the model can fetch originals.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from agents import FunctionTool
+    from agents.run import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise missing("openai-agents", "openai_agents") from error
+
+_FORMAT: Final = "openai-responses"
+_log: Final = logging.getLogger("refold.integrations")
+
+
+class RefoldFilter:
+    """Folds the input of every model call of a run; one may serve many runs at once."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+        self.tool = self._retrieve_tool()
+        """Fetches originals; goes into the tools of the agent."""
+        self._has_warned = False
+
+    async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
+        """Return what to send; items that do not change are the very objects that were given."""
+        given = data.model_data
+        if _is_held_by_server(given.input):
+            if not self._has_warned:
+                self._has_warned = True
+                _log.warning(
+                    "the server holds the history of this run (conversation_id or "
+                    "previous_response_id), so there is nothing to fold"
+                )
+            return given
+        tools = [getattr(tool, "description", "") for tool in data.agent.tools]
+        self.last = await self.conversations.afold(
+            given.input,
+            model=_name_of(data.agent.model),
+            format=_FORMAT,
+            beside=[given.instructions, *tools],
+        )
+        return ModelInputData(input=self.last.messages, instructions=given.instructions)
+
+    def _retrieve_tool(self) -> FunctionTool:
+        described = self.conversations.tool().schema["function"]
+
+        async def call(context: ToolContext[Any], arguments: str) -> str:
+            del context  # the tool runs in the context of the run that called it
+            return await self.conversations.aretrieve(arguments)
+
+        return FunctionTool(
+            name=described["name"],
+            description=described["description"],
+            params_json_schema=described["parameters"],
+            on_invoke_tool=call,
+            strict_json_schema=False,
+        )
+
+
+def _name_of(model: object) -> str | None:
+    name = model if isinstance(model, str) else getattr(model, "model", None)
+    return name if isinstance(name, str) else None
+
+
+def _is_held_by_server(items: Sequence[Any]) -> bool:
+    """Tell whether items answer calls that are not among them."""
+    ids = [(str(item.get("type")), item.get("call_id")) for item in items if "call_id" in item]
+    called = {id_ for kind, id_ in ids if not kind.endswith("_output")}
+    return any(kind.endswith("_output") and id_ not in called for kind, id_ in ids)

@@ -1,0 +1,101 @@
+"""pydantic-ai: `Agent(model, capabilities=[Refold()])`.
+
+Only the request is folded: `all_messages()` has every message as it was. `RefoldCompaction` is the
+same as a compaction strategy of pydantic-ai-harness, whose strategies do change the history.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Unpack
+
+from refold.integrations.choices import Choices
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+
+try:
+    from pydantic_ai import RunContext, Tool
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.toolsets import FunctionToolset
+except ImportError as error:
+    raise missing("pydantic-ai 2.0 or newer", "pydantic_ai") from error
+
+_FORMAT: Final = "pydantic-ai"
+_HAS_PREPARE: Final = hasattr(AbstractCapability, "prepare_model_request")
+"""Since 2.66: a hook that knows which model serves the request."""
+
+
+class Refold(AbstractCapability[Any]):
+    """Folds every request of an agent, and brings the tool that fetches originals."""
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__()
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Send what the model needs of the messages."""
+        parameters = request_context.model_request_parameters
+        instructions = getattr(parameters, "instruction_parts", None) or ()
+        self.last = await self.conversations.afold(
+            request_context.messages,
+            model=request_context.model.model_name,
+            conversation=ctx.conversation_id,
+            format=_FORMAT,
+            beside=[
+                *(part.content for part in instructions),
+                *(tool.description for tool in parameters.function_tools),
+            ],
+        )
+        request_context.messages = self.last.messages
+        return request_context
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Do the same in versions that have no later hook."""
+        if _HAS_PREPARE:
+            return request_context
+        return await self.prepare_model_request(ctx, request_context)
+
+    def get_toolset(self) -> FunctionToolset[Any]:
+        """Return the tool that fetches originals."""
+        described = self.conversations.tool().schema["function"]
+
+        async def retrieve(ctx: RunContext[Any], **arguments: Any) -> str:
+            return await self.conversations.aretrieve(
+                arguments, messages=ctx.messages, conversation=ctx.conversation_id
+            )
+
+        tool = Tool.from_schema(
+            retrieve,
+            described["name"],
+            described["description"],
+            described["parameters"],
+            takes_ctx=True,
+        )
+        return FunctionToolset([tool])
+
+
+class RefoldCompaction:
+    """A compaction strategy for pydantic-ai-harness, alone or as a tier of `TieredCompaction`.
+
+    What it returns takes the place of the history; `uncompress` with the store undoes that.
+    """
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        self.conversations = Conversations(**choices)
+
+    async def compact(
+        self, messages: list[ModelMessage], ctx: RunContext[Any]
+    ) -> list[ModelMessage]:
+        """Return the messages to go on with."""
+        model, conversation = ctx.model.model_name, ctx.conversation_id
+        folded = await self.conversations.afold(
+            messages, model=model, conversation=conversation, format=_FORMAT
+        )
+        return folded.messages

@@ -1,0 +1,88 @@
+"""Tells OpenTelemetry what was folded, if its API is installed: figures, and never content."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from refold.agent.session_report import SessionReport
+
+_NAME: Final = "refold"
+_SPAN: Final = "refold.compress"
+
+
+@dataclass(slots=True)
+class FoldRecord:
+    """What one span tells."""
+
+    conversation: str
+    model: str | None
+    profile: str
+    report: SessionReport = field(default_factory=SessionReport)
+    refused: int = 0
+    """Answers of a summarizer that did not pass the gates."""
+
+    def attributes(self, seconds: float) -> dict[str, Any]:
+        """Return the attributes by name; those of `gen_ai` are OpenTelemetry's own."""
+        report = self.report
+        told = {
+            "gen_ai.conversation.id": self.conversation,
+            "gen_ai.request.model": self.model,
+            "gen_ai.conversation.compacted": report.tokens < report.tokens_unfolded,
+            "refold.profile": self.profile,
+            "refold.tokens.before": report.tokens_unfolded,
+            "refold.tokens.after": report.tokens,
+            "refold.messages": report.messages,
+            "refold.folds": report.folds,
+            "refold.first_changed": report.first_changed,
+            "refold.thinking": report.thinking,
+            "refold.fits": None if report.budget is None else report.budget.fits,
+            "refold.seconds": seconds,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+class Telemetry:
+    """A span and three metrics for every fold; nothing at all without OpenTelemetry."""
+
+    def __init__(self) -> None:
+        try:
+            from opentelemetry import metrics, trace
+        except ImportError:
+            self._tracer: Any = None
+            return
+        self._tracer = trace.get_tracer(_NAME)
+        meter = metrics.get_meter(_NAME)
+        self._saved = meter.create_counter(
+            "refold.tokens.saved", unit="{token}", description="Tokens that were not sent"
+        )
+        self._seconds = meter.create_histogram(
+            "refold.fold.duration", unit="s", description="Time that folding took"
+        )
+        self._refused = meter.create_counter(
+            "refold.answers.refused",
+            unit="{answer}",
+            description="Answers of a summarizer that did not pass the gates",
+        )
+
+    @contextmanager
+    def span(self, record: FoldRecord) -> Iterator[None]:
+        """Record what happens inside, once the report of *record* is there."""
+        if self._tracer is None:
+            yield
+            return
+        start = time.perf_counter()
+        with self._tracer.start_as_current_span(_SPAN) as span:
+            yield
+            seconds = time.perf_counter() - start
+            span.set_attributes(record.attributes(seconds))
+        labels = {"refold.profile": record.profile}
+        if record.model is not None:
+            labels["gen_ai.request.model"] = record.model
+        self._saved.add(max(0, record.report.tokens_unfolded - record.report.tokens), labels)
+        self._seconds.record(seconds, labels)
+        if record.refused:
+            self._refused.add(record.refused, labels)

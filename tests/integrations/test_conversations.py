@@ -1,0 +1,242 @@
+"""Conversations are found again by how they begin, kept apart and folded; no agent is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold import ConfigError, MemoryStore, uncompress
+from refold.errors import StoreError
+from refold.integrations.choices import CheckedChoices, data_file
+from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.extras import missing
+from tests.integrations.contract import MARK, TASK, log_of
+
+
+def history_of(turns: int, task: str = TASK) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
+    for n in range(turns):
+        function = {"name": "read", "arguments": f'{{"n": {n}}}'}
+        call = {"id": f"c{n}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        said = f"{log_of(n)}\nThis was about: {task}"
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": said})
+    return messages
+
+
+def small(**choices: Any) -> Conversations:
+    return Conversations(**{"store": MemoryStore(), "token_budget": 3_000, **choices})
+
+
+def handle_in(folded: Folded) -> str:
+    texts = [str(message["content"]) for message in folded.messages]
+    return f"#{MARK.findall(next(text for text in texts if MARK.search(text)))[-1]}"
+
+
+def test_what_is_sent_is_small_and_can_be_restored() -> None:
+    conversations, messages = small(), history_of(8)
+    folded = conversations.fold(messages)
+    assert folded.report.tokens <= 3_000
+    assert folded.report.tokens_unfolded > 20_000
+    store = conversations.choices.store
+    restored = uncompress(folded.messages, store, conversation=folded.conversation)
+    assert restored.messages == messages
+
+
+def test_a_history_that_grows_is_one_conversation() -> None:
+    conversations = small(token_budget=100_000)
+    before: list[Any] = []
+    names = set()
+    for turns in range(6):
+        folded = conversations.fold(history_of(turns))
+        names.add(folded.conversation)
+        assert folded.messages[: len(before)] == before
+        before = folded.messages
+    assert len(names) == 1
+
+
+def test_the_same_history_again_is_sent_the_same_way() -> None:
+    conversations = small()
+    first, second = (conversations.fold(history_of(8)).messages for _ in range(2))
+    assert first == second
+
+
+def test_messages_that_do_not_change_are_the_objects_that_were_given() -> None:
+    messages = history_of(8)
+    sent = small().fold(messages).messages
+    assert sent[0] is messages[0]
+    assert any(one is not other for one, other in zip(sent, messages, strict=True))
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
+def test_branches_leave_each_other_alone(lengths: list[int]) -> None:
+    """Whatever is asked again from an earlier point: each view stands for its own history."""
+    conversations = small(token_budget=2_000)
+    for number, turns in enumerate(lengths):
+        messages = [*history_of(turns), {"role": "assistant", "content": f"Answer {number}."}]
+        folded = conversations.fold(messages)
+        store = conversations.choices.store
+        restored = uncompress(folded.messages, store, conversation=folded.conversation)
+        assert restored.messages == messages
+
+
+def test_an_answer_that_is_asked_for_again_keeps_what_was_sent() -> None:
+    conversations, messages = small(token_budget=6_000), history_of(6)
+    before = conversations.fold(messages).messages
+    conversations.fold([*messages, {"role": "assistant", "content": "No."}])
+    again = conversations.fold([*messages, {"role": "assistant", "content": "Yes."}])
+    assert again.messages[: len(before)] == before
+
+
+def test_conversations_with_names_are_kept_apart() -> None:
+    conversations = small()
+    one = conversations.fold(history_of(8), conversation="one")
+    two = conversations.fold(history_of(8, "What is new?"), conversation="two")
+    assert (one.conversation, two.conversation) == ("one", "two")
+    handle = {"handle": handle_in(one)}
+    assert conversations.retrieve(handle, conversation="one").startswith("[original")
+    assert conversations.retrieve(handle, conversation="two").startswith("[there is no original")
+    assert "nothing" in conversations.retrieve(handle, conversation="three")
+
+
+def test_an_original_is_found_by_the_history_and_by_the_task_that_folded_it() -> None:
+    conversations, messages = small(), history_of(8)
+    handle = {"handle": handle_in(conversations.fold(messages))}
+    other = conversations.fold(history_of(8, "What is new?"))
+    call = {"role": "assistant", "content": None}
+    assert conversations.retrieve(handle, messages=[*messages, call]).startswith("[original")
+    assert not conversations.retrieve(handle).startswith("[original"), "another one came after it"
+    assert conversations.retrieve({"handle": handle_in(other)}).startswith("[original")
+
+
+def test_tasks_have_conversations_of_their_own() -> None:
+    conversations = small()
+
+    async def work(task: str) -> str:
+        folded = await conversations.afold(history_of(8, task))
+        await asyncio.sleep(0)
+        return await conversations.aretrieve({"handle": handle_in(folded)})
+
+    async def both() -> list[str]:
+        return [*await asyncio.gather(work("one"), work("two"))]
+
+    assert all(answer.startswith("[original") for answer in asyncio.run(both()))
+
+
+def test_threads_that_go_on_from_the_same_point_do_not_meet() -> None:
+    conversations, start = small(), history_of(4)
+    conversations.fold(start)
+
+    def go_on(number: int) -> None:
+        messages = [*start, {"role": "assistant", "content": f"Answer {number}."}]
+        folded = conversations.fold(messages)
+        store, name = conversations.choices.store, folded.conversation
+        assert uncompress(folded.messages, store, conversation=name).messages == messages
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(go_on, range(16)))
+
+
+def test_sessions_that_are_forgotten_begin_anew() -> None:
+    conversations = small()
+    first = conversations.fold(history_of(4, "first"))
+    for number in range(70):
+        conversations.fold([{"role": "user", "content": f"number {number}"}])
+    again = conversations.fold(history_of(4, "first"))
+    assert again.conversation != first.conversation
+    assert again.report.tokens <= 3_000
+
+
+def test_what_is_beside_the_messages_counts() -> None:
+    conversations = small(token_budget=8_000)
+    alone = conversations.fold(history_of(8, "one")).report
+    beside = conversations.fold(history_of(8, "two"), beside=["word " * 6_000]).report
+    assert beside.tokens < alone.tokens
+    assert beside.tokens <= 8_000 - 5_000
+
+
+def test_a_share_of_the_window_is_the_budget() -> None:
+    assert CheckedChoices({}).budget_for("gpt-4") == int(0.6 * 8_192)
+    assert CheckedChoices({"window_share": 0.5}).budget_for("gpt-4") == 4_096
+    assert CheckedChoices({"token_budget": 10}).budget_for("gpt-4") == 10
+    assert CheckedChoices({}).budget_for("nobody-knows-this-model") is None
+
+
+def test_a_model_without_a_known_window_is_told_of_once(caplog: Any) -> None:
+    conversations = Conversations(store=MemoryStore())
+    with caplog.at_level(logging.WARNING, "refold"):
+        for turns in (1, 2):
+            conversations.fold(history_of(turns), model="nobody-knows-this-model")
+    assert caplog.text.count("nobody-knows-this-model") == 1
+
+
+def test_what_cannot_be_folded_is_sent_as_it_is(caplog: Any) -> None:
+    messages: list[Any] = [{"role": "user", "content": 17}]
+    with caplog.at_level(logging.ERROR, "refold"):
+        assert small().fold(messages).messages == messages
+    assert "messages[0].content" in caplog.text
+
+
+class Full(MemoryStore):
+    """A store on a disk that is full."""
+
+    def put(self, entries: Any) -> None:
+        raise StoreError("the disk is full")
+
+
+def test_no_agent_stops_because_a_store_fails(caplog: Any) -> None:
+    messages = history_of(8)
+    with caplog.at_level(logging.ERROR, "refold"):
+        assert small(store=Full()).fold(messages).messages == messages
+    assert "the disk is full" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"window_share": 0},
+        {"window_share": 2},
+        {"token_budget": 0},
+        {"thinking": "x"},
+        {"tokens": 1},
+    ],
+)
+def test_wrong_choices_are_refused_at_once(wrong: Any) -> None:
+    with pytest.raises(ConfigError):
+        Conversations(**wrong)
+
+
+def test_originals_are_kept_in_a_file_if_asked_to(tmp_path: Path) -> None:
+    path = tmp_path / "originals.db"
+    messages = history_of(8)
+    folded = Conversations(store=path, token_budget=3_000).fold(messages)
+    again = Conversations(store=str(path), token_budget=3_000).choices.store
+    restored = uncompress(folded.messages, again, conversation=folded.conversation)
+    assert restored.messages == messages
+
+
+@pytest.mark.parametrize(
+    ("platform", "env", "expected"),
+    [
+        ("linux", {"HOME": "/h"}, "/h/.local/share/refold/refold.db"),
+        ("linux", {"HOME": "/h", "XDG_DATA_HOME": "/d"}, "/d/refold/refold.db"),
+        ("darwin", {"HOME": "/h"}, "/h/Library/Application Support/refold/refold.db"),
+        ("win32", {"USERPROFILE": "/u"}, "/u/AppData/Local/refold/refold.db"),
+        ("win32", {"USERPROFILE": "/u", "LOCALAPPDATA": "/l"}, "/l/refold/refold.db"),
+    ],
+)
+def test_by_default_they_are_kept_in_the_data_folder(
+    platform: str, env: dict[str, str], expected: str
+) -> None:
+    assert data_file(platform, env) == Path(expected)
+
+
+def test_a_missing_framework_says_what_to_install() -> None:
+    assert "pip install 'refold[openai-agents]'" in str(missing("openai-agents", "openai_agents"))

@@ -2,8 +2,8 @@
 
 `bench/gold/LANGUAGE.txt` holds texts of a kind each (support, coding, planning, meetings). `= KIND`
 begins a text, then comes a sentence a line: `!` an act (a request, an answer, a decision, a
-prohibition, a condition, an amount, a deadline, a result, a conclusion), `+` another sentence that a
-summary should keep, `-` one that it can do without.
+prohibition, a condition, an amount, a deadline, a result, a conclusion), `+` another sentence that
+a summary should keep, `-` one that it can do without.
 """
 
 from __future__ import annotations

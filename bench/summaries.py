@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gold_texts import GoldText, read_gold
-from table import draw
-
 from refold.strategies.extract import read_extract, summarize_extracts
 from refold.strategies.prose import JOINT, make_units, summarize_groups
 from refold.tokens.estimate import estimate_tokens
+from table import draw
 
 _SPARE: Final = 1.1
 """Room for a summary, by what the gold sentences take."""

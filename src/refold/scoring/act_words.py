@@ -1,4 +1,4 @@
-"""The words by which acts are known, in six languages: who asks, decides, forbids, limits, explains.
+"""The words by which acts are known, in six languages.
 
 One row a kind of act. Where a word means something else in another of the languages (French *car*,
 English *son*), it is left out or stands in a phrase. Scripts without blanks have patterns instead.
@@ -59,7 +59,8 @@ _WORDS: Final = {
         "recomiendo pide prefiero propongo propuesta ruego solicito"
     ),
     DECISION: (
-        "decide decided keeps move decides decision agree agreed agrees approve approved approves approval "
+        "decide decided keeps move decides decision agree agreed agrees approve approved approves "
+        "approval "
         "reject rejected rejects accept accepted accepts refuse refused choose chose chosen cancel "
         "cancelled canceled postpone postponed moved confirmed promised voted waive waived "
         "grant granted revert reverted deny denied replaced replacement expected "
@@ -74,8 +75,8 @@ _WORDS: Final = {
     NEGATION: (
         "not no never none nobody nothing neither nor cannot without don't doesn't didn't can't "
         "won't isn't aren't wasn't weren't shouldn't wouldn't couldn't mustn't "
-        "nicht nie niemals kein keine keinen keiner keinem niemand niemanden nichts ohne weder nein "
-        "verboten erlaubt unmöglich "
+        "nicht nie niemals kein keine keinen keiner keinem niemand niemanden nichts ohne weder "
+        "nein verboten erlaubt unmöglich "
         "pas jamais aucun aucune personne rien sans ni interdit interdits impossible "
         "nunca jamás ningún ninguna nadie nada sin ni imposible prohibido forbidden prohibited "
         "impossible allowed"
@@ -127,7 +128,8 @@ _WORDS: Final = {
     ),
     DUTY: (
         "must mustn't shall should need needs needed required requires require have has to always "
-        "never jamais niemals nie nunca jamás muss müssen musst soll sollen sollte darf dürfen pflicht immer "
+        "never jamais niemals nie nunca jamás muss müssen musst soll sollen sollte darf dürfen "
+        "pflicht immer "
         "doit doivent faut devons obligatoire toujours "
         "debe deben hay tiene tenemos obligatoria obligatorio siempre puede pueden"
     ),
@@ -160,9 +162,23 @@ for _weak in "has have to by from more hay da ob no tard will".split():
 ACT_WORDS["no"] = NEGATION
 
 PHRASES: Final = (
-    (REQUEST, r"(?:could|can|would|will) (?:you|we)|i(?:'d| would) like|we need|i need|let us (?!go|see|look|turn)"),
+    (
+        REQUEST,
+        r"(?:could|can|would|will) (?:you|we)|i(?:'d| would) like|we need|i need",
+    ),
+    (
+        REQUEST,
+        r"let us (?!go|see|look|turn)",
+    ),
     (DUTY, r"(?:has|have) to|hay que|tienen? que|tenemos que|needs? to|had to|is to be|zu sein"),
-    (DECISION, r"go(?:es)? with|takes? over|we (?:will (?!see)|chose)|i (?:will only|chose)|kunde will|kundin will|se encarga"),
+    (
+        DECISION,
+        r"go(?:es)? with|takes? over|we (?:will (?!see)|chose)|i (?:will only|chose)",
+    ),
+    (
+        DECISION,
+        r"kund(?:e|in) will|se encarga",
+    ),
     (DATE, r"in (?:march|may)|(?:on|until|till|before|by) (?:march|may)|en mai|hasta mayo|im mai"),
     (DATE, r"end of (?:the|this|next)|fin de (?:mes|mois|año)|zum monatsende"),
     (LIMIT, r"at (?:most|least)|up to|no(?:t)? more than|as long as|au plus|de plus|como máximo"),
@@ -181,7 +197,8 @@ ORDERS: Final = frozenset(
     "use verify wait write book raise skip "
     "bestell bestelle schick sende setzt setze nehmt nimm gebt gib stellt prüft prüfe lass "
     "commande garde prends mets envoie "
-    "pide envía envíe usa tomad poned mantened cambia llama deja haced manda tomad poned mantened pedid traed".split()
+    "pide envía envíe usa tomad poned mantened cambia llama deja haced manda pedid "
+    "traed".split()
 )
 """With these an order opens."""
 ANSWERS: Final = frozenset("yes no yep nope nein ja doch oui non si sí never".split())
@@ -189,21 +206,24 @@ ANSWERS: Final = frozenset("yes no yep nope nein ja doch oui non si sí never".s
 
 UNSPACED: Final = (
     (NEGATION | DUTY, r"不得|不允许|绝对不|はいけま|はいけな|ないでくだ|禁止|勿"),
-    (REQUEST, r"请(?!问)|希望|要求|建议|推荐|需要|想要|愿意|能不能|可以给|改坐|改到|てください|お願いし|ほしい"
-              r"|求めて|もらえますか|勧め|提案|いただけ"),
-    (DECISION, r"决定|同意|批准|拒绝|否决|接受|选择|取消|推迟|采用|负责|决議|決定|決めま|同意し|承認|却下|否決"
-               r"|受け入れ|選び|延期|解約|担当|キャンセル"),
-    (NEGATION, r"不(?:能|行|要|得|可|是|会|再|招)|没有|无法|禁止|不允许|未|别(?![人的])|ません|ないで|はいけない"
-               r"|てはいけ|不可能|禁止|ではなく|できない|出られ"),
+    (REQUEST, r"请(?!问)|希望|要求|建议|推荐|需要|想要|愿意|能不能|可以给|改坐|改到"),
+    (REQUEST, r"てください|お願いし|ほしい|求めて|もらえますか|勧め|提案|いただけ"),
+    (DECISION, r"决定|同意|批准|拒绝|否决|接受|选择|取消|推迟|采用|负责"),
+    (DECISION, r"決定|決めま|同意し|承認|却下|否決|受け入れ|選び|延期|解約|担当|キャンセル"),
+    (NEGATION, r"不(?:能|行|要|可|是|会|再|招)|没有|无法|未|别(?![人的])|不可能"),
+    (NEGATION, r"ません|ないで|ではなく|できない|出られ"),
     (CONDITION, r"如果|只有|否则|除非|要是|例外|場合|なければ|でなければ|があれば|もし|ので"),
-    (LIMIT, r"最多|至少|超过|低于|以下|以内|之前|以前|以后|之间|有效|为止|提前|从(?=星期)|到(?=星期)|までに?|以上|未満|最大"
-            r"|最小|だけ|有効|より前|の間に|代わりに|改为|改成|早め"),
-    (DATE, r"星期[一二三四五六日天]|周[一二三四五六日]|明天|今天|昨天|月底|[一二三四五六七八九十]月|季度|[月火水木金土日]曜日"
-           r"|明日|今日中|月末|四半期|正午|中午|秋"),
+    (LIMIT, r"最多|至少|超过|低于|以下|以内|之前|以前|以后|之间|有效|为止|提前|改为|改成"),
+    (LIMIT, r"从(?=星期)|到(?=星期)|までに?|以上|未満|最大|最小|だけ|有効|より前|の間に|代わりに"),
+    (DATE, r"星期[一二三四五六日天]|周[一二三四五六日]|明天|今天|昨天|月底|季度|中午|秋"),
+    (DATE, r"[一二三四五六七八九十]月|[月火水木金土日]曜日|明日|今日中|月末|四半期|正午|早め"),
     (CAUSE, r"原因|因为|所以|理由|由于|因此|ため|から(?:です|で)|結果|有结果"),
-    (OUTCOME, r"修复|失败|错误|故障|下降|上升|增加|减少|通过|删除|锁定|封闭|坏|忘在|没有反应|改变|占用|結束|结束|修正"
-              r"|失敗|成功|故障|エラー|減少|増加|短縮|削除|ロック|止め|忘れ|反応し|終わり|倍"),
-    (DUTY, r"必须|一定要|需要|绝对|不得|应该|必須|必要|なければなり|べき|絶対"),
+    (
+        OUTCOME,
+        r"修复|失败|错误|故障|下降|上升|增加|减少|通过|删除|锁定|封闭|坏|忘在|反应|改变|占用",
+    ),
+    (OUTCOME, r"结束|修正|失敗|成功|エラー|減少|増加|短縮|削除|ロック|止め|忘れ|反応し|終わり|倍"),
+    (DUTY, r"必须|一定要|绝对|应该|必須|必要|なければなり|べき|絶対"),
     (MONEY, r"元|块|预算|价格|费用|免费|付款|优惠|円|予算|料金|無料|費"),
     (COUNT, r"[两二三四五六七八九十百千](?:个|天|次|位|名|袋|倍|条)"),
     (ANSWER, r"^(?:是的|不行|不是|可以|好的，|はい|いいえ)[，、,。]?"),

@@ -47,9 +47,7 @@ _IDENTIFIER: Final = re.compile(
     r"|(?<!\w)[\w.-]*/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
     r"|\w\(\)|https?://"
 )
-_POLITE_ORDER: Final = re.compile(
-    r"[a-zäöüß]+en sie(?! gerne)(?!\w)|[a-zéèêà]+ez(?:-\w+)?(?!\w)"
-)
+_POLITE_ORDER: Final = re.compile(r"[a-zäöüß]+en sie(?! gerne)(?!\w)|[a-zéèêà]+ez(?:-\w+)?(?!\w)")
 """Orders of German and French by their endings: "Geben Sie", "Gardez"."""
 _ANSWER_ENDS: Final = ",.:;!"
 _FORBIDS: Final = NEGATION | DUTY
@@ -70,9 +68,8 @@ def act_bits(sentence: str) -> int:
         bits |= ORDER
     elif words and _POLITE_ORDER.match(lower):
         bits |= ORDER | REQUEST
-    if words and words[0] in ANSWERS and lower[len(words[0]) : len(words[0]) + 1] in _ANSWER_ENDS:
-        if len(words) > 1 and words[1] not in _FLATTERY:
-            bits |= ANSWER
+    if len(words) > 1 and words[0] in ANSWERS and words[1] not in _FLATTERY:
+        bits |= ANSWER * (lower[len(words[0])] in _ANSWER_ENDS)
     if not sentence.isascii() and _ASIAN.search(sentence):
         for found in _ASIAN_ACT.finditer(sentence):
             bits |= _ASIAN_BITS[found.lastgroup or ""]
@@ -87,7 +84,7 @@ def act_worth(sentence: str) -> int:
     """Return what *sentence* is worth: the sum over its acts; less than nothing for filler."""
     bits = act_bits(sentence)
     worth = sum(weight for bit, weight in WEIGHTS.items() if bits & bit)
-    if bits & _FORBIDS == _FORBIDS or bits & NEGATION and bits & ORDER:
+    if bits & _FORBIDS == _FORBIDS or (bits & NEGATION and bits & ORDER):
         worth += _FORBIDDING
     if _FILLER.match(sentence.lower()) and not bits & (VALUE | ANSWER | REQUEST):
         return min(worth, 2) + FILLER_WORTH

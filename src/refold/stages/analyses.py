@@ -12,10 +12,20 @@ from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
+from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
+from refold.strategies.prose import (
+    Score,
+    Units,
+    make_units,
+    summarize_at_once,
+    summarize_groups,
+)
+from refold.strategies.rules import POINTS, SummaryRules
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder, iter_entities, missing_from
+from refold.text.mentions import choose_mentions, find_mentions
 from refold.text.public_names import without_secrets
+from refold.text.truncate import cut_words
 from refold.tokens.base import CountedTexts
 
 T = TypeVar("T")
@@ -38,6 +48,7 @@ class Analyses:
         tokens: CountedTexts,
         *,
         spelling: Spelling = CLASSIC,
+        rules: SummaryRules = POINTS,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -48,6 +59,8 @@ class Analyses:
         self.tokens = tokens
         self.spelling = spelling
         """How what stands in for texts is spelled."""
+        self.rules = rules
+        """By which rules prose is summarized."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens
@@ -63,8 +76,10 @@ class Analyses:
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._units: dict[str, Units] = {}
+        self._extracts: dict[str, Extract] = {}
         self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
         self._written: dict[str, str | None] = {}
@@ -85,7 +100,10 @@ class Analyses:
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
-        """Join the sentences of *texts* that matter most; of several texts, each gets a word in."""
+        """Join the sentences of *texts* that matter most; of several texts, each gets a word in.
+
+        The *budget* is a length by the rules. A text in which nothing matters is cut.
+        """
         key = (tuple(texts), budget)
         known = self._summaries.get(key) if self._keeps_sentences else None
         if known is None:
@@ -95,6 +113,23 @@ class Analyses:
         return known
 
     def _summarize(self, texts: tuple[str, ...], budget: int) -> str:
+        joined = "\n\n".join(texts).strip()
+        if self.rules.finds_acts:
+            extracts = [self._extract(text) for text in texts]
+            return summarize_extracts(extracts, budget) or cut_passage(joined, budget)
+        return self._by_points(texts, budget) or cut_words(joined, budget)
+
+    def _extract(self, text: str) -> Extract:
+        known = self._extracts.get(text)
+        if known is None:
+            read = read_extract(text)
+            scores = self._rescored(read.texts, read.worths)
+            known = Extract(read.passages, scores, read.costs, read.needs)
+            if self._keeps_sentences:
+                self._extracts[text] = known
+        return known
+
+    def _by_points(self, texts: tuple[str, ...], budget: int) -> str:
         if self._score_sentences is None:
             summary = summarize_at_once(texts, budget)
             if summary is not None:
@@ -105,26 +140,28 @@ class Analyses:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
-            known = self._rescored(make_units(text, self._scorer))
+            units = make_units(text, self._scorer)
+            scores = self._rescored(units.texts, units.scores)
+            known = Units(units.texts, scores, units.paragraphs)
             if self._keeps_sentences:
                 self._units[text] = known
         return known
 
-    def _rescored(self, units: Units) -> Units:
+    def _rescored(self, texts: list[str], own: Sequence[Score]) -> Sequence[Score]:
         """Let the caller's scorer have its say on the sentences of one text."""
-        if self._score_sentences is None or not units.texts:
-            return units
+        if self._score_sentences is None or not texts:
+            return own
         from refold.text.redaction import hide_in_pieces  # only for who has a hook
 
         try:
-            given = self._score_sentences(hide_in_pieces(units.texts))
-            scores = mix_scores(units.scores, list(given), self._score_mode)
+            given = self._score_sentences(hide_in_pieces(texts))
+            scores = mix_scores(own, list(given), self._score_mode)
         except Exception:  # noqa: BLE001 - the scorer is the caller's own
             scores = None
         if scores is None:
             self.hook_failures += 1
-            return units
-        return Units(units.texts, scores, units.paragraphs)
+            return own
+        return scores
 
     def kept_tokens(self, text: str) -> str | None:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""
@@ -180,6 +217,19 @@ class Analyses:
             lost = list(dict.fromkeys(lost))[:most]
         return lost
 
+    def lost_mentions(self, texts: Sequence[str], summary: str, tokens: int) -> list[str]:
+        """Return what *texts* of so many *tokens* mention and their *summary* does not say."""
+        found: dict[str, None] = {}
+        for text in texts:
+            found.update(dict.fromkeys(self._mentioned(text)))
+        return choose_mentions(found, summary, tokens)
+
+    def _mentioned(self, text: str) -> tuple[str, ...]:
+        known = self._mentions.get(text)
+        if known is None:
+            known = self._mentions[text] = without_secrets(text, find_mentions(text), find_mentions)
+        return known
+
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
@@ -204,6 +254,7 @@ class Analyses:
         """Forget what only planning needs: it takes more memory than the conversation itself."""
         self._summaries.clear()
         self._units.clear()
+        self._extracts.clear()
         self._kept_tokens.clear()
         self._scorer = SentenceScorer()
 
@@ -216,7 +267,9 @@ class Analyses:
         self.finder.keep_only(texts)
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)
+        self._extracts = _only(self._extracts, texts)
         self._found = _only(self._found, texts)
+        self._mentions = _only(self._mentions, texts)
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)

@@ -16,12 +16,11 @@ from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.stages.base import Setting
 from refold.strategies.code import shorten_around_code
-from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
 from refold.text.json_text import is_json
 from refold.text.lines import lines_missing_from
-from refold.text.truncate import cut, cut_words
+from refold.text.truncate import cut
 
 
 @mypyc_attr(acyclic=True)
@@ -44,6 +43,7 @@ class StandIns:
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
         self._spelling = setting.analyses.spelling
+        self._rules = setting.analyses.rules
         self._helped_at = setting.options.depth if setting.analyses.has_help else None
         """The depth at which others may say what stands in for a text."""
         self._shows_ids: bool = setting.options.embed_summary_id
@@ -85,21 +85,20 @@ class StandIns:
         """
         said_by = [unmarked(text) for text in texts]
         joined = "\n\n".join(said_by)
-        budget = char_budget(_chars(texts), depth)
-        if len(texts) == 1 and is_structured(joined):
+        budget = self._rules.room(sum(map(self._rules.measure, texts)), depth)
+        if not self._rules.finds_acts and len(texts) == 1 and is_structured(joined):
             return self._tagged(summarize_structured(joined, budget), texts, sources)
         for given in self._given(joined, depth):
             tag = self._tagged(given, texts, sources)
             if tag is not None:
                 self._note(tag, joined, given)
                 return tag
-        said = self._analyses.summary(said_by, budget)
-        return self._tagged(said or cut_words(joined.strip(), budget), texts, sources)
+        return self._tagged(self._analyses.summary(said_by, budget), texts, sources)
 
     def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
         summary_id, handle = self._id(sources), self._handle(sources)
-        for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
+        for entities in (self._entities(texts, body), []):
             tag = self._spelling.summary(Summary(body, len(texts), entities, summary_id), handle)
             if self.is_shorter(tag, texts):
                 return tag
@@ -123,13 +122,16 @@ class StandIns:
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
         """Return what others made of *text*, or else its main sentences."""
         given = self._given(text, depth)
-        return (given[0] if given else "") or self._extract(text, budget)
+        return (given[0] if given else "") or self._analyses.summary([text], budget)
 
-    def _extract(self, text: str, budget: int) -> str:
-        return self._analyses.summary([text], budget) or cut_words(text.strip(), budget)
+    def _entities(self, texts: Sequence[str], body: str) -> list[str]:
+        """Choose the entities to name: those that the summary lost.
 
-    def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
-        """Choose the entities to name: those that the summary lost first, then the others."""
+        The contract has others follow up to its number.
+        """
+        if self._rules.finds_acts:
+            return self._analyses.lost_mentions(texts, body, sum(map(self._rules.measure, texts)))
+        cap = entity_cap(_chars(texts))
         lost: list[str] = []
         for text in texts:
             more = self._analyses.lost_entities(text, body, cap)
@@ -184,7 +186,7 @@ class StandIns:
 
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
         by = self._draft.segments[action.by]
-        text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
+        text = self._shorten(segment.text, self._room(segment.text, depth), depth)
         handle = self._handle([segment.message])
         is_below = by.message.index > segment.message.index
         tags = [
@@ -207,13 +209,16 @@ class StandIns:
                 if len(tag) < len(prose):
                     given[tag] = prose if body == self._analyses.written(prose) else ""
                     return tag
-            said = Summary(self._extract(prose, budget), summary_id=summary_id)
+            said = Summary(self._analyses.summary([prose], budget), summary_id=summary_id)
             return self._spelling.beside_code(said, handle)
 
-        shown = shorten_around_code(unmarked(segment.text), depth, make_tag)
+        shown = shorten_around_code(unmarked(segment.text), depth, make_tag, self._rules)
         short = self._spelling.around_code(shown, handle)
         self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
         return short
+
+    def _room(self, text: str, depth: Depth) -> int:
+        return self._rules.room(self._rules.measure(text), depth)
 
     def _handle(self, sources: Sequence[Message]) -> str:
         """Return the handle to show, if any."""

@@ -107,10 +107,9 @@ def _resolve(passages: list[Passage], worths: Sequence[Score], place: int) -> in
     if need < 0 or passages[need].is_heading:
         return need
     before = need - 1
-    does_nothing = worths[need] < _PLAIN
-    if before >= 0 and does_nothing and worths[before] >= _PLAIN:
-        if passages[before].paragraph == passages[place].paragraph:
-            return before
+    if worths[need] < _PLAIN and before >= 0 and worths[before] >= _PLAIN:
+        is_near = passages[before].paragraph == passages[place].paragraph
+        need = before if is_near else need
     return need if worths[need] >= 0 else -1
 
 

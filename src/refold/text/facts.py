@@ -38,7 +38,7 @@ def extract_facts(text: str) -> Facts:
         values=tuple(dict.fromkeys(value for _, value in find_values(text))),
         quotes=tuple(dict.fromkeys(find_quotes(text))),
         errors=tuple(dict.fromkeys(_find_errors(text))),
-        names=tuple(dict.fromkeys(_find_names(text))),
+        names=tuple(dict.fromkeys(find_names(text))),
         negations=tuple(dict.fromkeys(_find_negations(text))),
     )
 
@@ -231,7 +231,7 @@ _BEFORE_NAME: Final = 4
 _STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
 
 
-def _find_names(text: str) -> Iterator[str]:
+def find_names(text: str) -> Iterator[str]:
     """Yield identifiers, then proper nouns; where nouns have capitals, only those of two words."""
     proper: list[str] = []
     for found in NAME.finditer(text):

@@ -20,6 +20,7 @@ from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
 from refold.text.json_text import is_json
 from refold.text.lines import lines_missing_from
+from refold.text.mentions import is_place
 from refold.text.truncate import cut
 
 
@@ -68,7 +69,7 @@ class StandIns:
                     tags, segment, "contradicted", decision.reason, "contradiction"
                 )
             case SplitCode():
-                tags = [self._around_code(segment, depth)]
+                tags = self._around_code(segment, depth)
                 return self._first_shorter(
                     tags, segment, "code_split", decision.reason, "code_split"
                 )
@@ -98,7 +99,7 @@ class StandIns:
     def _tagged(self, body: str, texts: Sequence[str], sources: Sequence[Message]) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
         summary_id, handle = self._id(sources), self._handle(sources)
-        for entities in (self._entities(texts, body), []):
+        for entities in self._named(texts, body):
             tag = self._spelling.summary(Summary(body, len(texts), entities, summary_id), handle)
             if self.is_shorter(tag, texts):
                 return tag
@@ -123,6 +124,12 @@ class StandIns:
         """Return what others made of *text*, or else its main sentences."""
         given = self._given(text, depth)
         return (given[0] if given else "") or self._analyses.summary([text], budget)
+
+    def _named(self, texts: Sequence[str], body: str) -> list[list[str]]:
+        """Return what a summary may name, the best first: all, places alone, nothing."""
+        entities = self._entities(texts, body)
+        places = list(filter(is_place, entities)) if self._rules.finds_acts else []
+        return [entities, places, []] if 0 < len(places) < len(entities) else [entities, []]
 
     def _entities(self, texts: Sequence[str], body: str) -> list[str]:
         """Choose the entities to name: those that the summary lost.
@@ -197,7 +204,7 @@ class StandIns:
             self._note(tags[0], segment.text, text)
         return tags
 
-    def _around_code(self, segment: Segment, depth: Depth) -> str:
+    def _around_code(self, segment: Segment, depth: Depth) -> list[str]:
         sources = [segment.message]
         summary_id, handle = self._id(sources), self._handle(sources)
 
@@ -213,9 +220,11 @@ class StandIns:
             return self._spelling.beside_code(said, handle)
 
         shown = shorten_around_code(unmarked(segment.text), depth, make_tag, self._rules)
-        short = self._spelling.around_code(shown, handle)
-        self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
-        return short
+        entities = self._named([segment.text], shown) if self._rules.finds_acts else [[]]
+        tags = [self._spelling.around_code(Summary(shown, 1, names), handle) for names in entities]
+        for short in tags:
+            self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
+        return tags
 
     def _room(self, text: str, depth: Depth) -> int:
         return self._rules.room(self._rules.measure(text), depth)

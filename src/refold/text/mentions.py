@@ -58,12 +58,17 @@ def _names(text: str) -> list[str]:
     """
     body = _HEADING.sub("", text)
     small = {word for word in _WORD.findall(body) if word[0].islower()}
-    labels = set(_LABEL.findall(body))
+    labels = {word for label in _LABEL.findall(body) for word in (label, *label.split())}
     return [
         name
         for name in dict.fromkeys(find_names(body))
         if name not in labels and (" " in name or name.lower() not in small)
     ]
+
+
+def is_place(mention: str) -> bool:
+    """Tell whether a mention is an address or a path."""
+    return "/" in mention or "@" in mention
 
 
 def choose_mentions(found: Iterable[str], summary: str, tokens: int) -> list[str]:
@@ -77,7 +82,7 @@ def choose_mentions(found: Iterable[str], summary: str, tokens: int) -> list[str
     chosen: list[str] = []
     named = ""
     for mention in found:
-        limit = _MOST if "/" in mention or "@" in mention else most
+        limit = _MOST if is_place(mention) else most
         if len(chosen) >= limit:
             continue
         said = mention.casefold()

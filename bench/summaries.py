@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gold_texts import GoldText, read_gold
+from refold import compress
 from refold.strategies.extract import read_extract, summarize_extracts
 from refold.strategies.prose import JOINT, make_units, summarize_groups
 from refold.tokens.estimate import estimate_tokens
@@ -25,6 +26,8 @@ from table import draw
 
 _SPARE: Final = 1.1
 """Room for a summary, by what the gold sentences take."""
+
+_ANSWER_TOKENS: Final = 200
 
 Summarize = Callable[[str, Sequence[str]], str]
 """Summarizes a text in the room that some of its sentences take."""
@@ -93,6 +96,25 @@ def measure(
     return tallies
 
 
+def measure_savings(texts: Sequence[GoldText]) -> dict[str, float]:
+    """Return the share of tokens that a fold saves by language, of answers of equal tokens."""
+    saved: dict[str, float] = {}
+    for language in sorted({text.language for text in texts}):
+        talk = [{"role": "user", "content": "Go on."}]
+        answer: list[str] = []
+        for text in texts:
+            if text.language == language:
+                answer.append(text.text)
+                joined = "\n\n".join(answer)
+                if estimate_tokens(joined) >= _ANSWER_TOKENS:
+                    talk.append({"role": "assistant", "content": joined})
+                    talk.append({"role": "user", "content": "Go on."})
+                    answer = []
+        result = compress(talk, recency_window=1)
+        saved[language] = 1 - result.tokens_after / result.tokens_before
+    return saved
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print acts kept and F1 of gold sentences for both sets of rules."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
@@ -116,6 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     head = [f"{what}, {name}" for what in ("acts kept", "gold F1") for name in RULES]
     print(draw(["texts", *head], rows))
+    saved = [[language, f"{part:.1%}"] for language, part in measure_savings(texts).items()]
+    print("\n" + draw([f"answers of about {_ANSWER_TOKENS} tokens", "saved"], saved))
     return 0
 
 

@@ -1,7 +1,7 @@
 """Fold recorded answers one by one and look at what their summaries name, and what they save.
 
-Openers and labels are entities of one word whose capital is due to its place alone. Of the addresses
-and paths that no sentence of the summary says, the list should name nearly all.
+Openers and labels are entities of one word whose capital is due to its place alone. Of the
+addresses and paths that no sentence of the summary says, the list should name nearly all.
 
 examples:
   python bench/summary_names.py ../shared/data --cap 40
@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from records import parse_with_files, parser_for, read_records
-from table import draw, share
-
 from refold import compress
+from table import draw, share
 
 _NAMED: Final = "\nAlso named: "
 _SHORTENED: Final = re.compile(r"\[shortened [^\]]*\]\n")
@@ -95,8 +94,9 @@ def answers(files: Sequence[Path], cap: int | None) -> Iterator[tuple[str, str]]
     for record in read_records(files, cap):
         for message in record.messages:
             text = message.get("content")
-            is_answer = message.get("role") == "assistant" and isinstance(text, str)
-            if is_answer and text not in seen:
+            if message.get("role") != "assistant" or not isinstance(text, str):
+                continue
+            if text not in seen:
                 seen.add(text)
                 yield record.source, text
 

@@ -239,7 +239,7 @@ FILLERS: Final = (
     r"|bonjour|bonsoir|merci|bien à vous|cordialement|à bientôt|bonne (?:chance|journée)"
     r"|hola|buen[oa]s (?:días|tardes|noches)|gracias|saludos|hasta pronto|mucha suerte"
     r"|您好|你好|谢谢|感谢|祝您|再见|大家(?:下午|早上|晚上)?好|欢迎"
-    r"|こんにちは|お世話|ありがとう|それでは|よろしく|ではまた"
+    r"|こんにちは|お世話|[^。]{0,12}ありがとう|それでは|よろしく|ではまた"
     # announcements of what comes next
     r"|let me|let us (?:go|see|look)|now (?:let|about|to)|next,? (?:i|let|we)|moving on"
     r"|i(?:'ll| will| am going to) (?:try|look|check|go|explain|walk|keep an|put|be brief)"

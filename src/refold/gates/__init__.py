@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 from refold.gates import (
     facts_present,
     json_valid,
     known_names,
+    limits_kept,
     negations_kept,
     no_instruction,
     no_markup,
@@ -19,14 +21,27 @@ from refold.gates import (
     only_summary,
     plain_characters,
     same_language,
+    same_pairs,
+    same_sense,
     shorter,
 )
+from refold.gates._measure import merit
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source
 from refold.notation.notes import kept_facts
 from refold.text.facts import find_quotes
 
-__all__ = ["GATES", "Gate", "Refusal", "Source", "check", "repair", "values_in"]
+__all__ = [
+    "GATES",
+    "Chosen",
+    "Gate",
+    "Refusal",
+    "Source",
+    "check",
+    "choose_answer",
+    "repair",
+    "values_in",
+]
 
 GATES: Final[tuple[Gate, ...]] = (
     not_empty.GATE,
@@ -42,6 +57,9 @@ GATES: Final[tuple[Gate, ...]] = (
     on_topic.GATE,
     nothing_invented.GATE,
     known_names.GATE,
+    same_sense.GATE,
+    same_pairs.GATE,
+    limits_kept.GATE,
     facts_present.GATE,
     negations_kept.GATE,
 )
@@ -68,7 +86,7 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
     """
     missing: list[str] = []
     for _ in range(_ROUNDS):
-        if not refusals or not all(r.missing and not r.is_false for r in refusals):
+        if not refusals or not _only_lacks(refusals):
             return None
         missing += (fact for refusal in refusals for fact in refusal.missing)
         completed = answer.rstrip() + kept_facts(_widest(missing))
@@ -76,6 +94,55 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
         if not refusals:
             return completed
     return None
+
+
+class Chosen(NamedTuple):
+    """What is used of a model's answers."""
+
+    text: str
+    is_repaired: bool
+
+
+def choose_answer(
+    source: Source, answers: Sequence[tuple[str, tuple[Refusal, ...]]], rules: str
+) -> Chosen | None:
+    """Choose among *answers* with their refusals, the last first; None if the *rules* did better.
+
+    An answer that every gate lets through is used, whole or repaired. One that only lacks facts is
+    used if it keeps more per token than the summary by the rules, which lacks some as well.
+    """
+    for answer, refusals in reversed(answers):
+        if not refusals:
+            return Chosen(answer, is_repaired=False)
+        repaired = repair(source, answer, refusals)
+        if repaired is not None:
+            return Chosen(repaired, is_repaired=True)
+    best, most = None, merit(source, rules)
+    for answer, refusals in reversed(answers):
+        for text in _completions(source, answer, refusals):
+            worth = merit(source, text)
+            if worth > most:
+                best, most = Chosen(text, is_repaired=text != answer), worth
+    return best
+
+
+def _completions(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> Iterator[str]:
+    """Yield an answer that only lacks facts, with as many of them appended as there is room for."""
+    if not _only_lacks(refusals):
+        return
+    yield answer
+    missing = _widest([fact for refusal in refusals for fact in refusal.missing])
+    count = len(missing)
+    while count > 0:
+        completed = answer.rstrip() + kept_facts(missing[:count])
+        if _only_lacks(check(source, completed)):
+            yield completed
+            return
+        count //= 2
+
+
+def _only_lacks(refusals: tuple[Refusal, ...]) -> bool:
+    return all(refusal.missing and not refusal.is_false for refusal in refusals)
 
 
 def _widest(facts: list[str]) -> list[str]:

@@ -22,6 +22,8 @@ class Questions:
     write: tuple[str, ...] = ()
     contexts: Mapping[str, str] = field(default_factory=dict[str, str])
     """What a text to write is, for some of them."""
+    rules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the rules would write for each of these texts: an answer has to be better."""
 
     def __len__(self) -> int:
         return len(self.judge) + len(self.write)

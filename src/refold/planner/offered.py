@@ -38,7 +38,8 @@ def _tell(stretch: Sequence[Message]) -> Iterator[str]:
         if message.is_turn:
             said = [part.text for part in message.parts if part.text.strip()]
             calls = [call for _, call in calls_of(message)]
-            yield from (f"{message.role}: {text}" for text in (*said, *calls))
+            # No "user: ": an answer with such labels would read like turns, and pass for a quote.
+            yield from (f"({message.role})\n{text}" for text in (*said, *calls))
 
 
 def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:

@@ -312,7 +312,13 @@ class Analyses:
         self._to_judge.clear()
         self._to_write.clear()
         # What is judged worth keeping need not be written, so wait with that.
-        return Questions(judge=judge, write=() if judge else write)
+        if judge:
+            return Questions(judge=judge)
+        return Questions(write=write, rules={text: self._by_rules(text) for text in write})
+
+    def _by_rules(self, text: str) -> str:
+        """Return what stands in for *text* if no model has anything better."""
+        return self.summary([text], self.rules.room(self.rules.measure(text), "gentle"))
 
     def learn(self, questions: Questions, answers: Answers) -> None:
         """Remember the answers; what has none is not asked again."""

@@ -241,9 +241,13 @@ def _dialogue(
     source: Source, questions: Questions, tally: Tally
 ) -> Generator[SummaryRequest, str | None, str | None]:
     """Ask for a summary, at most twice; return what may be used, if anything."""
-    from refold.gates import check, choose_answer
+    from refold.gates import check, choose_answer, true_lines
 
+    rules = questions.rules.get(source.text)
+    is_stretch = source.text in questions.stretches
     tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
+    room = source.count_tokens(rules) if is_stretch and rules is not None else None
+    tokens = tokens if room is None else room
     context = questions.contexts.get(source.text, "")
     request = SummaryRequest(text=source.text, max_tokens=tokens, context=context)
     refused: list[tuple[str, tuple[Refusal, ...]]] = []
@@ -252,16 +256,21 @@ def _dialogue(
         if said is None:
             break
         answer = said.strip()
+        if is_stretch:
+            answer, untrue = true_lines(source, answer)
+            _note(source, untrue, tally)
         refusals = check(source, answer)
         if not refusals:
             tally.waiting[source.text] = False
             return answer
         _note(source, refusals, tally)
         refused.append((answer, refusals))
+        if is_stretch and choose_answer(source, refused, rules, room) is not None:
+            break  # nobody expects all facts of many messages
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
         # With nothing to name, the same question would get the same answer: ask for less.
         request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
-    chosen = choose_answer(source, refused, questions.rules.get(source.text, ""))
+    chosen = choose_answer(source, refused, rules, room)
     if chosen is None:
         return None
     tally.waiting[source.text] = chosen.is_repaired

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from refold.gates import (
@@ -40,6 +41,7 @@ __all__ = [
     "check",
     "choose_answer",
     "repair",
+    "true_lines",
     "values_in",
 ]
 
@@ -65,6 +67,23 @@ GATES: Final[tuple[Gate, ...]] = (
 )
 """In the order in which refusals are reported: the plainest first."""
 
+_LINE_GATES: Final = tuple(
+    gate
+    for gate in GATES
+    if gate.name
+    not in {
+        "not_empty",
+        "shorter",
+        "json_valid",
+        "same_language",
+        "on_topic",
+        "facts_present",
+        "negations_kept",
+    }
+)
+"""What a line can be refused for by itself."""
+_MOST_LINES: Final = 200
+_HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
 _SHORT: Final = 2
@@ -104,41 +123,67 @@ class Chosen(NamedTuple):
 
 
 def choose_answer(
-    source: Source, answers: Sequence[tuple[str, tuple[Refusal, ...]]], rules: str
+    source: Source,
+    answers: Sequence[tuple[str, tuple[Refusal, ...]]],
+    rules: str | None = None,
+    most_tokens: int | None = None,
 ) -> Chosen | None:
-    """Choose among *answers* with their refusals, the last first; None if the *rules* did better.
+    """Choose among *answers* with their refusals, the last first; None if none may be used.
 
     An answer that every gate lets through is used, whole or repaired. One that only lacks facts is
-    used if it keeps more per token than the summary by the rules, which lacks some as well.
+    used if it keeps more per token than the summary by the *rules*, which lacks some as well; then
+    as many of the facts are appended as there is room for. Where there is a limit of *most_tokens*
+    nothing is appended: a list of values would look better than it reads.
     """
-    for answer, refusals in reversed(answers):
+    latest = [(answer, refusals) for answer, refusals in reversed(answers) if _only_lacks(refusals)]
+    if most_tokens is not None:
+        latest = [found for found in latest if source.count_tokens(found[0]) <= most_tokens]
+    for answer, refusals in latest:
         if not refusals:
             return Chosen(answer, is_repaired=False)
-        repaired = repair(source, answer, refusals)
+        repaired = repair(source, answer, refusals) if most_tokens is None else None
         if repaired is not None:
             return Chosen(repaired, is_repaired=True)
-    best, most = None, merit(source, rules)
-    for answer, refusals in reversed(answers):
-        for text in _completions(source, answer, refusals):
-            worth = merit(source, text)
-            if worth > most:
-                best, most = Chosen(text, is_repaired=text != answer), worth
-    return best
+    if rules is None or not latest:
+        return None
+    best = max(latest, key=lambda found: merit(source, found[0]))
+    if merit(source, best[0]) <= merit(source, rules):
+        return None
+    completed = best[0] if most_tokens is not None else _complete(source, *best)
+    return Chosen(completed, is_repaired=completed != best[0])
 
 
-def _completions(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> Iterator[str]:
-    """Yield an answer that only lacks facts, with as many of them appended as there is room for."""
-    if not _only_lacks(refusals):
-        return
-    yield answer
+def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:
+    """Return the lines of *answer* that may be used, headings with what stands below, and why not.
+
+    Each line is checked for itself, but not for what it leaves out.
+    """
+    kept: list[str] = []
+    refused: list[Refusal] = []
+    heading = ""
+    for line in answer.splitlines()[:_MOST_LINES]:
+        if _HEADING.match(line):
+            heading = line
+        elif line.strip():
+            found = [r for gate in _LINE_GATES if (r := gate.check(source, f"{heading}\n{line}"))]
+            if found:
+                refused += found
+                continue
+            kept += filter(None, (heading, line))
+            heading = ""
+    return "\n".join(kept), tuple(refused)
+
+
+def _complete(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str:
+    """Append as many of the facts that *answer* lacks as there is room for."""
     missing = _widest([fact for refusal in refusals for fact in refusal.missing])
     count = len(missing)
     while count > 0:
         completed = answer.rstrip() + kept_facts(missing[:count])
         if _only_lacks(check(source, completed)):
-            yield completed
-            return
+            return completed
         count //= 2
+    return answer
 
 
 def _only_lacks(refusals: tuple[Refusal, ...]) -> bool:

@@ -23,7 +23,10 @@ class Questions:
     contexts: Mapping[str, str] = field(default_factory=dict[str, str])
     """What a text to write is, for some of them."""
     rules: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the rules would write for each of these texts: an answer has to be better."""
+    """What the rules would write for some of these texts: an answer that lacks facts has to be
+    better than that; of other texts it must not lack any."""
+    stretches: frozenset[str] = frozenset()
+    """Those of these texts that are many messages: their answers are checked line by line."""
 
     def __len__(self) -> int:
         return len(self.judge) + len(self.write)

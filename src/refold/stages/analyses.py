@@ -85,6 +85,7 @@ class Analyses:
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
+        self._stretches: dict[str, str] = {}
         self._told: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -273,6 +274,7 @@ class Analyses:
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)
+        self._stretches = _only(self._stretches, self._written)
         self._told = _latest(self._told)
         self._summaries = {
             key: summary
@@ -297,6 +299,11 @@ class Analyses:
             self._to_write[text] = None
         return self._written.get(text)
 
+    def written_for_stretch(self, text: str, rules: str) -> str | None:
+        """Return what a model wrote for many messages, which is better than the *rules* do."""
+        self._stretches[text] = rules
+        return self.written(text)
+
     def note_use(self, stand_in: str, *texts: str) -> None:
         """Remember that *stand_in* says what a model wrote for *texts*."""
         self._told[stand_in] = texts
@@ -314,10 +321,16 @@ class Analyses:
         # What is judged worth keeping need not be written, so wait with that.
         if judge:
             return Questions(judge=judge)
-        return Questions(write=write, rules={text: self._by_rules(text) for text in write})
+        return Questions(
+            write=write,
+            rules={text: self._by_rules(text) for text in write},
+            stretches=frozenset(self._stretches).intersection(write),
+        )
 
     def _by_rules(self, text: str) -> str:
         """Return what stands in for *text* if no model has anything better."""
+        if text in self._stretches:
+            return self._stretches[text]
         return self.summary([text], self.rules.room(self.rules.measure(text), "gentle"))
 
     def learn(self, questions: Questions, answers: Answers) -> None:

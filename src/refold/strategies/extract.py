@@ -187,7 +187,7 @@ def _ranked(extract: Extract) -> list[int]:
         known = best.get(passage.paragraph)
         if known is None or worths[place] > worths[known]:
             best[passage.paragraph] = place
-    leads = set(best.values()) if len(best) > 1 else set[int]()
+    leads: set[int] = set(best.values()) if len(best) > 1 else set()
     keys = [
         (
             _length(extract, place) - worths[place] - _LEAD * (place in leads),

@@ -34,7 +34,7 @@ def _swapped(source: Source, answer: str) -> Iterator[str]:
     ours = set(_FROM_TO.findall(source.text))
     for first, second in _FROM_TO.findall(answer):
         if (second, first) in ours and (first, second) not in ours:
-            yield f"{first} … {second}"
+            yield f"{first} -> {second}"
     people = _people(source.text)
     for clause in split_clauses(answer):
         words = set(WORD.findall(clause.text))

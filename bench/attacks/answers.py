@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -44,22 +45,28 @@ class Case:
     name: str
     thing: str
     deed: str
+    other: str
+    """Somebody else whom the text names."""
 
 
 def make_case(rng: random.Random) -> Case:
     """Make a text of facts and filler; its summary has the facts."""
     code, name, thing, deed = map(rng.choice, (_CODE, _NAMES, _THINGS, _DEEDS))
     row, wait = rng.randint(3_001, 9_000), rng.randint(13, 90)
+    other = rng.choice([one for one in _NAMES if one != name])
+    most, before, after = rng.randint(101, 400), rng.randint(401, 600), rng.randint(601, 900)
     path = f"src/{rng.choice('abcde')}{rng.randint(1, 99)}/job.py"
     facts = [
         f"The run stopped at row {row} of {path}, inside {code}.",
         f"Please do not {deed} {thing} before noon, wrote {name} this morning.",
         f"The next attempt waits {wait} minutes and the log was saved.",
+        f"At most {most} files may be skipped, and only {other} checks the archive index.",
+        f"The queue grew from {before} to {after} entries, and the upload succeeded.",
     ]
     rng.shuffle(facts)
     told = [line for fact in facts for line in (fact, rng.choice(_FILLER))]
     summary = " ".join(facts).replace("Please do", "Do").replace("The run stopped", "Stopped")
-    return Case(" ".join(told), summary, code, name, thing, deed)
+    return Case(" ".join(told), summary, code, name, thing, deed, other)
 
 
 def _other_case(case: Case, rng: random.Random) -> str:
@@ -86,6 +93,36 @@ def _moved_no(case: Case, rng: random.Random) -> str:
     turned = case.summary.replace(f"Do {order}", f"{case.deed.capitalize()} {case.thing}")
     added = case.summary.replace("the log was saved", "the log was not saved")
     return rng.choice((turned, f"{turned} Do not wait.", added))
+
+
+def _limit(case: Case, rng: random.Random) -> str:
+    forms = (
+        case.summary.replace("At most", "At least"),
+        case.summary.replace("At most", "About"),
+        case.summary.replace("At most ", ""),
+        case.summary.replace(f"and only {case.other}", f"and {case.other}"),
+    )
+    return rng.choice(forms)
+
+
+def _opposite(case: Case, rng: random.Random) -> str:
+    forms = (
+        case.summary.replace("upload succeeded", "upload failed"),
+        case.summary.replace("queue grew", "queue shrank"),
+        case.summary.replace("queue grew", "queue fell"),
+        case.summary.replace("may be skipped", "must be skipped").replace("At most", "More than"),
+    )
+    return rng.choice(forms)
+
+
+def _swap(case: Case, rng: random.Random) -> str:
+    turned = re.sub(r"from (\d+) to (\d+)", r"from \2 to \1", case.summary)
+    marked = case.summary.replace(case.name, "\0").replace(case.other, case.name)
+    return rng.choice((turned, marked.replace("\0", case.other)))
+
+
+def _unit(case: Case, rng: random.Random) -> str:
+    return case.summary.replace("minutes", rng.choice(("seconds", "hours", "days", "ms")))
 
 
 def _refusal(case: Case, rng: random.Random) -> str:
@@ -179,6 +216,10 @@ _ATTACKS: Final[Mapping[str, Callable[[Case, random.Random], str]]] = {
     "look-alike letter": _look_alike,
     "number as a word": _number_word,
     "no moved or lost": _moved_no,
+    "limit turned or lost": _limit,
+    "the opposite": _opposite,
+    "names or values swapped": _swap,
+    "another unit": _unit,
     "refusal": _refusal,
     "invented name": _stranger,
     "order to the model": _order,

@@ -1,8 +1,9 @@
 """Ask models, and let through only what passes the gates.
 
 A rejected answer is asked for once more, naming the facts it lost; then the lost facts are appended
-word for word, to the second answer or else to the first, if that is still shorter; then the
-deterministic summary is used instead.
+word for word, to the second answer or else to the first, if that is still shorter. An answer that
+says nothing false, but lacks something, is used if it keeps more per token than the summary by the
+rules does; else that summary is used.
 """
 
 from __future__ import annotations
@@ -146,10 +147,7 @@ class Asker:
         written: dict[str, str] = {}
         works = [
             *(self._judge(text, judged, tally) for text in questions.judge),
-            *(
-                self._write(text, questions.contexts.get(text, ""), written, tally)
-                for text in questions.write
-            ),
+            *(self._write(text, questions, written, tally) for text in questions.write),
         ]
         await self._settle(works, tally)
         return Answers(judged=judged, written=written)
@@ -207,12 +205,14 @@ class Asker:
         judged[text] = Judgement(preserve=verdict.decision == "preserve", reason=verdict.reason)
         return ""
 
-    async def _write(self, text: str, context: str, written: dict[str, str], tally: Tally) -> str:
+    async def _write(
+        self, text: str, questions: Questions, written: dict[str, str], tally: Tally
+    ) -> str:
         from refold.gates.base import Source
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
-        dialogue = _dialogue(Source(text, self._count_tokens), context, tally)
+        dialogue = _dialogue(Source(text, self._count_tokens), questions, tally)
         request, problem = next(dialogue), ""
         while True:
             answer: str | None = None
@@ -245,12 +245,17 @@ def _failure(error: BaseException, tally: Tally) -> str:
 
 
 def _dialogue(
-    source: Source, context: str, tally: Tally
+    source: Source, questions: Questions, tally: Tally
 ) -> Generator[SummaryRequest, str | None, str | None]:
     """Ask for a summary, at most twice; return what may be used, if anything."""
-    from refold.gates import check, repair
+    from refold.gates import check, choose_answer, true_lines
 
+    rules = questions.rules.get(source.text)
+    is_stretch = source.text in questions.stretches
     tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
+    room = source.count_tokens(rules) if is_stretch and rules is not None else None
+    tokens = tokens if room is None else room
+    context = questions.contexts.get(source.text, "")
     request = SummaryRequest(text=source.text, max_tokens=tokens, context=context)
     refused: list[tuple[str, tuple[Refusal, ...]]] = []
     while len(refused) < _MAX_ANSWERS:
@@ -258,21 +263,25 @@ def _dialogue(
         if said is None:
             break
         answer = said.strip()
+        if is_stretch:
+            answer, untrue = true_lines(source, answer)
+            _note(source, untrue, tally)
         refusals = check(source, answer)
         if not refusals:
             tally.waiting[source.text] = False
             return answer
         _note(source, refusals, tally)
         refused.append((answer, refusals))
+        if is_stretch and choose_answer(source, refused, rules, room) is not None:
+            break  # nobody expects all facts of many messages
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
         # With nothing to name, the same question would get the same answer: ask for less.
         request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
-    for answer, refusals in reversed(refused):
-        repaired = repair(source, answer, refusals)
-        if repaired is not None:
-            tally.waiting[source.text] = True
-            return repaired
-    return None
+    chosen = choose_answer(source, refused, rules, room)
+    if chosen is None:
+        return None
+    tally.waiting[source.text] = chosen.is_repaired
+    return chosen.text
 
 
 def _note(source: Source, refusals: Iterable[Refusal], tally: Tally) -> None:

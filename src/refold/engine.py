@@ -34,6 +34,7 @@ from refold.sealing import anchor_tokens, seal_plan
 from refold.stages import Analyses
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
+from refold.strategies.rules import summary_rules
 from refold.summarizers import guard
 from refold.thinking import is_bound, strip_thinking
 from refold.tokens.base import CountedTexts
@@ -178,6 +179,7 @@ class Engine:
         return Analyses(
             CountedTexts(self._counter, estimate_tokens),
             spelling=spelling_of(self.options.profile),
+            rules=summary_rules(self.options.profile),
             score_sentences=self.options.entropy_scorer,
             score_mode=self.options.entropy_scorer_mode,
             classify_tokens=self.options.ml_token_classifier,

@@ -183,9 +183,9 @@ class ModelReport:
     asked: int = 0
     """Distinct texts that a model was asked about."""
     accepted: int = 0
-    """Answers that passed all gates, and are used."""
+    """Answers that passed all gates, or keep more than the rules do, and are used."""
     repaired: int = 0
-    """Answers that passed once the facts they had lost were appended, and are used."""
+    """Answers that did so once the facts they had lost were appended, and are used."""
     unused: int = 0
     """Answers that passed, but saved nothing once they were marked as summaries, or stand for what
     the budget had no room for."""

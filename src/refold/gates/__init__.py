@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from refold.gates import (
     facts_present,
     json_valid,
     known_names,
+    limits_kept,
     negations_kept,
     no_instruction,
     no_markup,
@@ -19,14 +22,28 @@ from refold.gates import (
     only_summary,
     plain_characters,
     same_language,
+    same_pairs,
+    same_sense,
     shorter,
 )
+from refold.gates._measure import merit
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source
 from refold.notation.notes import kept_facts
 from refold.text.facts import find_quotes
 
-__all__ = ["GATES", "Gate", "Refusal", "Source", "check", "repair", "values_in"]
+__all__ = [
+    "GATES",
+    "Chosen",
+    "Gate",
+    "Refusal",
+    "Source",
+    "check",
+    "choose_answer",
+    "repair",
+    "true_lines",
+    "values_in",
+]
 
 GATES: Final[tuple[Gate, ...]] = (
     not_empty.GATE,
@@ -42,11 +59,31 @@ GATES: Final[tuple[Gate, ...]] = (
     on_topic.GATE,
     nothing_invented.GATE,
     known_names.GATE,
+    same_sense.GATE,
+    same_pairs.GATE,
+    limits_kept.GATE,
     facts_present.GATE,
     negations_kept.GATE,
 )
 """In the order in which refusals are reported: the plainest first."""
 
+_LINE_GATES: Final = tuple(
+    gate
+    for gate in GATES
+    if gate.name
+    not in {
+        "not_empty",
+        "shorter",
+        "json_valid",
+        "same_language",
+        "on_topic",
+        "facts_present",
+        "negations_kept",
+    }
+)
+"""What a line can be refused for by itself."""
+_MOST_LINES: Final = 200
+_HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
 _SHORT: Final = 2
@@ -68,7 +105,7 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
     """
     missing: list[str] = []
     for _ in range(_ROUNDS):
-        if not refusals or not all(r.missing and not r.is_false for r in refusals):
+        if not refusals or not _only_lacks(refusals):
             return None
         missing += (fact for refusal in refusals for fact in refusal.missing)
         completed = answer.rstrip() + kept_facts(_widest(missing))
@@ -76,6 +113,81 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
         if not refusals:
             return completed
     return None
+
+
+class Chosen(NamedTuple):
+    """What is used of a model's answers."""
+
+    text: str
+    is_repaired: bool
+
+
+def choose_answer(
+    source: Source,
+    answers: Sequence[tuple[str, tuple[Refusal, ...]]],
+    rules: str | None = None,
+    most_tokens: int | None = None,
+) -> Chosen | None:
+    """Choose among *answers* with their refusals, the last first; None if none may be used.
+
+    An answer that every gate lets through is used, whole or repaired. One that only lacks facts is
+    used if it keeps more per token than the summary by the *rules*, which lacks some as well; then
+    as many of the facts are appended as there is room for. Where there is a limit of *most_tokens*
+    nothing is appended: a list of values would look better than it reads.
+    """
+    latest = [(answer, refusals) for answer, refusals in reversed(answers) if _only_lacks(refusals)]
+    if most_tokens is not None:
+        latest = [found for found in latest if source.count_tokens(found[0]) <= most_tokens]
+    for answer, refusals in latest:
+        if not refusals:
+            return Chosen(answer, is_repaired=False)
+        repaired = repair(source, answer, refusals) if most_tokens is None else None
+        if repaired is not None:
+            return Chosen(repaired, is_repaired=True)
+    if rules is None or not latest:
+        return None
+    best = max(latest, key=lambda found: merit(source, found[0]))
+    if merit(source, best[0]) <= merit(source, rules):
+        return None
+    completed = best[0] if most_tokens is not None else _complete(source, *best)
+    return Chosen(completed, is_repaired=completed != best[0])
+
+
+def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:
+    """Return the lines of *answer* that may be used, headings with what stands below, and why not.
+
+    Each line is checked for itself, but not for what it leaves out.
+    """
+    kept: list[str] = []
+    refused: list[Refusal] = []
+    heading = ""
+    for line in answer.splitlines()[:_MOST_LINES]:
+        if _HEADING.match(line):
+            heading = line
+        elif line.strip():
+            found = [r for gate in _LINE_GATES if (r := gate.check(source, f"{heading}\n{line}"))]
+            if found:
+                refused += found
+                continue
+            kept += filter(None, (heading, line))
+            heading = ""
+    return "\n".join(kept), tuple(refused)
+
+
+def _complete(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str:
+    """Append as many of the facts that *answer* lacks as there is room for."""
+    missing = _widest([fact for refusal in refusals for fact in refusal.missing])
+    count = len(missing)
+    while count > 0:
+        completed = answer.rstrip() + kept_facts(missing[:count])
+        if _only_lacks(check(source, completed)):
+            return completed
+        count //= 2
+    return answer
+
+
+def _only_lacks(refusals: tuple[Refusal, ...]) -> bool:
+    return all(refusal.missing and not refusal.is_false for refusal in refusals)
 
 
 def _widest(facts: list[str]) -> list[str]:

@@ -15,10 +15,11 @@ COUNTS: Final = {
     for number, words in {
         "0": "zero cero nula",
         "0.5": "half halved halves halving hälfte halb halbe moitié mitad metade половина половину",
+        "0.25": "quarter viertel quart cuarto четверть",
         "1": "one eins один",
-        "2": "two twice doubled doubling zwei zweimal verdoppelt deux doublé dois duas "
-        "twee dwa dwie två iki два две дважды двое 两",
-        "3": "three thrice tripled drei dreimal trois tres três drie trzy üç три трижды",
+        "2": "two twice double doubled doubling zwei zweimal doppelt verdoppelt deux doublé doble "
+        "dois duas twee dwa dwie två iki два две дважды двое 两",
+        "3": "three third thrice tripled drei dreimal trois tres três drie trzy üç три трижды",
         "4": "four fourth vier viermal quatre cuatro quattro quatro cztery fyra dört четыре",
         "5": "five fifth fünf fünfmal cinq cinco cinque vijf pięć beş пять",
         "6": "six sixth sechs seis zes sześć altı шесть",
@@ -73,8 +74,39 @@ _JOINT: Final = re.compile(r"[ -](?:(?:and|y|et|e)[ -])?")
 _NEXT: Final = re.compile(r"[ -]([^\W\d_]{1,12}+)")
 
 
+_NUMERAL: Final = re.compile(
+    r"[〇零一二三四五六七八九十百千万亿億两]{2,12}+|[二三四五六七八九十两]"
+    r"(?=[个個名次天年月日条項项倍元人件台])"
+)
+_NUMERALS: Final = dict(zip("〇零一二三四五六七八九两", "001234567892", strict=True))
+_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
+_MYRIADS: Final = {"万": 10**4, "亿": 10**8, "億": 10**8}
+_COUNTED: Final = "个個名次天年月日条項项倍元円人件台"
+
+
+def _read_numeral(written: str) -> int:
+    """Return the number that Chinese numerals spell: 二百三十 is 230."""
+    total = part = digit = 0
+    for char in written:
+        if char in _MYRIADS:
+            total, part, digit = total + max(part + digit, 1) * _MYRIADS[char], 0, 0
+        elif char in _PLACES:
+            part, digit = part + max(digit, 1) * _PLACES[char], 0
+        else:
+            digit = digit * 10 + int(_NUMERALS[char])
+    return total + part + digit
+
+
+def _find_numerals(text: str) -> Iterator[tuple[str, str, str]]:
+    for found in _NUMERAL.finditer(text):
+        after = text[found.end() : found.end() + 1]
+        yield found[0], str(_read_numeral(found[0])), after if after in _COUNTED else ""
+
+
 def find_counts(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield the counts that *text* writes as words: as written, in digits, and the unit if any."""
+    if not text.isascii():
+        yield from _find_numerals(text)
     lower = text.lower()
     for row in _rows(lower):
         counts = [COUNTS[word[0]] for word in row]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from refold.gates._counts import COUNTS, find_counts
@@ -19,6 +20,12 @@ class Value:
     normal: str
     parts: tuple[str, ...] = ()
     """Normal forms of what it also says: 12 of 12 ms, the year of a date, the name of a file."""
+    others: tuple[str, ...] = ()
+    """Normal forms of the same value in other units or with other separators."""
+
+    def is_stated(self, stated: set[str]) -> bool:
+        """Tell whether a text that states all these states this value, in whatever form."""
+        return self.normal in stated or not stated.isdisjoint(self.others)
 
 
 def read_values(text: str) -> tuple[Value, ...]:
@@ -37,13 +44,16 @@ def values_in(text: str) -> set[str]:
 
 def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     """Return what `values_in` does, of a text whose *values* are known."""
-    found = {form for value in values for form in (value.normal, *value.parts)}
+    found = {form for value in values for form in (value.normal, *value.parts, *value.others)}
     for _, number, unit in find_counts(text):
         found.update((number, number + unit))
+    for first, unit in _RANGE.findall(text):
+        found.add(_plain(_ascii_digits(first)) + UNITS.get(unit.lower(), unit.lower()))
     if _SINGLE.search(text):
         found.add("1")
-    if _HALF & found:
-        found |= _HALF
+    for shares in _SHARES:
+        if shares & found:
+            found |= shares
     return found
 
 
@@ -55,8 +65,26 @@ def list_labels(text: str) -> set[str]:
 _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
-_HALF: Final = frozenset({"0.5", "50%"})
+_RANGE: Final = re.compile(
+    rf"({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER} ?([A-Za-z%°]{{1,12}}+)"
+)
+"""Two numbers with one unit behind them: 12 to 40 ms."""
+_SHARES: Final = (frozenset({"0.5", "50%"}), frozenset({"0.25", "25%"}))
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
+_POINT_THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{3})+")
+_DECIMAL: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_BASE_UNITS: Final = {
+    unit: (base, factor)
+    for base, units in {
+        "s": "ns 0.000000001 µs 0.000001 ms 0.001 s 1 min 60 h 3600 d 86400 week 604800",
+        "b": "b 1 kb 1000 mb 1000000 gb 1000000000 tb 1000000000000",
+        "m": "mm 0.001 cm 0.01 m 1 km 1000",
+        "g": "mg 0.001 g 1 kg 1000",
+        "l": "ml 0.001 l 1",
+    }.items()
+    for unit, factor in zip(units.split()[::2], units.split()[1::2], strict=True)
+}
+"""By which a measure is multiplied to be one in the base unit of its kind."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
 _MULTIPLIERS: Final = tuple(
     "k million billion trillion thousand mio mrd 万 亿 億 千 百 만 억".split()
@@ -97,17 +125,32 @@ def _number(written: str) -> Value:
         day, month, year = dotted.groups()
         return _date_value(written, year, int(month), day)
     if not unit:
-        return Value(written, bare)
+        return Value(written, bare, others=_other_numbers(bare))
     scaled = any(name.startswith(_MULTIPLIERS) for name in units if name not in {"kg", "kb", "km"})
     scale = COUNTS.get(units[0], "1")
     if scaled and scale != "1" and bare.isdecimal() and len(bare) < _LONG_NUMBER:
         return Value(written, bare + unit, (str(int(bare) * int(scale)),))
-    return Value(written, bare + unit, () if scaled else (bare,))
+    others = (*(number + unit for number in _other_numbers(bare)), *_in_base_unit(bare, unit))
+    return Value(written, bare + unit, () if scaled else (bare,), others)
+
+
+def _other_numbers(number: str) -> tuple[str, ...]:
+    """Return how else a number may be meant: 1.200 is 1200 in half of the languages."""
+    return (number.replace(".", ""),) if _POINT_THOUSANDS.fullmatch(number) else ()
+
+
+def _in_base_unit(number: str, unit: str) -> tuple[str, ...]:
+    """Return a measure in the unit of its kind: 1.5 min and 90 s are the same."""
+    known = _BASE_UNITS.get(unit)
+    if known is None or len(number) > _LONG_NUMBER or not _DECIMAL.fullmatch(number):
+        return ()
+    base, factor = known
+    return (f"={(Decimal(number) * Decimal(factor)).normalize():f}{base}",)
 
 
 def _plain(number: str) -> str:
     """Write a number with a point for decimals and nothing between thousands."""
-    number = re.sub(r"[_'’\u00a0\u202f٬]", "", number).replace("٫", ".")
+    number = re.sub(r"[_'’ \u00a0\u202f٬]", "", number).replace("٫", ".")
     point, comma = number.rfind("."), number.rfind(",")
     if comma < 0:
         return number
@@ -151,10 +194,15 @@ def _date_value(written: str, year: str, month: int, day: str) -> Value:
 
 
 def _time(written: str) -> Value:
-    normal = re.sub(r"[ .](?=[ .]?[apm])|\.$", "", written.lower())
+    normal = re.sub(r"[ .](?=[ .]?[apm])|\.$| uhr$", "", written.lower())
     clock = normal.rstrip("apm")
-    hours, minutes = clock.split(":")[:2]
-    return Value(written, normal, (f"{hours}:{minutes}", clock))
+    hours, _, rest = clock.partition(":")
+    minutes = rest[:2] or "00"
+    if not normal.endswith("m"):
+        return Value(written, f"{hours}:{rest or '00'}", (f"{hours}:{minutes}",))
+    hour = int(hours) % 12 + 12 * normal.endswith("pm")
+    day = f"{hour}:{rest or '00'}"
+    return Value(written, day, (f"{hour}:{minutes}",))
 
 
 def _id(written: str) -> Value:

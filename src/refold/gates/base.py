@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from refold.gates._clauses import ClauseIndex, split_clauses
+from refold.gates._limits import limits_of
 from refold.gates._reading import read
 from refold.gates._values import Value, list_labels, read_values, stated_by
 from refold.text.facts import Facts, extract_facts
@@ -61,6 +63,16 @@ class Source:
     def words(self) -> set[str]:
         """The words of the folded text, identifiers whole."""
         return set(WORD.findall(self.folded))
+
+    @cached_property
+    def clauses(self) -> ClauseIndex:
+        """The clauses of the text, by what they are about."""
+        return ClauseIndex(split_clauses(self.text))
+
+    @cached_property
+    def limits(self) -> dict[str, set[str]]:
+        """The limits beside each value: at most, at least, before, about."""
+        return limits_of(self.text)
 
     @cached_property
     def tokens(self) -> int:

@@ -24,16 +24,21 @@ _ESSENCE: Final = 0.5
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    missing = tuple(dict.fromkeys(_missing(source, answer)))
+    missing = missing_facts(source, answer)
     if not missing:
         return None
     return Refusal(gate="facts_present", why=f"the answer lacks {some(missing)}", missing=missing)
 
 
+def missing_facts(source: Source, answer: str) -> tuple[str, ...]:
+    """Return the values, quotations, errors and names of *source* that *answer* lacks."""
+    return tuple(dict.fromkeys(_missing(source, answer)))
+
+
 def _missing(source: Source, answer: str) -> Iterator[str]:
     stated = values_in(answer)
     for value in source.values:
-        if value.normal not in stated:
+        if not value.is_stated(stated):
             yield value.text
     folded = fold(answer)
     facts = source.facts

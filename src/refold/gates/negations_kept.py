@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from refold.gates._counts import COUNTS
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.same_language import FUNCTION_WORDS
 from refold.text.facts import find_no, pieces
@@ -80,6 +81,12 @@ def _check(source: Source, answer: str) -> Refusal | None:
         missing=tuple(dict.fromkeys(inverted + lost)),
         is_false=bool(turned or inverted),
     )
+
+
+def lost_negations(source: Source, answer: str) -> list[str]:
+    """Return the sentences of *source* whose no *answer* does not say."""
+    theirs = _Said.read(answer)
+    return [clause for clause in source.facts.negations if theirs.lacks(clause)]
 
 
 @dataclass
@@ -203,7 +210,7 @@ def _stems(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _AUXILIARY and not find_no(word):
-            yield word[:_STEM]
+            yield COUNTS.get(word, word[:_STEM])
 
 
 def _all_stems(lower: str) -> Iterator[str]:

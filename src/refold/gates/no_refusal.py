@@ -59,6 +59,7 @@ _REFUSING: Final = re.compile(
             r"\b(?:error|failed|failure): (?:unable|cannot|could not|failed) to (?:summari[sz]e|"
             r"process|"
             r"generate)|[\[<(](?:content|response|answer) (?:filtered|blocked|removed|withheld)\b",
+            r"\b(?:will not|won't|cannot|can not|can't) be (?:summari[sz]ed|condensed|shortened)\b",
             r"\bcould you (?:please )?clarify\b|\bwhat would you like\b|\bhow can i help\b",
             # German
             r"\btut mir leid\b|\bals (?:ki|künstliche intelligenz|sprachmodell)\b",

@@ -22,7 +22,6 @@ _MARKED: Final = re.compile(
     r"(?<![A-Za-z0-9_.-])[A-Za-z0-9][A-Za-z0-9_-]*+(?:\.[A-Za-z0-9][A-Za-z0-9_-]*+)++"
     r"|(?<!\w)(?:--|[@$#])(?=[^\W\d])[\w-]++|(?<!\w)[a-f]{7,40}+(?!\w)"
     r"|[²³¹¼-¾\u2070-\u2089\u2150-\u2189①-⒛⓪-⓿❶-➓㈠-㈩㊀-㊉]++"
-    r"|[〇零一二三四五六七八九十百千万亿億两]{2,}+|[二三四五六七八九十](?=[个個名次天年月日条項项倍元人件台])"
 )
 """Names of hosts and modules, flags, handles, hashes without a digit, numbers without one: what can
 only be compared letter by letter."""
@@ -37,9 +36,11 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 def _invented(source: Source, answer: str) -> Iterator[str]:
     for value in read_values(answer):
-        if value.normal not in source.stated:
+        if not value.is_stated(source.stated):
             yield value.text
-    yield from (count for count, number, _ in find_counts(answer) if number not in source.stated)
+    for count, number, unit in find_counts(answer):
+        if number not in source.stated or (unit and number + unit not in source.stated):
+            yield count
     # Sets first: looking each quotation up in the text takes long if there are thousands.
     quoted = {inside(quote) for quote in source.facts.quotes}
     for quote in dict.fromkeys(find_quotes(answer)):

@@ -6,7 +6,10 @@ import re
 from collections import Counter
 from typing import Final
 
+from refold.gates._languages import FUNCTION_WORDS, LANGUAGES
 from refold.gates.base import Gate, Refusal, Source
+
+__all__ = ["FUNCTION_WORDS", "GATE", "language_of", "may_be_german"]
 
 _SCRIPTS: Final = (
     # Words of code and addresses are the same in every language.
@@ -26,22 +29,6 @@ _QUOTED: Final = re.compile(r"`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|「[^
 _MIN_WORDS: Final = 8
 _CLEAR: Final = 0.7
 """The share of words that shows the script of a text."""
-_BY_LANGUAGE: Final = {
-    "English": "the of and to is was that it for with are this be by from were has have which they",
-    "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird sind",
-    "French": "le les et des est une que dans pour pas sur qui avec au du sont cette il nous être",
-    "Spanish": "el los y las del una por con para es se lo como más está pero sus fue son hay",
-    "Portuguese": "o os e do da em um uma não com para dos das mais foi são ao pelo ele isso",
-    "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più questo",
-    "Dutch": "de het een van en is dat niet te op zijn voor met wordt er aan ook door naar bij",
-    "Polish": "w na się nie jest że do z to jak po są dla przez od ale tego tym przed oraz",
-    "Swedish": "och att det som på är av för den med inte till ett har om kan var från eller ska",
-    "Turkish": "ve bir bu için ile da de olarak daha çok olan gibi ne değil var kadar sonra en her",
-    "Indonesian": "yang dan di ini untuk dengan dari pada tidak adalah itu dalam akan ke oleh juga",
-}
-_LANGUAGES: Final = {name: frozenset(words.split()) for name, words in _BY_LANGUAGE.items()}
-FUNCTION_WORDS: Final = frozenset().union(*_LANGUAGES.values())
-"""The small words of all these languages, which carry no subject."""
 _MIN_HITS: Final = 4
 _LARGE_NOUNS: Final = ("German", "English")
 """The language that writes nouns large, and the one that it is told from."""
@@ -60,7 +47,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
 def _may_be_same(one: str, other: str) -> bool:
     """Latin letters without a known language may be any language that uses them."""
     if "Latin" in {one, other}:
-        return {one, other} - {"Latin"} <= set(_LANGUAGES)
+        return {one, other} - {"Latin"} <= set(LANGUAGES)
     return False
 
 
@@ -86,10 +73,10 @@ def language_of(text: str) -> str | None:
 def may_be_german(text: str) -> bool:
     """Tell whether nouns may have capitals in *text*; in doubt they may."""
     language = language_of(text)
-    if language in _LANGUAGES:
+    if language in LANGUAGES:
         return language == "German"
     words = [found[0].lower() for found in _WORD.finditer(text)]
-    german, english = (sum(word in _LANGUAGES[name] for word in words) for name in _LARGE_NOUNS)
+    german, english = (sum(word in LANGUAGES[name] for word in words) for name in _LARGE_NOUNS)
     return german > english
 
 
@@ -97,7 +84,7 @@ def _latin_language(words: Counter[str]) -> str:
     hits = Counter(
         {
             name: sum(number for word, number in words.items() if word in known)
-            for name, known in _LANGUAGES.items()
+            for name, known in LANGUAGES.items()
         }
     )
     (best, most), (_, second) = hits.most_common(2)

@@ -22,6 +22,11 @@ class Questions:
     write: tuple[str, ...] = ()
     contexts: Mapping[str, str] = field(default_factory=dict[str, str])
     """What a text to write is, for some of them."""
+    rules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the rules would write for some of these texts: an answer that lacks facts has to be
+    better than that; of other texts it must not lack any."""
+    stretches: frozenset[str] = frozenset()
+    """Those of these texts that are many messages: their answers are checked line by line."""
 
     def __len__(self) -> int:
         return len(self.judge) + len(self.write)

@@ -62,7 +62,7 @@ class Spelling(NamedTuple):
     """Says only how many messages there were."""
     beside_code: Callable[[Summary, str], str]
     """Of a stretch of prose between code."""
-    around_code: Callable[[str, str], str]
+    around_code: Callable[[Summary, str], str]
     """Of a text in which stretches of prose are spelled `beside_code`."""
     copy: Callable[[Copy, str], str]
     correction: Callable[[Correction, str], str]
@@ -81,8 +81,8 @@ def _plain_beside_code(said: Summary, _: str) -> str:
     return said.text
 
 
-def _plain_around_code(text: str, handle: str) -> str:
-    return marks.summary(text, handle=handle)
+def _plain_around_code(said: Summary, handle: str) -> str:
+    return marks.summary(said.text, entities=said.entities, handle=handle)
 
 
 def _plain_copy(copy: Copy, handle: str) -> str:
@@ -109,8 +109,8 @@ def _classic_summary(said: Summary, handle: str) -> str:
     )
 
 
-def _classic_around_code(text: str, _: str) -> str:
-    return text
+def _classic_around_code(said: Summary, _: str) -> str:
+    return said.text
 
 
 def _classic_copy(copy: Copy, handle: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from refold.model.message import Message
 from refold.model.plan import Outcome, Plan
+from refold.notation.recognize import body_of
 from refold.planner.field import calls_of
 from refold.planner.writing import Line, write_digest
 from refold.stages import Analyses
@@ -14,15 +15,16 @@ from refold.stages import Analyses
 def offer_summary(plan: Plan, analyses: Analyses) -> Plan:
     """Let what a model wrote for the oldest digest of *plan* be its text, if that fits its room.
 
-    It was checked: nothing in it is invented, and no fact of the stretch is missing. Without a
-    model, or while it has not been asked, the plan is as it was.
+    It was checked line by line: nothing in it is invented or turned round, and it keeps more of the
+    stretch per token than the digest does. Without a model, or while it has not been asked, the
+    plan is as it was.
     """
     place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
     if place is None:
         return plan
     digest = plan[place]
     told = "\n\n".join(_tell(digest.sources))
-    summary = analyses.written(told)
+    summary = analyses.written_for_stretch(told, body_of(digest.texts[0]))
     if summary is None:
         return plan
     summarized = write_digest(digest.sources, list(_lines(digest.sources, summary)))
@@ -38,7 +40,8 @@ def _tell(stretch: Sequence[Message]) -> Iterator[str]:
         if message.is_turn:
             said = [part.text for part in message.parts if part.text.strip()]
             calls = [call for _, call in calls_of(message)]
-            yield from (f"{message.role}: {text}" for text in (*said, *calls))
+            # No "user: ": an answer with such labels would read like turns, and pass for a quote.
+            yield from (f"({message.role})\n{text}" for text in (*said, *calls))
 
 
 def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:

@@ -19,6 +19,7 @@ from refold.options import Options
 from refold.planner.layout import STUB_TOKENS
 from refold.planner.plan import plan_profile
 from refold.stages import Analyses
+from refold.strategies.rules import ACTS
 from refold.text.json_text import is_json
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 from refold.tokens.estimate import estimate_tokens
@@ -87,7 +88,7 @@ def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     short = ""
     for depth in _DEPTHS:
         options = Options(profile="classic", recency_window=0, compression_depth=depth)
-        plan = plan_fold(_only(text), options, Analyses(tokens))
+        plan = plan_fold(_only(text), options, Analyses(tokens, rules=ACTS))
         short = body_of(plan[0].texts.get(0, ""))
         if tokens(short) <= _PROSE_SLACK * max_tokens:
             break

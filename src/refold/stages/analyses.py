@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from refold.detectors import Findings, detect_hard, soft_texts
@@ -12,10 +12,20 @@ from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.strategies.prose import Units, make_units, summarize_at_once, summarize_groups
+from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
+from refold.strategies.prose import (
+    Score,
+    Units,
+    make_units,
+    summarize_at_once,
+    summarize_groups,
+)
+from refold.strategies.rules import POINTS, SummaryRules
 from refold.strategies.tokens import ClassifyTokens, join_kept
 from refold.text.entities import NameFinder, iter_entities, missing_from
+from refold.text.mentions import choose_mentions, find_mentions
 from refold.text.public_names import without_secrets
+from refold.text.truncate import cut_words
 from refold.tokens.base import CountedTexts
 
 T = TypeVar("T")
@@ -41,6 +51,7 @@ class Analyses:
         tokens: CountedTexts,
         *,
         spelling: Spelling = CLASSIC,
+        rules: SummaryRules = POINTS,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -51,6 +62,8 @@ class Analyses:
         self.tokens = tokens
         self.spelling = spelling
         """How what stands in for texts is spelled."""
+        self.rules = rules
+        """By which rules prose is summarized."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens
@@ -67,13 +80,16 @@ class Analyses:
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._stand_ins: dict[StandInKey, str | None] = {}
         self._units: dict[str, Units] = {}
+        self._extracts: dict[str, Extract] = {}
         self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
+        self._mentions: dict[str, tuple[str, ...]] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
+        self._stretches: dict[str, str] = {}
         self._told: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -89,7 +105,10 @@ class Analyses:
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
-        """Join the sentences of *texts* that matter most; of several texts, each gets a word in."""
+        """Join the sentences of *texts* that matter most; of several texts, each gets a word in.
+
+        The *budget* is a length by the rules. A text in which nothing matters is cut.
+        """
         key = (tuple(texts), budget)
         known = self._summaries.get(key) if self._keeps_sentences else None
         if known is None:
@@ -99,6 +118,23 @@ class Analyses:
         return known
 
     def _summarize(self, texts: tuple[str, ...], budget: int) -> str:
+        joined = "\n\n".join(texts).strip()
+        if self.rules.finds_acts:
+            extracts = [self._extract(text) for text in texts]
+            return summarize_extracts(extracts, budget) or cut_passage(joined, budget)
+        return self._by_points(texts, budget) or cut_words(joined, budget)
+
+    def _extract(self, text: str) -> Extract:
+        known = self._extracts.get(text)
+        if known is None:
+            read = read_extract(text)
+            scores = self._rescored(read.texts, read.worths)
+            known = Extract(read.passages, scores, read.costs, read.needs)
+            if self._keeps_sentences:
+                self._extracts[text] = known
+        return known
+
+    def _by_points(self, texts: tuple[str, ...], budget: int) -> str:
         if self._score_sentences is None:
             summary = summarize_at_once(texts, budget)
             if summary is not None:
@@ -117,26 +153,28 @@ class Analyses:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
-            known = self._rescored(make_units(text, self._scorer))
+            units = make_units(text, self._scorer)
+            scores = self._rescored(units.texts, units.scores)
+            known = Units(units.texts, scores, units.paragraphs)
             if self._keeps_sentences:
                 self._units[text] = known
         return known
 
-    def _rescored(self, units: Units) -> Units:
+    def _rescored(self, texts: list[str], own: Sequence[Score]) -> Sequence[Score]:
         """Let the caller's scorer have its say on the sentences of one text."""
-        if self._score_sentences is None or not units.texts:
-            return units
+        if self._score_sentences is None or not texts:
+            return own
         from refold.text.redaction import hide_in_pieces  # only for who has a hook
 
         try:
-            given = self._score_sentences(hide_in_pieces(units.texts))
-            scores = mix_scores(units.scores, list(given), self._score_mode)
+            given = self._score_sentences(hide_in_pieces(texts))
+            scores = mix_scores(own, list(given), self._score_mode)
         except Exception:  # noqa: BLE001 - the scorer is the caller's own
             scores = None
         if scores is None:
             self.hook_failures += 1
-            return units
-        return Units(units.texts, scores, units.paragraphs)
+            return own
+        return scores
 
     def kept_tokens(self, text: str) -> str | None:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""
@@ -192,6 +230,19 @@ class Analyses:
             lost = list(dict.fromkeys(lost))[:most]
         return lost
 
+    def lost_mentions(self, texts: Sequence[str], summary: str, tokens: int) -> list[str]:
+        """Return what *texts* of so many *tokens* mention and their *summary* does not say."""
+        found: dict[str, None] = {}
+        for text in texts:
+            found.update(dict.fromkeys(self._mentioned(text)))
+        return choose_mentions(found, summary, tokens)
+
+    def _mentioned(self, text: str) -> tuple[str, ...]:
+        known = self._mentions.get(text)
+        if known is None:
+            known = self._mentions[text] = without_secrets(text, find_mentions(text), find_mentions)
+        return known
+
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
@@ -217,6 +268,7 @@ class Analyses:
         self._summaries.clear()
         self._stand_ins.clear()
         self._units.clear()
+        self._extracts.clear()
         self._kept_tokens.clear()
         self._scorer = SentenceScorer()
 
@@ -236,10 +288,13 @@ class Analyses:
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)
         self._named = _only(self._named, texts)
+        self._extracts = _only(self._extracts, texts)
         self._found = _only(self._found, texts)
+        self._mentions = _only(self._mentions, texts)
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)
+        self._stretches = _only(self._stretches, self._written)
         self._told = _latest(self._told)
         self._summaries = _only_all(self._summaries, texts)
 
@@ -260,6 +315,11 @@ class Analyses:
             self._to_write[text] = None
         return self._written.get(text)
 
+    def written_for_stretch(self, text: str, rules: str) -> str | None:
+        """Return what a model wrote for many messages, which is better than the *rules* do."""
+        self._stretches[text] = rules
+        return self.written(text)
+
     def note_use(self, stand_in: str, *texts: str) -> None:
         """Remember that *stand_in* says what a model wrote for *texts*."""
         self._told[stand_in] = texts
@@ -275,7 +335,19 @@ class Analyses:
         self._to_judge.clear()
         self._to_write.clear()
         # What is judged worth keeping need not be written, so wait with that.
-        return Questions(judge=judge, write=() if judge else write)
+        if judge:
+            return Questions(judge=judge)
+        return Questions(
+            write=write,
+            rules={text: self._by_rules(text) for text in write},
+            stretches=frozenset(self._stretches).intersection(write),
+        )
+
+    def _by_rules(self, text: str) -> str:
+        """Return what stands in for *text* if no model has anything better."""
+        if text in self._stretches:
+            return self._stretches[text]
+        return self.summary([text], self.rules.room(self.rules.measure(text), "gentle"))
 
     def learn(self, questions: Questions, answers: Answers) -> None:
         """Remember the answers; what has none is not asked again."""
@@ -283,7 +355,7 @@ class Analyses:
         self._written.update((text, answers.written.get(text)) for text in questions.write)
 
 
-def _only(known: dict[str, T], texts: frozenset[str]) -> dict[str, T]:
+def _only(known: dict[str, T], texts: Container[str]) -> dict[str, T]:
     """Return what is known of *texts*."""
     return {text: value for text, value in known.items() if text in texts}
 

@@ -11,19 +11,20 @@ from refold.model.message import Message
 from refold.options import Pin
 from refold.stages.base import Setting
 
-SHORT_CHARS: Final = 120
+_SURELY_LONG: Final = 1_000
+"""A text of so many characters is not short, whatever its tokens are."""
 
 
 def protect(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     """Keep preserved roles, recent turns, tool calls, short texts and our own stand-ins."""
     for segment in draft.segments:
-        reason = protection(segment.message, len(segment.text), setting)
+        reason = protection(segment.message, segment.text, setting)
         if reason is not None:
             yield segment, Keep(), reason
 
 
-def protection(message: Message, chars: int, setting: Setting) -> str | None:
-    """Return why a text of that many characters in *message* is protected, if it is."""
+def protection(message: Message, text: str, setting: Setting) -> str | None:
+    """Return why a *text* of *message* is protected, if it is."""
     if not message.is_turn:
         return "not_a_turn"
     if message.role in setting.options.preserve:
@@ -36,11 +37,16 @@ def protection(message: Message, chars: int, setting: Setting) -> str | None:
     # A provider may have signed what was thought before a call, together with what was said.
     if message.calls and (message.thinking or not setting.shortens_beside_calls):
         return "tool_calls"
-    if chars < SHORT_CHARS and not is_large:
+    if not is_large and _is_short(text, setting):
         return "short_content"
     if message.is_stand_in:
         return "already_compressed"
     return None
+
+
+def _is_short(text: str, setting: Setting) -> bool:
+    rules = setting.analyses.rules
+    return len(text) < _SURELY_LONG and rules.measure(text) < rules.short_text
 
 
 def is_pinned(message: Message, pins: Sequence[Pin]) -> bool:

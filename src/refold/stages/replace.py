@@ -86,7 +86,7 @@ class Folder:
         """Replace the texts of one message, each where that makes it shorter."""
         segments = self.draft.segments_of(message)
         if not segments:
-            return kept_fold(message, protection(message, 0, self._setting) or "short_content")
+            return kept_fold(message, protection(message, "", self._setting) or "short_content")
         texts: dict[int, str] = {}
         row: list[Outcome] = []
         for number, segment in enumerate(segments):

@@ -16,12 +16,12 @@ from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.stages.base import Setting
 from refold.strategies.code import shorten_around_code
-from refold.strategies.prose import char_budget
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
 from refold.text.json_text import is_json
 from refold.text.lines import lines_missing_from
-from refold.text.truncate import cut, cut_words
+from refold.text.mentions import is_place
+from refold.text.truncate import cut
 
 
 @mypyc_attr(acyclic=True)
@@ -51,6 +51,7 @@ class StandIns:
         self._analyses = setting.analyses
         self._tokens = setting.analyses.tokens
         self._spelling = setting.analyses.spelling
+        self._rules = setting.analyses.rules
         self._helped_at = setting.options.depth if setting.analyses.has_help else None
         """The depth at which others may say what stands in for a text."""
         self._shows_ids: bool = setting.options.embed_summary_id
@@ -76,7 +77,7 @@ class StandIns:
                     tags, segment, "contradicted", decision.reason, "contradiction"
                 )
             case SplitCode():
-                tags = [self._around_code(segment, depth)]
+                tags = self._around_code(segment, depth)
                 return self._first_shorter(
                     tags, segment, "code_split", decision.reason, "code_split"
                 )
@@ -105,22 +106,21 @@ class StandIns:
     ) -> str | None:
         said_by = [unmarked(text) for text in texts]
         joined = "\n\n".join(said_by)
-        budget = char_budget(_chars(texts), depth)
-        if len(texts) == 1 and is_structured(joined):
+        budget = self._rules.room(sum(map(self._rules.measure, texts)), depth)
+        if not self._rules.finds_acts and len(texts) == 1 and is_structured(joined):
             return self._tagged(summarize_structured(joined, budget), texts, named, quoted)
         for given in self._given(joined, depth):
             tag = self._tagged(given, texts, named, quoted)
             if tag is not None:
                 self._note(tag, joined, given)
                 return tag
-        said = self._analyses.summary(said_by, budget)
-        return self._tagged(said or cut_words(joined.strip(), budget), texts, named, quoted)
+        return self._tagged(self._analyses.summary(said_by, budget), texts, named, quoted)
 
     def _tagged(
         self, body: str, texts: Sequence[str], named: _Named, quoted: Set[str]
     ) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
-        for entities in (self._entities(texts, body, entity_cap(_chars(texts))), []):
+        for entities in self._named(texts, body):
             said = Summary(body, len(texts), entities, named.summary_id)
             tag = self._spelling.summary(said, named.handle)
             if tag not in quoted and self._is_shorter(tag, texts):
@@ -145,13 +145,22 @@ class StandIns:
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
         """Return what others made of *text*, or else its main sentences."""
         given = self._given(text, depth)
-        return (given[0] if given else "") or self._extract(text, budget)
+        return (given[0] if given else "") or self._analyses.summary([text], budget)
 
-    def _extract(self, text: str, budget: int) -> str:
-        return self._analyses.summary([text], budget) or cut_words(text.strip(), budget)
+    def _named(self, texts: Sequence[str], body: str) -> list[list[str]]:
+        """Return what a summary may name, the best first: all, places alone, nothing."""
+        entities = self._entities(texts, body)
+        places = list(filter(is_place, entities)) if self._rules.finds_acts else []
+        return [entities, places, []] if 0 < len(places) < len(entities) else [entities, []]
 
-    def _entities(self, texts: Sequence[str], body: str, cap: int) -> list[str]:
-        """Choose the entities to name: those that the summary lost first, then the others."""
+    def _entities(self, texts: Sequence[str], body: str) -> list[str]:
+        """Choose the entities to name: those that the summary lost.
+
+        The contract has others follow up to its number.
+        """
+        if self._rules.finds_acts:
+            return self._analyses.lost_mentions(texts, body, sum(map(self._rules.measure, texts)))
+        cap = entity_cap(_chars(texts))
         lost: list[str] = []
         for text in texts:
             more = self._analyses.lost_entities(text, body, cap)
@@ -207,7 +216,7 @@ class StandIns:
 
     def _superseded(self, segment: Segment, action: Supersede, depth: Depth) -> list[str]:
         by = self._draft.segments[action.by]
-        text = self._shorten(segment.text, char_budget(len(segment.text), depth), depth)
+        text = self._shorten(segment.text, self._room(segment.text, depth), depth)
         handle = self._handle([segment.message])
         is_below = by.message.index > segment.message.index
         tags = [
@@ -218,7 +227,7 @@ class StandIns:
             self._note(tags[0], segment.text, text)
         return tags
 
-    def _around_code(self, segment: Segment, depth: Depth) -> str:
+    def _around_code(self, segment: Segment, depth: Depth) -> list[str]:
         sources = [segment.message]
         summary_id, handle = self._id(sources), self._handle(sources)
 
@@ -230,16 +239,21 @@ class StandIns:
                 if len(tag) < len(prose):
                     given[tag] = prose if body == self._analyses.written(prose) else ""
                     return tag
-            said = Summary(self._extract(prose, budget), summary_id=summary_id)
+            said = Summary(self._analyses.summary([prose], budget), summary_id=summary_id)
             return self._spelling.beside_code(said, handle)
 
         bare = unmarked(segment.text)
-        shown = shorten_around_code(bare, depth, make_tag)
+        shown = shorten_around_code(bare, depth, make_tag, self._rules)
         if shown == bare:
-            return segment.text  # without a word of ours in it nothing would tell that it stands in
-        short = self._spelling.around_code(shown, handle)
-        self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
-        return short
+            return []  # without a word of ours in it nothing would tell that it stands in
+        entities = self._named([segment.text], shown) if self._rules.finds_acts else [[]]
+        tags = [self._spelling.around_code(Summary(shown, 1, names), handle) for names in entities]
+        for short in tags:
+            self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
+        return tags
+
+    def _room(self, text: str, depth: Depth) -> int:
+        return self._rules.room(self._rules.measure(text), depth)
 
     def _handle(self, sources: Sequence[Message]) -> str:
         """Return the handle to show, if any."""

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from refold.model.decision import Keep, SplitCode, Summarize
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.stages.base import Setting
+from refold.strategies.rules import SummaryRules
 from refold.text.fences import has_fence, iter_stretches
 from refold.text.json_text import is_json
 
-MIN_PROSE_CHARS: Final = 80
 
-
-def split_code(draft: Draft, _: Setting) -> Iterator[Verdict]:
+def split_code(draft: Draft, setting: Setting) -> Iterator[Verdict]:
     """Split texts with fenced code; keep them whole when there is hardly any prose."""
     for segment in draft.undecided():
         if has_fence(segment.text):
-            if has_prose(segment.text):
+            if has_prose(segment.text, setting.analyses.rules):
                 yield segment, SplitCode(), "code_split"
             else:
                 yield segment, Keep(), "code_fence_no_prose"
 
 
-def has_prose(text: str) -> bool:
+def has_prose(text: str, rules: SummaryRules) -> bool:
     """Tell whether there is enough prose around the fenced code of *text* to be shortened."""
-    chars = 0
+    length = 0
     for start, end, is_code in iter_stretches(text):
         if not is_code:
-            chars += len(text[start:end].strip())
-            if chars >= MIN_PROSE_CHARS:
+            length += rules.measure(text[start:end].strip())
+            if length >= rules.least_prose:
                 return True
     return False
 
@@ -42,7 +40,7 @@ def is_kept_by_content(segment: Segment, setting: Setting) -> bool:
     if setting.is_large(segment.message):
         return is_json(text)
     if has_fence(text):
-        return not has_prose(text)
+        return not has_prose(text, setting.analyses.rules)
     return bool(setting.analyses.findings(text).hard) or is_json(text)
 
 

@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refold.model.depth import Depth
-from refold.strategies.prose import char_budget, round_half_up
+from refold.strategies.prose import round_half_up
+from refold.strategies.rules import POINTS, SummaryRules
 from refold.text.fences import Stretch, iter_stretches
 
-_MIN_BUDGET = 40
-_MIN_PROSE = 60
-"""Stretches shorter than this gain nothing from a tag around them."""
-
 MakeTag = Callable[[str, int], str]
-"""Makes the tagged summary of a stretch of prose, given a budget in characters."""
+"""Makes the tagged summary of a stretch of prose, given how long it may be."""
 
 
-def shorten_around_code(text: str, depth: Depth, make_tag: MakeTag) -> str:
+def shorten_around_code(
+    text: str, depth: Depth, make_tag: MakeTag, rules: SummaryRules = POINTS
+) -> str:
     """Replace each stretch of prose by a tagged summary where that is shorter.
 
-    The budget is that of all prose together, shared out by length.
+    The room is that of all prose together by the *rules*, shared out by length.
     """
     total = 0
     long: list[Stretch] = []  # all others stay, and there may be very many of them
     for stretch in iter_stretches(text):
         if not stretch.is_code:
-            length = len(text[stretch.start : stretch.end].strip())
+            length = rules.measure(text[stretch.start : stretch.end].strip())
             total += length
-            if length >= _MIN_PROSE:
+            if length >= rules.short_prose:
                 long.append(stretch)
-    share = min(1.0, char_budget(total, depth) / max(total, 1))
+    share = min(1.0, rules.room(total, depth) / max(total, 1))
     pieces: list[str] = []
     done = 0
     for start, end, _ in long:
-        pieces += (text[done:start], _shorten(text[start:end], share, make_tag))
+        pieces += (text[done:start], _shorten(text[start:end], share, make_tag, rules))
         done = end
     return "".join([*pieces, text[done:]])
 
 
-def _shorten(piece: str, share: float, make_tag: MakeTag) -> str:
+def _shorten(piece: str, share: float, make_tag: MakeTag, rules: SummaryRules) -> str:
     prose = piece.strip()
-    stand_in = make_tag(prose, max(_MIN_BUDGET, round_half_up(len(prose) * share)))
+    room = round_half_up(rules.measure(prose) * share)
+    stand_in = make_tag(prose, max(rules.least_room, room))
     if len(stand_in) >= len(prose):
         return piece
     start = piece.find(prose)

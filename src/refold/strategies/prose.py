@@ -182,12 +182,12 @@ def _ranked(units: Units) -> list[int]:
             leads[-1] = place
             best = score
     is_lead = set(leads).__contains__
-    ranked = sorted(_spread(len(units)), key=units.scores.__getitem__, reverse=True)
+    ranked = sorted(spread(len(units)), key=units.scores.__getitem__, reverse=True)
     return [*filter(is_lead, ranked), *filterfalse(is_lead, ranked)]
 
 
 @lru_cache(maxsize=256)
-def _spread(count: int) -> tuple[int, ...]:
+def spread(count: int) -> tuple[int, ...]:
     """Order places so that a few of them already cover a text from beginning to end.
 
     Reversing the bits of the place gives first, middle, first quarter, third quarter, …: where

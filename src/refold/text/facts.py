@@ -38,7 +38,7 @@ def extract_facts(text: str) -> Facts:
         values=tuple(dict.fromkeys(value for _, value in find_values(text))),
         quotes=tuple(dict.fromkeys(find_quotes(text))),
         errors=tuple(dict.fromkeys(_find_errors(text))),
-        names=tuple(dict.fromkeys(_find_names(text))),
+        names=tuple(dict.fromkeys(find_names(text))),
         negations=tuple(dict.fromkeys(_find_negations(text))),
     )
 
@@ -89,9 +89,13 @@ _CJK_UNIT: Final = (
     "원년월일시분초개명만억]{1,3}+"
 )
 _SIGN: Final = r"(?:(?:US|CA|AU|HK|NT|R)?[$€£¥₹₽₩₺]|(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR)(?=[ 0-9]))"
+_SPACED: Final = (
+    r"(?<![0-9][ .,])[0-9]{1,3}(?: [0-9]{3}){1,4}+(?=[ \u00a0]?(?:[€$£%]|(?i:eur|usd|chf)))"
+)
+"""Thousands apart by blanks, as the French write them: before a currency nothing else is meant."""
 NUMBER: Final = (
-    rf"[{DIGIT}]++(?:[._٫][{DIGIT}]++|[,'’٬\u00a0\u202f][{DIGIT}]{{3}}(?![{DIGIT}])"
-    rf"|,[{DIGIT}]{{1,2}}(?![{DIGIT}]|,[{DIGIT}]))*+"
+    rf"(?:{_SPACED}|[{DIGIT}]++(?:[._٫][{DIGIT}]++|[,'’٬\u00a0\u202f][{DIGIT}]{{3}}(?![{DIGIT}])"
+    rf"|,[{DIGIT}]{{1,2}}(?![{DIGIT}]|,[{DIGIT}]))*+)"
 )
 _DATE: Final = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]++)?+)?+"
@@ -124,7 +128,8 @@ _VALUE: Final = re.compile(
     rf"|{_NO_STEP}[{_W}][{_W}-]*+(?:\.[{_W}-]++)++(?:{_AFTER_FILE}))"
     rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
     rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
-    rf"(?: ?[AaPp]\.?[Mm]\.?)?+(?![{_W}:]))"
+    rf"(?: ?[AaPp]\.?[Mm]\.?| Uhr)?+(?![{_W}:])"
+    rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?[AaPp]\.?[Mm](?![{_W}])\.?+| Uhr(?![{_W}])))"
     rf"|(?P<id>(?<![{_W}:])(?:(?:[0-9A-Fa-f]{{0,4}}:){{3,7}}[0-9A-Fa-f]{{1,4}}"
     r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
     r"|[0-9]++(?:\.[0-9]++)++[-+]?(?:alpha|beta|rc|dev|pre|post|a|b)[.0-9]*+(?<!\.))"
@@ -233,7 +238,7 @@ _BEFORE_NAME: Final = 4
 _STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
 
 
-def _find_names(text: str) -> Iterator[str]:
+def find_names(text: str) -> Iterator[str]:
     """Yield identifiers, then proper nouns; where nouns have capitals, only those of two words."""
     proper: list[str] = []
     for found in NAME.finditer(text):

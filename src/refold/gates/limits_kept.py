@@ -1,0 +1,86 @@
+"""Refuses an answer that weakens or turns a limit: at least for at most, "only" left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.gates._clauses import stems_of
+from refold.gates._limits import limits_of
+from refold.gates._values import read_values
+from refold.gates.base import Gate, Refusal, Source
+from refold.text.facts import pieces
+
+_OPPOSED: Final = {
+    "most": {"least", "above", "about"},
+    "least": {"most", "below", "about"},
+    "below": {"above", "least"},
+    "above": {"below", "most"},
+    "before": {"after"},
+    "after": {"before"},
+}
+_STRONG: Final = frozenset({"most", "least"})
+"""A value that the source only states with one of these is not said without any."""
+_ONLY: Final = re.compile(
+    r"(?<!\w)(?:only|solely|exclusively|unless|except(?:ion|ions)?|nur|ausschließlich|außer|"
+    r"seulement|uniquement|sauf|solo|sólo|solamente|únicamente|salvo|excepto)(?!\w)"
+    r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外"
+)
+_AS_GOOD: Final = re.compile(
+    rf"{_ONLY.pattern}|(?<!\w)(?:just|if|when|provided|otherwise|but|limited|alone|nobody else|"
+    r"wenn|falls|sofern|sonst|allein|lediglich|si|sinon|ne|quand|si no|cuando|but)(?!\w)"
+    r"|才|如果|場合|限り|しか|除"
+)
+_REACH: Final = 80
+"""A word restricts what stands no farther from it in its clause, in characters."""
+_MENTIONED: Final = 0.6
+"""The share of what a restriction is about that an answer must mention to have to keep it."""
+
+
+def _check(source: Source, answer: str) -> Refusal | None:
+    turned = next(_turned_limits(source, answer), None) or next(_lost_only(source, answer), None)
+    if turned is None:
+        return None
+    return Refusal(gate="limits_kept", why=f"it weakens or turns: {turned[:80]!r}", is_false=True)
+
+
+def _turned_limits(source: Source, answer: str) -> Iterator[str]:
+    """Yield values that the answer limits the other way round, or no longer."""
+    told = limits_of(answer)
+    for value in read_values(answer):
+        ours, theirs = source.limits.get(value.normal, set()), told.get(value.normal, {""})
+        for name in ours - {""}:
+            opposed = theirs & _OPPOSED.get(name, set())
+            if opposed and name not in theirs and not ours & opposed:
+                yield value.text
+        if ours & _STRONG and "" not in ours and theirs == {""}:
+            yield value.text
+
+
+def _lost_only(source: Source, answer: str) -> Iterator[str]:
+    """Yield what the source restricts and the answer does not."""
+    told = [(piece.lower(), stems_of(piece.lower())) for piece in pieces(answer)]
+    said: frozenset[str] = frozenset().union(*(stems for _, stems in told))
+    for piece in pieces(source.text) if told else ():
+        lower = piece.lower()
+        for word in _ONLY.finditer(lower):
+            restricted = _clause_around(lower, word.start())
+            stems = stems_of(_AS_GOOD.sub(" ", restricted))
+            if len(stems & said) < max(2, _MENTIONED * len(stems)):
+                continue
+            most = max(len(stems & theirs) for _, theirs in told)
+            best = [text for text, theirs in told if len(stems & theirs) == most]
+            if not any(_AS_GOOD.search(text) for text in best):
+                yield restricted
+
+
+def _clause_around(lower: str, place: int) -> str:
+    """Return the clause of a sentence that has the word at *place*, a little of it at most."""
+    start = max(lower.rfind(mark, max(0, place - _REACH), place) for mark in ",，;；:：")
+    start = start + 1 if start >= 0 else max(0, place - _REACH)
+    ends = [end for mark in ",，;；" if (end := lower.find(mark, place, place + _REACH)) >= 0]
+    return lower[start : min(ends, default=place + _REACH)]
+
+
+GATE: Final = Gate("limits_kept", _check)

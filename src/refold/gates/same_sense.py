@@ -1,0 +1,90 @@
+"""Refuses an answer that says the opposite in other words: failed for succeeded, fell for rose."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.gates._clauses import Clause, split_clauses
+from refold.gates.base import Gate, Refusal, Source
+
+_OPPOSITES: Final = (
+    (
+        r"\bsucce|\bpass(?:ed|es)?\b|\bworked\b|\bgel(?:ing|ang|ung)|\berfolg|\bréuss|\bexitos"
+        r"|\bsal(?:e|ió) bien|成功|合格",
+        r"\bfail|\bscheiter|\bfehlg?e?schl|\bmissl|\béchou|\béchec|\bfall[óa]|\bsal(?:e|ió) mal"
+        r"|\bfracas|失败|失敗",
+    ),
+    (
+        r"\bapprov|\baccept|\b(?<!dis)agree|\ballow|\bpermi|\bgrant|\bgenehm|\bzu(?:ge)?stimm"
+        r"|\bangenomm|\berlaub|\bapprouv|\bautoris|\bautoriz|\bacept|\baprob|同意|批准|接受|承認|許可"
+        r"|受け入れ",
+        r"\breject|\brefus|\bdeclin|\bden(?:y|ie)|\bdisagree|\bforb[ia]d|\bprohib|\bbanned|\bab(?:ge)?"
+        r"lehn|\bverweig|\bverb(?:ie|o)t|\brejet|\binterdi|\brechaz|\bdeneg|拒绝|否决|禁止|却下|否決|拒否",
+    ),
+    (
+        r"\brais|\brose\b|\brisen|\bincreas|\bgr[eo]w|\bstieg|\bgestiegen|\berhöh|\baugment"
+        r"|\bsub(?:ió|ieron|ido)|\baument|\bcrec|上升|增加|升到|提高|増|上が",
+        r"\blower(?:ed|s|ing)\b|\bfell\b|\bfallen|\bdecreas|\bdropped|\breduc|\bsank|\bshr[aiu]nk|\bschrumpf|\bgesunken"
+        r"|\bgefallen|\bsenk|\bgesenkt|\bbaiss|\bdimin|\brédui|\bbaj(?:ó|aron|ado)|\bcay|\bdisminu"
+        r"|下降|减少|降到|降低|減|下が",
+    ),
+    (
+        r"\benabl|\bactivat|\b(?:switch|turn)(?:ed|s)? on\b|\baktivier|\beingeschalt|\bactiv[éeó]",
+        r"\bdisabl|\bdeactivat|\b(?:switch|turn)(?:ed|s)? off\b|\bdeaktivier|\bab(?:ge)?schalt"
+        r"|\bdésactiv|\bdesactiv",
+    ),
+    (
+        r"\badd(?:ed|s)?\b|\bkeeps?\b|\bkept\b|\bbehalt|\bgard(?:e|é|er)\b|\bmant(?:iene|uvo)|保留|残し",
+        r"\bremov|\bdelet|\bdropp?(?:ed|s)?\b|\blösch|\bgelöscht|\bsupprim|\bborr|\belimin|删除|削除",
+    ),
+    (
+        r"\bbefore (?:she|he|they|it|that|this)\b|\bbeforehand\b|\bvorher\b|\bdavor\b",
+        r"\bafter (?:she|he|they|it|that|this)\b|\bafterwards\b|\bnachher\b|\bdanach\b",
+    ),
+    (
+        r"\bopen(?:ed|s)?\b|\bgeöffnet|\bouvert|\babiert|开放",
+        r"\bclos(?:ed?|es)\b|\bgeschlossen|\bferm[ée]|\bcerrad|关闭",
+    ),
+)
+_SIDES: Final = tuple((re.compile(one), re.compile(other)) for one, other in _OPPOSITES)
+_NO_NEEDED: Final = 2
+"""Two clauses speak of the same thing if they have so many words in common."""
+
+
+def _check(source: Source, answer: str) -> Refusal | None:
+    told = [clause for clause in split_clauses(answer) if clause.stems]
+    for one, other in _SIDES:
+        for side, opposite in ((one, other), (other, one)):
+            for clause in told:
+                if side.search(clause.lower) is None or clause.says_no:
+                    continue
+                if opposite.search(clause.lower) is None and _is_opposed(
+                    source, clause, side, opposite
+                ):
+                    why = f"the source says the opposite of: {clause.text.strip()[:80]!r}"
+                    return Refusal(gate="same_sense", why=why, is_false=True)
+    return None
+
+
+def _is_opposed(
+    source: Source, clause: Clause, side: re.Pattern[str], opposite: re.Pattern[str]
+) -> bool:
+    """Tell whether what is most like *clause* in the source says the opposite, and nothing it."""
+    best, is_opposed = 0, False
+    index = source.clauses
+    for place, common in index.overlaps(clause.stems).items():
+        theirs = index.clauses[place]
+        says_same = side.search(theirs.lower) is not None
+        says_other = opposite.search(theirs.lower) is not None
+        if not says_same and not says_other:
+            continue
+        alike = common - says_same  # the same word for it does not make them alike
+        if alike > best:
+            best, is_opposed = alike, says_other and not says_same and not theirs.says_no
+        elif alike == best and says_same:
+            is_opposed = False
+    return is_opposed and best >= min(_NO_NEEDED, max(1, len(clause.stems) - 1))
+
+
+GATE: Final = Gate("same_sense", _check)

@@ -225,7 +225,8 @@ def _let_yield(
 ) -> dict[int, str]:
     """Return what stays whole: all but a task that takes too much, and a question that cannot fit.
 
-    The question yields only if the rest fits then. Of a picture nothing can be shown but all of it.
+    The task may take its share of all that the *limit* allows. The question yields only if the rest
+    fits then. Of a picture nothing can be shown but all of it.
     """
     reasons = dict(untouchable)
     cost = sum(tokens.message(messages[index]) for index in reasons)
@@ -235,7 +236,7 @@ def _let_yield(
         task, question = None, task
     if task is not None and not messages[task].images:
         own, left = tokens.message(messages[task]), target - cost
-        room = left + own + (0 if question is None else tokens.message(messages[question]))
+        room = limit - cost + own + (0 if question is None else tokens.message(messages[question]))
         share = _share_of_task(messages[task], talk=talk)
         least = _least_rest(messages, reasons, tokens, _SHORT_STRETCH)
         if own > share * room or left < least:

@@ -17,7 +17,8 @@ from refold.errors import StoreError
 from refold.integrations.choices import CheckedChoices, data_file
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
-from tests.integrations.contract import MARK, TASK, log_of
+from tests.agent.test_append_only import Provider, thinking_agent
+from tests.integrations.contract import BOUND, MARK, TASK, log_of
 
 
 def history_of(turns: int, task: str = TASK) -> list[dict[str, Any]]:
@@ -196,6 +197,48 @@ def test_no_agent_stops_because_a_store_fails(caplog: Any) -> None:
     with caplog.at_level(logging.ERROR, "refold"):
         assert small(store=Full()).fold(messages).messages == messages
     assert "the disk is full" in caplog.text
+
+
+class Filling(MemoryStore):
+    """A store on a disk that becomes full."""
+
+    is_full = False
+
+    def put(self, entries: Any) -> None:
+        if self.is_full:
+            raise StoreError("the disk is full")
+        super().put(entries)
+
+
+def test_what_was_sent_is_sent_again_when_a_store_fails(caplog: Any) -> None:
+    store = Filling()
+    conversations, messages = small(store=store), history_of(9)
+    before = conversations.fold(messages[:-2]).messages
+    store.is_full = True
+    with caplog.at_level(logging.ERROR, "refold"):
+        sent = conversations.fold(messages).messages
+    assert "the disk is full" in caplog.text
+    assert sent == [*before, *messages[-2:]]
+    store.is_full = False
+    after = conversations.fold(messages)
+    restored = uncompress(after.messages, store, conversation=after.conversation)
+    assert restored.messages == messages
+
+
+def test_no_request_is_refused_for_its_thinking_when_a_store_fails_at_times() -> None:
+    store, provider = Filling(), Provider()
+    conversations, messages = small(store=store, model=BOUND), thinking_agent([80] * 10)
+    for end, message in enumerate(messages):
+        if message["role"] == "assistant":
+            store.is_full = end % 4 == 1
+            provider.answer(conversations.fold(messages[:end]).messages, message)
+
+
+def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:
+    conversations, messages = small(), history_of(8)
+    before = conversations.fold(messages).messages
+    strange = {"role": "user", "content": 17}
+    assert conversations.fold([*messages, strange]).messages == [*before, strange]
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,13 @@ class Session:
         given = [clone(wire) for wire in self._given.wires(self._standing.length)]
         return self._objects.write(given)
 
+    def note_sent(self) -> None:
+        """Take what was appended since the last view as sent, just as it was given.
+
+        For who could not have a view, say because a store failed, and went on without.
+        """
+        self._sent = (self._standing, len(self._standing.items))
+
     @property
     def wires(self) -> list[dict[str, Any]]:
         """The messages of the last view as plain data; what `retrieve_tool` wants to see."""

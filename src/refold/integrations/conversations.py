@@ -23,7 +23,7 @@ from uuid import uuid4
 from refold.agent.retrieval import RetrieveTool, Style, retrieve_tool
 from refold.agent.session import Session
 from refold.agent.session_report import SessionReport
-from refold.errors import RefoldError, describe
+from refold.errors import MessageError, RefoldError, describe
 from refold.formats import recognize
 from refold.formats.objects import Objects
 from refold.integrations.choices import CheckedChoices, Choices
@@ -68,6 +68,8 @@ class _TrackedSession:
     lock: threading.Lock = field(default_factory=threading.Lock)
     refused: int = 0
     """How many answers of a summarizer have been refused so far."""
+    sent: tuple[list[Any], int] = ([], 0)
+    """What was sent last, and of how many messages."""
 
     def leads_to(self, beginnings: Sequence[bytes]) -> bool:
         """Tell whether messages with these *beginnings* are those of the session, or follow."""
@@ -103,7 +105,7 @@ class Conversations:
 
         *model* is about to read them, together with what is *beside* them: system prompt and tools.
         A *conversation* that the framework has a name for keeps it. If refold cannot fold, that is
-        logged, and the messages are sent as they are: no agent stops for it.
+        logged, and what is new is sent as it is: no agent stops for it.
         """
         given = list(messages)
         model = self.choices.model or model
@@ -114,9 +116,9 @@ class Conversations:
             folded = None
             while folded is None:  # another thread may have taken the session elsewhere
                 folded = self._go_on(self._find(beginnings, kind), given, beginnings, budget)
-        except RefoldError as error:
+        except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
-            return Folded(messages=given, conversation=conversation or "")
+            folded = Folded(messages=given, conversation=conversation or "")
         _current.set(folded.conversation)
         return folded
 
@@ -173,23 +175,44 @@ class Conversations:
         with tracked.lock, self._telemetry.span(told):
             if not tracked.leads_to(beginnings):
                 return None
-            session = tracked.session
-            try:
-                session.extend(given[len(session) :])
-            finally:
-                tracked.beginnings = beginnings[: len(session)]
-            view = session.view(budget)
-            shown = [
-                message if place is None else given[place]
-                for message, place in zip(view, session.unchanged, strict=True)
-            ]
-            told.report = session.report
+            shown = self._view(tracked, given, beginnings, budget)
+            told.report = tracked.session.report
             refused = 0 if told.report.model is None else len(told.report.model.refused)
             told.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         _tell(told)
         return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
+
+    def _view(
+        self,
+        tracked: _TrackedSession,
+        given: list[Any],
+        beginnings: list[bytes],
+        budget: int | None,
+    ) -> list[Any]:
+        """Return what to send; what is new as it is, if it cannot be folded.
+
+        What was sent before is sent again even then: thinking may be bound to it.
+        """
+        session = tracked.session
+        try:
+            session.extend(given[len(session) :])
+            view = session.view(budget)
+        except RefoldError as error:
+            _log.error("what is new is sent as it is, not folded: %s", describe(error))
+            sent, length = tracked.sent
+            tracked.sent = [*sent, *given[length:]], len(given)
+            session.note_sent()
+            return tracked.sent[0]
+        finally:
+            tracked.beginnings = beginnings[: len(session)]
+        shown = [
+            message if place is None else given[place]
+            for message, place in zip(view, session.unchanged, strict=True)
+        ]
+        tracked.sent = shown, len(given)
+        return shown
 
     def _budget(self, model: str | None, beside: object) -> int | None:
         """Return what is left for the messages."""
@@ -286,7 +309,10 @@ def _beginnings(messages: list[Any]) -> list[bytes]:
 def _what_it_says(wire: Any, index: int) -> object:
     if not isinstance(wire, Mapping):
         return repr(type(wire))  # whoever reads it will say what is wrong
-    read = recognize([wire]).read(wire, f"messages[{index}]")
+    try:
+        read = recognize([wire]).read(wire, f"messages[{index}]")
+    except MessageError:  # so will whoever reads this
+        return wire
     if not read.is_turn:
         return wire
     parts = [(part.text, part.call_id) for part in read.parts]

@@ -27,13 +27,12 @@ _LIMITS: Final = {
     "about": r"about|around|roughly|approximately|nearly|almost|etwa|ungefähr|rund|environ|près de"
     r"|aproximadamente|casi|unos|大约|大概|約|およそ",
 }
+_LETTER: Final = r"[^\W\d_\u3040-\u9fff]"
+"""Of a script with blanks between words."""
 _LIMIT: Final = re.compile(
-    "|".join(
-        rf"(?P<{name}>(?<![^\W\d_\u3040-\u9fff])(?:{words})(?![^\W\d_\u3040-\u9fff]|\w{{3}}))"
-        if name in {"before", "after", "about"}
-        else rf"(?P<{name}>{words})"
-        for name, words in _LIMITS.items()
-    )
+    rf"(?<!{_LETTER})(?:"
+    + "|".join(rf"(?P<{name}>{words})" for name, words in _LIMITS.items())
+    + rf")(?!{_LETTER})"
 )
 _REACH_BEFORE: Final = 24
 _REACH_BEHIND: Final = 14

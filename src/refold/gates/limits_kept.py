@@ -20,7 +20,7 @@ _OPPOSED: Final = {
     "before": {"after"},
     "after": {"before"},
 }
-_STRONG: Final = frozenset({"most", "least"})
+_STRONG: Final = frozenset({"most", "least", "above", "below"})
 """A value that the source only states with one of these is not said without any."""
 _ONLY: Final = re.compile(
     r"(?<!\w)(?:only|solely|exclusively|unless|except(?:ion|ions)?|nur|ausschließlich|außer|"

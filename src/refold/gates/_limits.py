@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
@@ -38,6 +39,8 @@ _REACH_BEFORE: Final = 24
 _REACH_BEHIND: Final = 14
 """A limit concerns a value that stands no farther from it, in characters."""
 
+_NEAREST: Final = 3
+"""So many limits on either side may concern a value."""
 _TURNED_BY_NO: Final = frozenset({"before", "after"})
 """Not before March is after it: with a no, these say nothing by themselves."""
 _APART: Final = re.compile(r"[,;，](?!\d)")
@@ -63,13 +66,15 @@ def _limits_in(clause: str) -> Iterator[tuple[tuple[str, ...], set[str]]]:
         for limit in _LIMIT.finditer(lower)
         if limit.lastgroup not in skipped
     ]
+    starts = [start for start, _, _ in limits]
     end = 0
     for value in read_values(clause):
         start = max(lower.find(value.text.lower(), end), 0)
         end = start + len(value.text)
+        place = bisect_left(starts, start)
         near = {
             name
-            for first, last, name in limits
+            for first, last, name in limits[max(0, place - _NEAREST) : place + _NEAREST]
             if 0 <= start - last <= _REACH_BEFORE or 0 <= first - end <= _REACH_BEHIND
         }
         yield (value.normal, *value.parts, *value.others), near

@@ -66,7 +66,8 @@ _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
-    rf"({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER} ?([A-Za-z%°]{{1,12}}+)"
+    rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
+    r" ?([A-Za-z%°]{1,12}+)"
 )
 """Two numbers with one unit behind them: 12 to 40 ms."""
 _SHARES: Final = (frozenset({"0.5", "50%"}), frozenset({"0.25", "25%"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
@@ -27,18 +28,19 @@ _LIMITS: Final = {
     "about": r"about|around|roughly|approximately|nearly|almost|etwa|ungefähr|rund|environ|près de"
     r"|aproximadamente|casi|unos|大约|大概|約|およそ",
 }
+_LETTER: Final = r"[^\W\d_\u3040-\u9fff]"
+"""Of a script with blanks between words."""
 _LIMIT: Final = re.compile(
-    "|".join(
-        rf"(?P<{name}>(?<![^\W\d_\u3040-\u9fff])(?:{words})(?![^\W\d_\u3040-\u9fff]|\w{{3}}))"
-        if name in {"before", "after", "about"}
-        else rf"(?P<{name}>{words})"
-        for name, words in _LIMITS.items()
-    )
+    rf"(?<!{_LETTER})(?:"
+    + "|".join(rf"(?P<{name}>{words})" for name, words in _LIMITS.items())
+    + rf")(?!{_LETTER})"
 )
 _REACH_BEFORE: Final = 24
 _REACH_BEHIND: Final = 14
 """A limit concerns a value that stands no farther from it, in characters."""
 
+_NEAREST: Final = 3
+"""So many limits on either side may concern a value."""
 _TURNED_BY_NO: Final = frozenset({"before", "after"})
 """Not before March is after it: with a no, these say nothing by themselves."""
 _APART: Final = re.compile(r"[,;，](?!\d)")
@@ -64,13 +66,15 @@ def _limits_in(clause: str) -> Iterator[tuple[tuple[str, ...], set[str]]]:
         for limit in _LIMIT.finditer(lower)
         if limit.lastgroup not in skipped
     ]
+    starts = [start for start, _, _ in limits]
     end = 0
     for value in read_values(clause):
         start = max(lower.find(value.text.lower(), end), 0)
         end = start + len(value.text)
+        place = bisect_left(starts, start)
         near = {
             name
-            for first, last, name in limits
+            for first, last, name in limits[max(0, place - _NEAREST) : place + _NEAREST]
             if 0 <= start - last <= _REACH_BEFORE or 0 <= first - end <= _REACH_BEHIND
         }
         yield (value.normal, *value.parts, *value.others), near

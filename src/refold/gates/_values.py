@@ -66,7 +66,8 @@ _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
-    rf"({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER} ?([A-Za-z%°]{{1,12}}+)"
+    rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
+    r" ?([A-Za-z%°]{1,12}+)"
 )
 """Two numbers with one unit behind them: 12 to 40 ms."""
 _SHARES: Final = (frozenset({"0.5", "50%"}), frozenset({"0.25", "25%"}))
@@ -173,7 +174,9 @@ def _date(written: str) -> Value:
         time = written[11:].rstrip("Z")
         yearless = f"--{iso[0][5:]}"
         return Value(
-            written, written, (iso[1], yearless, iso[0], *((time, time[:5]) if time else ()))
+            written,
+            written,
+            (iso[1], yearless, iso[0], *((_clock(time), _clock(time[:5])) if time else ())),
         )
     numbers = _DIGITS.findall(written)
     word = _WORD.search(written)
@@ -193,16 +196,20 @@ def _date_value(written: str, year: str, month: int, day: str) -> Value:
     return Value(written, f"{year or '-'}{rest}", (year, f"-{rest}") if year else ())
 
 
+def _clock(time: str) -> str:
+    """Return a time as `_time` does: without a zero in front."""
+    return time.removeprefix("0")
+
+
 def _time(written: str) -> Value:
     normal = re.sub(r"[ .](?=[ .]?[apm])|\.$| uhr$", "", written.lower())
     clock = normal.rstrip("apm")
     hours, _, rest = clock.partition(":")
     minutes = rest[:2] or "00"
-    if not normal.endswith("m"):
-        return Value(written, f"{hours}:{rest or '00'}", (f"{hours}:{minutes}",))
-    hour = int(hours) % 12 + 12 * normal.endswith("pm")
-    day = f"{hour}:{rest or '00'}"
-    return Value(written, day, (f"{hour}:{minutes}",))
+    hour = int(hours)
+    if normal.endswith("m"):
+        hour = hour % 12 + 12 * normal.endswith("pm")
+    return Value(written, f"{hour}:{rest or '00'}", (f"{hour}:{minutes}",))
 
 
 def _id(written: str) -> Value:

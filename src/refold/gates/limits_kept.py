@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from refold.gates._clauses import stems_of
@@ -20,7 +21,7 @@ _OPPOSED: Final = {
     "before": {"after"},
     "after": {"before"},
 }
-_STRONG: Final = frozenset({"most", "least"})
+_STRONG: Final = frozenset({"most", "least", "above", "below"})
 """A value that the source only states with one of these is not said without any."""
 _ONLY: Final = re.compile(
     r"(?<!\w)(?:only|solely|exclusively|unless|except(?:ion|ions)?|nur|ausschließlich|außer|"
@@ -34,6 +35,8 @@ _AS_GOOD: Final = re.compile(
 )
 _REACH: Final = 80
 """A word restricts what stands no farther from it in its clause, in characters."""
+_MOST: Final = 300
+"""Restrictions, and sentences of an answer, that are looked at: it keeps the work linear."""
 _MENTIONED: Final = 0.6
 """The share of what a restriction is about that an answer must mention to have to keep it."""
 
@@ -60,19 +63,28 @@ def _turned_limits(source: Source, answer: str) -> Iterator[str]:
 
 def _lost_only(source: Source, answer: str) -> Iterator[str]:
     """Yield what the source restricts and the answer does not."""
-    told = [(piece.lower(), stems_of(piece.lower())) for piece in pieces(answer)]
+    told = [(piece.lower(), stems_of(piece.lower())) for piece in islice(pieces(answer), _MOST)]
     said: frozenset[str] = frozenset().union(*(stems for _, stems in told))
-    for piece in pieces(source.text) if told else ():
+    for restricted, stems in islice(_restrictions(source.text), _MOST) if told else ():
+        if len(stems & said) < max(2, _MENTIONED * len(stems)):
+            continue
+        most = max(len(stems & theirs) for _, theirs in told)
+        best = [text for text, theirs in told if len(stems & theirs) == most]
+        if not any(_AS_GOOD.search(text) for text in best):
+            yield restricted
+
+
+def _restrictions(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield what *text* restricts, each once, and what it is about."""
+    seen: set[frozenset[str]] = set()
+    for piece in pieces(text):
         lower = piece.lower()
         for word in _ONLY.finditer(lower):
             restricted = _clause_around(lower, word.start())
             stems = stems_of(_AS_GOOD.sub(" ", restricted))
-            if len(stems & said) < max(2, _MENTIONED * len(stems)):
-                continue
-            most = max(len(stems & theirs) for _, theirs in told)
-            best = [text for text, theirs in told if len(stems & theirs) == most]
-            if not any(_AS_GOOD.search(text) for text in best):
-                yield restricted
+            if stems not in seen:
+                seen.add(stems)
+                yield restricted, stems
 
 
 def _clause_around(lower: str, place: int) -> str:

@@ -60,6 +60,7 @@ _REFUSING: Final = re.compile(
             r"process|"
             r"generate)|[\[<(](?:content|response|answer) (?:filtered|blocked|removed|withheld)\b",
             r"\b(?:will not|won't|cannot|can not|can't) be (?:summari[sz]ed|condensed|shortened)\b",
+            r"\bout of scope for (?:me|us)\b|\bsummari[sz]ing (?:this|that|it) (?:is|would)\b",
             r"\bcould you (?:please )?clarify\b|\bwhat would you like\b|\bhow can i help\b",
             # German
             r"\btut mir leid\b|\bals (?:ki|künstliche intelligenz|sprachmodell)\b",

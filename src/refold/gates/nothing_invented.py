@@ -39,6 +39,8 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
         if not value.is_stated(source.stated):
             yield value.text
     for count, number, unit in find_counts(answer):
+        if number == "1":
+            continue  # one of them, the other one: hardly ever a count
         if number not in source.stated or (unit and number + unit not in source.stated):
             yield count
     # Sets first: looking each quotation up in the text takes long if there are thousands.

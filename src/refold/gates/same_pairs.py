@@ -15,7 +15,7 @@ from refold.text.facts import NUMBER
 
 _UNIT: Final = r"(?: ?[A-Za-z%°$€£¥µ]{1,8}+)?"
 _TO: Final = r"(?: | ?(?:to|auf|à|a|→|->|=>|bis|hasta|升到|降到|到|至|から) ?){1,3}"
-_FROM_TO: Final = re.compile(rf"({NUMBER}){_UNIT}{_TO}({NUMBER})")
+_FROM_TO: Final = re.compile(rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}){_UNIT}{_TO}({NUMBER})")
 """Two values of which the first became the second."""
 _FULL_NAME: Final = re.compile(rf"(?<!\w)([{UPPER}][{LOWER}]++) ([{UPPER}][{LOWER}]++)(?!\w)")
 _ALIKE: Final = 2

@@ -48,12 +48,25 @@ _OPPOSITES: Final = (
     ),
 )
 _SIDES: Final = tuple((re.compile(one), re.compile(other)) for one, other in _OPPOSITES)
+_HEDGED: Final = re.compile(
+    r"[?？]|\b(?:if|unless|whether|avoid|un\w{3,}|in(?:valid|complete)|missing|lacks?|without|"
+    r"no longer|refus|reject|forb|prohib|only|except|ob|wenn|falls|nur|außer|si|sauf|seulement|"
+    r"solo|sólo|salvo)|如果|除|避免|禁止|拒绝|場合|以外|だけ"
+)
+"""Clauses that may say no in other words, or not quite yes."""
+_NO_STEMS: Final = frozenset(
+    "nobo noth neve none neit cann with niem kein nich jama pers rien nunc".split()
+)
+"""How words that deny begin; they are not what is denied."""
 _NO_NEEDED: Final = 2
 """Two clauses speak of the same thing if they have so many words in common."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
     told = [clause for clause in split_clauses(answer) if clause.stems]
+    turned = _lost_no(source, told)
+    if turned is not None:
+        return _refuse(turned)
     for one, other in _SIDES:
         for side, opposite in ((one, other), (other, one)):
             for clause in told:
@@ -62,9 +75,35 @@ def _check(source: Source, answer: str) -> Refusal | None:
                 if opposite.search(clause.lower) is None and _is_opposed(
                     source, clause, side, opposite
                 ):
-                    why = f"the source says the opposite of: {clause.text.strip()[:80]!r}"
-                    return Refusal(gate="same_sense", why=why, is_false=True)
+                    return _refuse(clause)
     return None
+
+
+def _refuse(clause: Clause) -> Refusal:
+    why = f"the source says the opposite of: {clause.text.strip()[:80]!r}"
+    return Refusal(gate="same_sense", why=why, is_false=True)
+
+
+def _lost_no(source: Source, told: list[Clause]) -> Clause | None:
+    """Return a clause that says all that a clause of the source denies, without its no."""
+    index = source.clauses
+    for clause in told:
+        if clause.says_no or _HEDGED.search(clause.lower):
+            continue
+        for place, common in index.overlaps(clause.stems).items():
+            theirs = index.clauses[place]
+            denied = theirs.stems - _NO_STEMS
+            is_same = common >= _NO_NEEDED and denied <= clause.stems
+            if is_same and theirs.says_no and not _is_affirmed(source, denied):
+                return clause
+    return None
+
+
+def _is_affirmed(source: Source, stems: frozenset[str]) -> bool:
+    """Tell whether a clause of the source says all these without a no."""
+    index = source.clauses
+    found = index.overlaps(stems).items()
+    return any(n == len(stems) and not index.clauses[place].says_no for place, n in found)
 
 
 def _is_opposed(

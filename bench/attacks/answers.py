@@ -16,6 +16,8 @@ from refold.tokens.estimate import estimate_tokens
 _TRIES: Final = 2_000
 """Tries of each kind at full scale."""
 _FOLDS: Final = 200
+_SPEAKER: Final = re.compile(r"\n(?=(?:user|assistant): )")
+"""Where a digest goes on with another speaker."""
 """Whole conversations at full scale."""
 _REFUSED_SHARE: Final = 0.1
 """Careful summaries that may be refused: asking once more, or our own words, take their place."""
@@ -284,7 +286,7 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
         used = [answer for answer in answers if answer in view]
         said.record(bool(used), used[0] if used else "")
         typed = " ".join(str(m["content"]) for m in messages if m["role"] == "user")
-        shown = [str(m["content"]) for m in result.messages if m["role"] == "user"]
+        shown = [_own(str(m["content"])) for m in result.messages if m["role"] == "user"]
         foreign = [
             case.code
             for case in cases
@@ -292,3 +294,8 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
         ]
         spoken.record(bool(foreign), ", ".join(foreign))
     return said, spoken
+
+
+def _own(text: str) -> str:
+    """Return what a message of the user's says, without what it tells that the assistant said."""
+    return "\n".join(said for said in _SPEAKER.split(text) if not said.startswith("assistant: "))

@@ -1,21 +1,21 @@
 """Keep the user first, and both sides taking turns, where a provider refuses anything else.
 
 A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
-digest of a beginning that was the user's speaks in that role; so does, everywhere, the digest of an
-end that waits for the assistant, who would seem to have spoken otherwise. Where both sides take
-turns, the message at an end of a stretch that was the user's gets a line of its own, in its own
-role: so whoever spoke before and after the stretch still speaks after and before the other side.
+digest of talk that the user began speaks in that role, at no cost: it labels who said what. Else,
+and where both sides take turns, the message at an end of a stretch that was the user's gets a line
+of its own, in its own role: so whoever spoke before and after the stretch still speaks after and
+before the other side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.formats import Sides, find_format, plain
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.model.plan import Fold, Outcome, Plan, kept_fold
+from refold.model.plan import SUMMARIZED, Fold, Outcome, Plan, kept_fold
 from refold.notation.marks import Stretch, digest, put_handle
 
 _ASSISTANT: Final = "assistant"
@@ -26,15 +26,14 @@ def alternate(plan: Plan) -> Plan:
     """Return *plan* so that its messages follow each other as its sources do; itself if they do."""
     if not any(fold.is_rolled for fold in plan):
         return plan
-    sides = _sides_of(plan)
-    if sides == "in turns":
-        pieces = [piece for fold in plan for piece in _pieces(fold)]
-    else:
-        pieces = list(plan)
-        sided = [n for n, fold in enumerate(plan) if _is_sided(fold)] or [0]
-        pieces[sided[-1]] = _ended(plan[sided[-1]])
-        if sides == "user first":
-            pieces[sided[0]] = _begun(pieces[sided[0]])
+    match _sides_of(plan):
+        case "in turns":
+            pieces = [piece for fold in plan for piece in _pieces(fold)]
+        case "user first":
+            first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
+            pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
+        case "any":
+            return plan
     return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
 
 
@@ -53,16 +52,25 @@ def _is_sided(fold: Fold) -> bool:
     return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
 
 
-def _begun(fold: Fold) -> Fold:
-    """Let a digest at the beginning be the user's, if the user began what it stands for."""
-    is_users = fold.is_rolled and fold.sources[0].role == _USER
-    return _spoken_by_user(fold) if is_users else fold
+def _begun(fold: Fold) -> Iterator[Fold]:
+    """Let the user begin, if the user began what a digest at the beginning stands for.
+
+    A digest of talk says itself who said what. What a model wrote and what tools returned get a
+    message of the assistant's, behind a line of the user's.
+    """
+    sources, rows = fold.sources, fold.outcomes
+    if not fold.is_rolled or sources[0].role != _USER:
+        yield fold
+    elif _is_talk(sources) and not any(row.reason == SUMMARIZED for own in rows for row in own):
+        yield _spoken_by_user(fold)
+    else:
+        yield _line(sources[0], rows[0])
+        yield _digest(fold, 1, len(sources))
 
 
-def _ended(fold: Fold) -> Fold:
-    """Let a digest at the end be the user's, if what it stands for waits for the assistant."""
-    waits = fold.is_rolled and fold.sources[-1].role != _ASSISTANT
-    return _spoken_by_user(fold) if waits else fold
+def _is_talk(sources: Sequence[Message]) -> bool:
+    """Tell whether nobody called a tool."""
+    return not any(source.is_tool_result or source.calls for source in sources)
 
 
 def _pieces(fold: Fold) -> Iterator[Fold]:

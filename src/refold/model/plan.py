@@ -13,6 +13,8 @@ from refold.native import mypyc_attr
 
 NO_PIECES: Final[Later[tuple[Piece, ...]]] = Later.known(())
 """Of a text that was not cut: one for all of them."""
+SUMMARIZED: Final = "summarized"
+"""The reason of what a model wrote for a whole stretch."""
 
 
 @mypyc_attr(acyclic=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from refold.model.message import Message
-from refold.model.plan import Outcome, Plan
+from refold.model.plan import SUMMARIZED, Outcome, Plan
 from refold.notation.recognize import body_of
 from refold.planner.field import calls_of
 from refold.planner.writing import Line, write_digest
@@ -49,5 +49,5 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
     share = len(summary) // len(stretch)
     for message in stretch:
         shown, summary = summary, ""
-        outcome = Outcome("digested", "summarized", message.chars, share)
+        outcome = Outcome("digested", SUMMARIZED, message.chars, share)
         yield Line("", shown, len(shown), message.chars, 0, outcome)

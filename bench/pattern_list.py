@@ -203,8 +203,8 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
     re.compile = record  # in a process of its own: see `list_patterns`
     for file, tree in trees.items():
         name = "refold" if file == "__init__.py" else f"refold.{_module_name(file)}"
-        if "__main__" in name:
-            continue
+        if "__main__" in name or not any(_find_sites(file, tree)):
+            continue  # what has no pattern may need a framework that is not installed
         module = import_module(name)
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         for node in functions:

@@ -18,14 +18,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 from generate import generate
 from hostile import HOSTILE
-from refold import classify, render, uncompress
+from refold import classify, compress, render, uncompress
 from refold.strategies.prose import Units, make_units
 from refold.text.entities import extract_entities
 from refold.text.facts import extract_facts
 from refold.text.fences import split_fences
 from refold.text.sentences import find_sentences
 from refold.tokens.estimate import estimate_tokens
-from tests.classic import compress
 
 _NOISE = (
     *"aAzZ09_-./:@#$%&*+=~^|\\'\"`<>()[]{}!?,; \t\n\r",
@@ -94,7 +93,7 @@ def _columns(units: Units) -> list[list[Any]]:
 
 
 def _of_conversation(messages: list[dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:
-    result = compress(messages, trace=True, **options)
+    result = compress(messages, trace=True, profile="classic", **options)
     assert uncompress(result.messages, result.verbatim).messages == messages
     return {
         "messages": result.messages,

@@ -115,6 +115,8 @@ class Session:
         self._analyses: Analyses = self._engine.new_analyses()
         self._tally = Tally()
         self._given = Given()
+        self._thought: tuple[list[Item], int, bool] = ([], 0, False)
+        """Items that were looked at, how many of them, and whether there is thinking in one."""
         self._chains = ((0, self._engine.new_chain()),) * 2
         """Of what was appended, so many messages: before the last append, and after it."""
         self._standing = Standing(factor=factor_of(self.options.counter))
@@ -315,7 +317,13 @@ class Session:
 
     def _is_bound(self, now: Standing) -> bool:
         """Tell whether something is in view that a change before it would make invalid."""
-        return is_bound(self.options.model) and any(item.source.thinking for item in now.items)
+        if not is_bound(self.options.model):
+            return False
+        known = self._thought  # a fold makes another list; until then it only grows
+        looked, found = known[1:] if known[0] is now.items else (0, False)
+        found = found or any(item.source.thinking for item in now.items[looked:])
+        self._thought = now.items, len(now.items), found
+        return found
 
     def _is_over(self, now: Standing, budget: int | None) -> bool:
         """Tell whether the view has grown so much that it has to be folded."""

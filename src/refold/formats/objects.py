@@ -41,7 +41,7 @@ class Objects:
     def __bool__(self) -> bool:
         return bool(self._given)
 
-    def read(self, messages: Sequence[Any]) -> Sequence[Any]:
+    def read(self, messages: Any) -> Any:
         """Return *messages* as data; the very list if there is no object among them."""
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             return messages  # whoever reads it will say what is wrong

@@ -434,8 +434,9 @@ def test_what_must_not_be_touched_is_not(messages: Conversation, chosen: dict[st
     assume("observation_threshold" not in chosen)
     result = compress(messages, **chosen)
     window = chosen["recency_window"]
-    if window:
-        assert result.messages[-window:] == messages[-window:]
+    if window:  # thinking may be bound to what changed before it
+        latest = zip(result.messages[-window:], messages[-window:], strict=True)
+        assert all(after in (before, without_thinking(before)) for after, before in latest)
     kept = {spelled(message) for message in result.messages}
     for message in messages:
         if message["role"] in ("system", "developer") or message.get("tool_calls"):

@@ -283,9 +283,10 @@ class Session:
         if not self.report.messages and way != "append":
             return self._fold_all(now, budget)
         if way == "append" or (way == "auto" and self._is_bound(now) and not self._has_new_pins):
-            now = self._arrive(now, budget)
-            if way == "append" or not self._is_over(now, budget):
-                return now
+            arrived = self._arrive(now, budget)
+            if way == "append" or not self._is_over(arrived, budget):
+                return arrived
+            now = replace(arrived, folds=now.folds)  # one view is one fold at most
         if self._has_new_pins:
             given = self._read_given(now.length)
             pinned = {message.index for message in given if is_pinned(message, self.options.pins)}

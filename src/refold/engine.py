@@ -20,7 +20,7 @@ from refold.events import Listener
 from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import Loader, load
 from refold.model.message import Message
-from refold.model.plan import Fold, Plan
+from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
@@ -331,11 +331,16 @@ class Engine:
         plan = self.unbind(self.seal(unsealed, tokens=tokens if budget is None else None))
         if budget is None:
             return plan, None
-        report = replace(budget, token_count=sum(map(tokens.fold, plan)))
+        count = sum(map(tokens.fold, plan))
+        sources = [source for fold in plan for source in fold.sources]
+        if count > budget.token_budget and count > sum(map(tokens.message, sources)):
+            # An anchor costs more than a short message.
+            plan = self.seal([kept_fold(source, "anchor_reverted") for source in sources])
+            count = sum(map(tokens.fold, plan))
+        report = replace(budget, token_count=count)
         if report.fits or report.obstacles or report.stopped_by:
             return plan, report
         # An anchor was too much: whatever is left is in the way.
-        sources = [source for fold in plan for source in fold.sources]
         must_stay = find_untouchable(sources, self.options)
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)

@@ -125,6 +125,8 @@ class ContextWindowManager:
             is_handover=summary_format == "handover" and summarizer is None,
             strict=strict,
         )
+        self._plain: list[Any] = []
+        """The last history, if there was no object in it."""
         self.available()  # says at once if nothing is left for messages
 
     def __new__(cls, *_: Any, **choices: Any) -> Self:
@@ -176,15 +178,31 @@ class ContextWindowManager:
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
-        objects = Objects()
-        attempt = self._begin(objects.read(messages), tools)
+        wires, objects = self._read(messages)
+        attempt = self._begin(wires, tools)
         return _given_back(attempt.settled or self._run(attempt), objects)
 
     async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
-        objects = Objects()
-        attempt = await asyncio.to_thread(self._begin, objects.read(messages), tools)
+        wires, objects = self._read(messages)
+        attempt = await asyncio.to_thread(self._begin, wires, tools)
         return _given_back(attempt.settled or await self._arun(attempt), objects)
+
+    def _read(self, messages: Wires) -> tuple[Wires, Objects]:
+        """Return *messages* as data, with the objects among them.
+
+        What was there at the last call and held no object is not looked at again.
+        """
+        known = self._plain
+        if known and _goes_on(known, messages):
+            fresh = messages[len(known) :]
+            if Objects().read(fresh) is fresh:
+                self._plain = list(messages)
+                return messages, Objects()
+        objects = Objects()
+        wires = objects.read(messages)
+        self._plain = list(messages) if type(messages) is list and wires is messages else []
+        return wires, objects
 
     async def enforce_limit(
         self, messages: Wires, tools: Sequence[Tool] | None = None
@@ -278,6 +296,14 @@ class ContextWindowManager:
         flow = self._fitter.flow(attempt)
         fitting = await arun(flow, self._engine.asker, attempt.job.tally)
         return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
+
+
+def _goes_on(known: list[Any], messages: Wires) -> bool:
+    """Tell whether *messages* begin with the objects in *known*."""
+    if type(messages) is not list or len(messages) < len(known):
+        return False
+    ends = messages[0] is known[0] and messages[len(known) - 1] is known[-1]
+    return ends and messages[: len(known)] == known
 
 
 def _given_back(result: FitResult, objects: Objects) -> FitResult:

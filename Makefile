@@ -8,7 +8,7 @@ HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint bench clean
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -36,19 +36,24 @@ test-integrations-light: WITH = $(FRAMEWORKS)-light/bin/python
 test-integrations-light: $(FRAMEWORKS)-light/installed
 	$(WITH) -m tests.integrations.installed $(LIGHT)
 	$(WITH) -m pytest -n auto $(TOLERANT) tests/integrations
-	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and (README or frameworks)'
+	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and (README or integrations)'
 
 test-integrations-heavy: WITH = LITELLM_LOCAL_MODEL_COST_MAP=True $(FRAMEWORKS)-heavy/bin/python
 test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 	$(WITH) -m tests.integrations.installed $(HEAVY)
 	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
-	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and more-frameworks'
+	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and integrations'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in an environment of its own; a warning, and a link that leads nowhere, is a failure.
+docs: build/docs-tools/installed
+	build/docs-tools/bin/sphinx-build --quiet --fail-on-warning --keep-going --nitpicky docs build/docs
+	@echo "the site is in build/docs/index.html"
 
 bench: $(VENV)/installed $(COMPILED)/installed
 	$(BIN)/python bench/speed.py --compiled $(COMPILED)/bin/python
@@ -89,6 +94,11 @@ $(FRAMEWORKS)-heavy/installed: EXTRA = more-frameworks-test
 $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,$(EXTRA)]' -c tests/integrations/constraints.txt
+	@touch $@
+
+build/docs-tools/installed: docs/requirements.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

@@ -1,6 +1,7 @@
 """What every integration must do, tested with the real framework and a model that is a function.
 
-A subclass runs an agent of its framework; `docs/frameworks.md` has a column for each test here.
+A subclass runs an agent of its framework; `docs/integrations/index.md` has a column for each test
+here.
 """
 
 from __future__ import annotations

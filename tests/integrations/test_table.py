@@ -10,8 +10,8 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs" / "frameworks.md"
-ROW = re.compile(r"^\| \[(\w+)\]\([\w.-]*#[\w-]+\) \|(.+)\|$", re.MULTILINE)
+PAGE = ROOT / "docs" / "integrations" / "index.md"
+ROW = re.compile(r"^\| \[(\w+)\]\(\1\.md\) \|(.+)\|$", re.MULTILINE)
 
 
 def columns() -> list[str]:

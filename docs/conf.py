@@ -1,0 +1,65 @@
+"""Sphinx builds the site from the Markdown pages beside this file: `make docs`.
+
+Sphinx, because it is sure to be maintained, checks every link and reference as it builds, and reads
+Markdown through MyST; the pages stay readable where no site is built.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+
+project = "refold"
+author = "The refold authors"
+copyright = "The refold authors, Apache-2.0"
+
+extensions = ["myst_parser", "sphinx_copybutton"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "refold"
+html_copy_source = False
+html_show_sourcelink = False
+
+myst_heading_anchors = 4
+copybutton_prompt_text = "$ "
+nitpicky = True
+
+
+def _text(name: str) -> str:
+    """Return the source of a page, or of the file that it includes."""
+    text = (HERE / f"{name}.md").read_text(encoding="utf-8")
+    included = re.match(r"```{include} (\S+)", text)
+    return (HERE / included[1]).read_text(encoding="utf-8") if included else text
+
+
+def _summary(text: str) -> tuple[str, str]:
+    """Return the title of a page and its first sentence."""
+    title, _, rest = text.partition("\n")
+    prose = next((p for p in rest.split("\n\n") if re.match(r"\s*(?!```)[\w`*]", p)), "")
+    sentence = re.split(r"(?<=[.:])\s", " ".join(prose.split()), maxsplit=1)[0]
+    return title.removeprefix("# ").strip(), sentence
+
+
+def write_llms_txt(app: Sphinx, error: Exception | None) -> None:
+    """Write `llms.txt`, a map of the site for models, and `llms-full.txt`, all of its text."""
+    if error is not None or app.builder.name != "html":
+        return
+    names = sorted(app.env.found_docs - {"index"}, key=lambda name: ("/" in name, name))
+    pages = {name: _text(name) for name in names}
+    lines = ["# refold", "", f"> {_summary(_text('index'))[1]}", ""]
+    for name, text in pages.items():
+        title, sentence = _summary(text)
+        lines.append(f"- [{title}]({name}.html): {sentence}")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path(app.outdir, "llms-full.txt").write_text("\n\n".join(pages.values()), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Have the two files written when everything else is."""
+    app.connect("build-finished", write_llms_txt)

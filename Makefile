@@ -31,18 +31,19 @@ test-model: $(VENV)/installed-model
 test-integrations: test-integrations-light test-integrations-heavy
 
 TOLERANT := -W default -W ignore::ResourceWarning
+EXAMPLES := tests/docs/test_examples.py::test_examples_run
 
 test-integrations-light: WITH = $(FRAMEWORKS)-light/bin/python
 test-integrations-light: $(FRAMEWORKS)-light/installed
 	$(WITH) -m tests.integrations.installed $(LIGHT)
 	$(WITH) -m pytest -n auto $(TOLERANT) tests/integrations
-	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and (README or integrations)'
+	$(WITH) -m pytest $(TOLERANT) '$(EXAMPLES)[README.md]' $(LIGHT:%='$(EXAMPLES)[docs/integrations/%.md]')
 
 test-integrations-heavy: WITH = LITELLM_LOCAL_MODEL_COST_MAP=True $(FRAMEWORKS)-heavy/bin/python
 test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 	$(WITH) -m tests.integrations.installed $(HEAVY)
 	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
-	$(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and integrations'
+	$(WITH) -m pytest $(TOLERANT) $(HEAVY:%='$(EXAMPLES)[docs/integrations/%.md]')
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, Marks, MemoryStore, SqliteStore, StoreError, uncompress
@@ -23,7 +23,7 @@ from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
 
-quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50)
 
 
 @contextmanager

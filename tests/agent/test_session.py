@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import (
@@ -39,7 +39,7 @@ from tests.budget.promise import (
 from tests.classic import Options, Session, compress
 from tests.conversations import Conversation, options, spelled, texts_of
 
-quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50)
 
 
 def talk(count: int, start: int = 0) -> Conversation:

@@ -6,10 +6,13 @@ A check raises `AssertionError`, or whatever the types of the provider raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from tests.conversations import Conversation
 
@@ -17,11 +20,27 @@ Wires = Sequence[Mapping[str, Any]]
 Check = Callable[[Wires], None]
 
 
+@cache
 def _has(name: str) -> bool:
     try:
         return find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@cache
+def _adapter(module: str, name: str) -> TypeAdapter[Any]:
+    """Return what checks lists of a request type; making one takes longer than all its checks."""
+    return TypeAdapter(list[getattr(import_module(module), name)])  # type: ignore[misc]
+
+
+@cache
+def _converse() -> Any:
+    """Return the shape of a request to Bedrock."""
+    loader = import_module("botocore.loaders").Loader()
+    service = import_module("botocore.model").ServiceModel
+    model = service(loader.load_service_model("bedrock-runtime", "service-2"))
+    return model.operation_model("Converse").input_shape
 
 
 def _check_sides(messages: Wires, first: str = "user") -> None:
@@ -77,12 +96,8 @@ def check_bedrock(messages: Wires) -> None:
         calls.append((called, [result["toolUseId"] for result in results]))
     _check_pairs(calls)
     if _has("botocore"):
-        loader = import_module("botocore.loaders").Loader()
-        service = import_module("botocore.model").ServiceModel
-        model = service(loader.load_service_model("bedrock-runtime", "service-2"))
-        shape = model.operation_model("Converse").input_shape
         validator = import_module("botocore.validate").ParamValidator()
-        report = validator.validate({"modelId": "m", "messages": list(messages)}, shape)
+        report = validator.validate({"modelId": "m", "messages": list(messages)}, _converse())
         assert not report.has_errors(), report.generate_report()
 
 
@@ -102,10 +117,7 @@ def check_responses(items: Wires) -> None:
             assert [i for i in after if i.get("role") == "assistant" or "call" in str(i["type"])]
     assert called == answered
     if _has("openai"):
-        from openai.types.responses import ResponseInputItemParam
-        from pydantic import TypeAdapter
-
-        adapter = TypeAdapter(list[ResponseInputItemParam])
+        adapter = _adapter("openai.types.responses", "ResponseInputItemParam")
         adapter.validate_python([_strict(item) for item in items])
 
 
@@ -126,10 +138,8 @@ def check_openai_chat(messages: Wires) -> None:
         waiting = [call["id"] for call in message.get("tool_calls") or ()]
     assert not waiting
     if _has("openai"):
-        from openai.types.chat import ChatCompletionMessageParam
-        from pydantic import TypeAdapter
-
-        TypeAdapter(list[ChatCompletionMessageParam]).validate_python(list(messages))
+        adapter = _adapter("openai.types.chat", "ChatCompletionMessageParam")
+        adapter.validate_python(list(messages))
 
 
 def check_anthropic(messages: Wires) -> None:
@@ -145,10 +155,7 @@ def check_anthropic(messages: Wires) -> None:
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
     assert not waiting
     if _has("anthropic"):
-        from anthropic.types import MessageParam
-        from pydantic import TypeAdapter
-
-        TypeAdapter(list[MessageParam]).validate_python(list(messages))
+        _adapter("anthropic.types", "MessageParam").validate_python(list(messages))
 
 
 def check_bound(given: Wires, sent: Wires) -> None:

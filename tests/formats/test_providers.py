@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from refold import MemoryStore, Session, compress, uncompress
@@ -22,7 +22,7 @@ FORMATS = {
     "anthropic": (anthropic(words), providers.check_anthropic),
 }
 every_format = pytest.mark.parametrize("name", FORMATS)
-quick = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+quick = settings(max_examples=20)
 profiles = st.sampled_from(("classic", "standard", "lossless"))
 chosen_options = st.fixed_dictionaries(
     {

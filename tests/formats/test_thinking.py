@@ -16,7 +16,7 @@ from tests.conversations import SENTENCES
 SECRET = "zyxthought"
 LONG = " ".join(SENTENCES)
 THOUGHT = f"The {SECRET} says that 4711 of /srv/{SECRET}.py must go. {LONG}"
-OUTPUT = "\n".join(f"{n} {SENTENCES[n % len(SENTENCES)]}" for n in range(40))
+OUTPUT = "\n".join(f"{n} {SENTENCES[n % len(SENTENCES)]}" for n in range(16))
 
 BLOCKS: dict[str, dict[str, Any]] = {
     "thinking": {"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"},
@@ -28,7 +28,7 @@ BLOCKS: dict[str, dict[str, Any]] = {
 
 def anthropic(kind: str) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Fix it. {LONG}"}]
-    for n in range(6):
+    for n in range(4):
         use = {"type": "tool_use", "id": f"c{n}", "name": "read", "input": {"path": f"a{n}.py"}}
         text = {"type": "text", "text": f"{n}. {LONG}"}
         result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": f"{n}\n{OUTPUT}"}
@@ -39,7 +39,7 @@ def anthropic(kind: str) -> list[dict[str, Any]]:
 
 def responses() -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Fix it. {LONG}"}]
-    for n in range(6):
+    for n in range(4):
         summary = [{"type": "summary_text", "text": THOUGHT}]
         content = [{"type": "reasoning_text", "text": THOUGHT}]
         messages += [
@@ -53,7 +53,7 @@ def responses() -> list[dict[str, Any]]:
 
 def chat() -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": f"Fix it. {LONG}"}]
-    for n in range(6):
+    for n in range(4):
         function = {"name": "read", "arguments": f'{{"n": {n}}}'}
         call = {"id": f"c{n}", "type": "function", "function": function}
         messages += [

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 
 from refold import Piece, Result, TraceEntry, compress
 from refold.notation.recognize import said_in
@@ -16,7 +16,7 @@ from tests.budget.promise import words
 from tests.conversations import Conversation, Wire, texts_of
 from tests.planner.runs import call, check_log, runs, shares, source_code, squeeze
 
-quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50)
 TASK: Wire = {"role": "user", "content": "Fix the queue."}
 
 

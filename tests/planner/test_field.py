@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.planner.calls import spell_call
@@ -21,7 +21,7 @@ from refold.planner.survey import Voice
 from tests.conversations import Conversation
 from tests.planner.runs import anthropic_call, call, counted, read, runs, source_code
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 
 RUN: Conversation = [
     {"role": "system", "content": "Mind the Harbour rules."},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.budget.blocks import find_blocks
@@ -21,7 +21,7 @@ from tests.planner.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 
 

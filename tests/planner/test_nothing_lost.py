@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import (
@@ -45,7 +45,7 @@ from tests.planner.runs import (
     squeeze,
 )
 
-quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50)
 counters = st.sampled_from(COUNTERS)
 
 

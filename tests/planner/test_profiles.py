@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from anthropic.types import MessageParam
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
@@ -52,7 +52,7 @@ from tests.planner.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=50)
 counters = st.sampled_from(COUNTERS)
 YIELDING = ("first_task", "last_user_message")
 

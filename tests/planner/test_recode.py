@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from refold import compress
 from refold.lossless import Reencoded, decode, normal
@@ -24,7 +24,7 @@ from tests.planner.runs import (
     source_code,
 )
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 CODE = source_code(1)
 CHANGED = CODE.replace("queue_3.pull", "queue_3.push")
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(30)], indent=2)

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
@@ -34,7 +34,7 @@ from tests.planner.runs import (
     what_happens,
 )
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 
 

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import MemoryStore, Session, compress, uncompress
@@ -17,7 +17,7 @@ from tests.budget.promise import cut_short, kept_indices, smallest, tokens_of, w
 from tests.conversations import Conversation, spelled, texts_of
 from tests.planner.runs import agent_runs, assert_pairs, call, source_code
 
-quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=40)
 profiles = st.sampled_from(("standard", "standard", "lossless"))
 windows = st.sampled_from((0, 1, 4))
 

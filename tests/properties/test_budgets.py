@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import MemoryStore, uncompress
@@ -18,7 +18,7 @@ from tests.conversations import (
     spelled,
 )
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 budgets = st.fixed_dictionaries(
     {
         "token_budget": st.sampled_from((10, 60, 200, 500)),

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from anthropic.types import MessageParam
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
@@ -37,7 +37,7 @@ from tests.conversations import (
     without_thinking,
 )
 
-quick = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=80)
 
 
 # sync = async, same input = same bytes

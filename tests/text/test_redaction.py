@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.text.redaction import Vault, hide_in_pieces, hide_secrets
@@ -47,7 +47,6 @@ def test_a_secret_that_goes_across_pieces() -> None:
     st.lists(st.text("ab \n", max_size=6), max_size=6),
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=4),
 )
-@settings(deadline=None)
 def test_pieces_stay_as_many_and_keep_the_rest(
     pieces: list[str], spans: list[tuple[int, int]]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.detectors import detect
@@ -89,7 +89,6 @@ def test_what_the_detector_keeps_is_hidden() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None)
 def test_spans_are_in_order_and_inside(text: str) -> None:
     spans = find_secrets(text)
     assert spans == merged(text, spans)
@@ -100,7 +99,6 @@ def test_spans_are_in_order_and_inside(text: str) -> None:
     st.sampled_from([case for case in CASES if "\n" not in case.text]),
     st.text("abc .,", max_size=40),
 )
-@settings(deadline=None)
 def test_lines_around_a_secret_do_not_hide_it_from_us(case: SecretCase, noise: str) -> None:
     found = find_secrets(f"{noise}\n\n{case.text}\n\n{noise}")
     shift = len(noise) + 2

@@ -1,9 +1,9 @@
 """Ask a real model how well it can go on from a folded past.
 
 A recorded run is cut, its past is folded, and a model reads that, then what really happened next.
-Its surprise at the agent's own words is put on a scale: 1 as with the whole past, 0 as with none. The
-judge is a script of its own with the steps fold, pack, score and table; this runs them in a row for
-the default profile, beside two plain methods. It takes a GPU, or a night.
+Its surprise at the agent's own words is put on a scale: 1 as with the whole past, 0 as with none.
+The judge is a script of its own with the steps fold, pack, score and table; this runs them in a row
+for the default profile, beside two plain methods. It takes a GPU, or a night.
 
 example:
   python bench/judge.py ../shared/judge/judge.py SmolLM2-135M-Instruct.Q4_1.gguf --cap 20
@@ -12,7 +12,6 @@ example:
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -42,11 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     model = ["--gguf", str(arguments.model)]
     with tempfile.TemporaryDirectory() as folder:
-        contexts, packed, scores = (os.path.join(folder, name) for name in ("c.jsonl", "p", "s"))
-        plugin = ["--plugin", f"{Path(__file__).resolve()}:fold", "--name", "refold"]
+        contexts, packed, scores = (f"{folder}/{name}" for name in ("ctx", "packed", "scores"))
+        ours = ["--plugin", f"{Path(__file__).resolve()}:fold", "--name", "refold"]
+        others = ["--baselines", "obs_mask,keep_last", "--cap", str(arguments.cap)]
         steps: list[list[str]] = [
-            ["fold", *plugin, "--baselines", "obs_mask,keep_last", "--cap", str(arguments.cap)]
-            + ["--out", contexts],
+            ["fold", *ours, *others, "--out", contexts],
             ["pack", contexts, *model, "--out", packed],
             ["score", packed, *model, "--out", scores],
             ["table", scores, "--versus", "refold"],

@@ -1,21 +1,27 @@
 """Write docs/folded.md: three made-up runs, and what a model reads of them after folding.
 
-python docs/make_folded.py            # writes docs/folded.md
-python docs/make_folded.py --check    # exits with 1 if the file is out of date
+The first of them is also drawn, for the README.
+
+python docs/make_folded.py            # writes docs/folded.md and docs/images/before-after.svg
+python docs/make_folded.py --check    # exits with 1 if one of them is out of date
 """
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
+from xml.sax.saxutils import escape
 
-from refold import compress, legend
+from refold import Result, compress, legend
 
 TARGET: Final = Path(__file__).with_name("folded.md")
+PICTURE: Final = Path(__file__).parent / "images" / "before-after.svg"
 SHARE: Final = 0.3
 Message = dict[str, Any]
 Run = list[Message]
@@ -32,21 +38,28 @@ A system prompt may say what the marks mean; `refold.legend()` returns these sen
 
 
 def main() -> int:
-    """Write the page, or compare it with what would be written."""
-    page = make_page()
+    """Write the page and the picture, or compare them with what would be written."""
+    made = {TARGET: make_page(), PICTURE: make_picture()}
     if "--check" in sys.argv[1:]:
-        return int(TARGET.read_text("utf-8") != page)
-    TARGET.write_text(page, "utf-8")
+        return int(any(path.read_text("utf-8") != text for path, text in made.items()))
+    for path, text in made.items():
+        path.write_text(text, "utf-8")
     return 0
+
+
+def _fold(title: str) -> tuple[Run, Result]:
+    """Make the run of that *title*, and fold it."""
+    run = RUNS[title]()
+    whole = compress(run, token_budget=10**9, model="gpt-4o").tokens_before
+    budget = int(SHARE * whole)
+    return run, compress(run, token_budget=budget, model="gpt-4o", conversation=title)
 
 
 def make_page() -> str:
     """Return the whole page."""
     parts = [_INTRO.format(legend=legend().replace("\n", "\n> "))]
-    for title, make in RUNS.items():
-        run = make()
-        whole = compress(run, token_budget=10**9, model="gpt-4o").tokens_before
-        result = compress(run, token_budget=int(SHARE * whole), model="gpt-4o", conversation=title)
+    for title in RUNS:
+        run, result = _fold(title)
         parts += [
             f"## {title}\n",
             f"Before, {result.tokens_before:,} tokens:\n",
@@ -55,6 +68,54 @@ def make_page() -> str:
             _block(result.messages),
         ]
     return "\n".join(parts)
+
+
+def make_picture() -> str:
+    """Draw the first run and what is left of it, side by side."""
+    run, result = _fold(next(iter(RUNS)))
+    before, after = list(_wrap(run)), list(_wrap(result.messages))
+    height = _TOP + _LINE * max(len(before), len(after)) + _LINE
+    width = 2 * _COLUMN + 3 * _EDGE
+    title = f"Before: {result.tokens_before:,} tokens. After: {result.tokens_after:,} tokens."
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img" aria-label="{title}">',
+            f"<style>{_STYLE}</style>",
+            f'<rect class="card" width="{width}" height="{height}" rx="8"/>',
+            *_draw(_EDGE, f"before: {result.tokens_before:,} tokens", before),
+            *_draw(2 * _EDGE + _COLUMN, f"after: {result.tokens_after:,} tokens", after),
+            "</svg>\n",
+        ]
+    )
+
+
+_WIDTH: Final = 74
+"""Characters on a line of the picture; 6 pixels each in the fonts that browsers have."""
+_COLUMN, _EDGE, _LINE, _TOP = 6 * _WIDTH, 18, 13, 46
+_STYLE: Final = (
+    "text{font:10px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#24292f}"
+    ".card{fill:#fbfbf9;stroke:#d8d8d2}.head{font-weight:600;font-size:12px}"
+    ".user{fill:#0a5fb4}.assistant{fill:#24292f}.tool{fill:#8a8d91}.mark{fill:#9a6700}"
+)
+
+
+def _wrap(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a run, each with the class that gives it its colour."""
+    for message in run:
+        for said in "\n".join(_lines(message)).splitlines():
+            is_mark = re.search(r"\[[^]]*#[a-z]{5,}\]", said) is not None
+            for line in textwrap.wrap(said, _WIDTH, subsequent_indent="  "):
+                yield "mark" if is_mark else message["role"], line
+        yield "", ""
+
+
+def _draw(left: int, head: str, lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield f'<text class="head" x="{left}" y="26">{head}</text>'
+    for number, (kind, line) in enumerate(lines):
+        if line:
+            y = _TOP + _LINE * number
+            yield f'<text class="{kind}" x="{left}" y="{y}">{escape(line)}</text>'
 
 
 def _block(run: Run) -> str:

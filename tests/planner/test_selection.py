@@ -18,6 +18,7 @@ from refold.model.plan import Fold, Plan
 from refold.planner.calls import spell_call
 from refold.planner.field import calls_of
 from refold.planner.recode import recode
+from refold.planner.said import read_said
 from refold.planner.selection import Selection
 from refold.planner.worth import learned_points
 from tests.conversations import Conversation
@@ -41,14 +42,14 @@ targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
     loaded, tokens = read(messages), counted()
     kept = untouchable(messages, **chosen)
+    recoded = recode(loaded, kept, tokens, IN_PARTS)
+    shorter = {key: made.text for key, made in recoded.items()}
     return Selection(
-        loaded,
+        read_said(loaded, tokens, ("system", "developer"), shorter),
         tokens,
         target=target,
         limit=target,
         untouchable=kept,
-        preserve=("system", "developer"),
-        recoded=recode(loaded, kept, tokens, IN_PARTS),
         points=learned_points(),
     ).make()
 

@@ -58,13 +58,6 @@ def test_one_turn_may_be_heard_in_several_texts() -> None:
     assert survey.voices[row] == Voice.ASSISTANT | Voice.CALL
 
 
-def test_the_share_of_values_counts_every_time() -> None:
-    listener = Listener()
-    assert listener.survey().value_share() == 0.0
-    hear(listener, 0, Voice.USER, "harbour harbour harbour src/a.py the")
-    assert listener.survey().value_share() == 0.25
-
-
 @given(st.lists(st.text(st.sampled_from("aB1_#$@~./+-é数かハ \n,:(\"'"), min_size=1, max_size=90)))
 def test_hearing_finds_the_items_of_a_text(texts: list[str]) -> None:
     listener = Listener()

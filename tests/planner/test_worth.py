@@ -19,7 +19,6 @@ from refold.planner.worth import (
     grade_first,
     grade_items,
     grade_last,
-    is_talk,
     learned_points,
     learned_worths,
     rows_of,
@@ -203,18 +202,3 @@ def test_in_talk_a_value_is_worth_more_than_a_word() -> None:
     survey, turns = listen([(Voice.USER, ["harbour", "#W42"], 50), (Voice.USER, [], 50)])
     word, value = talk_worths(survey, turns)
     assert value > word
-
-
-@pytest.mark.parametrize(
-    ("said", "talk"),
-    [
-        ([], True),
-        ([(Voice.USER, ["harbour", "Maria"], 50)], True),
-        ([(Voice.USER, ["harbour", "Maria"], 50), (Voice.TOOL, ["harbour"], 50)], False),
-        ([(Voice.USER, ["#W42", "src/a.py", "harbour"], 50)], False),
-        ([(Voice.USER, ["数据", "酒店", "餐馆", "199"], 50)], True),
-        ([(Voice.USER, ["数据", "酒店", "src/a.py", "199", "200"], 50)], False),
-    ],
-)
-def test_talk_is_told_from_work(said: list[tuple[Voice, list[str], int]], talk: bool) -> None:
-    assert is_talk(*listen(said)) is talk

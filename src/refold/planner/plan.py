@@ -31,6 +31,7 @@ from refold.planner.recode import (
     plan_lossless,
     recode,
 )
+from refold.planner.said import read_said
 from refold.planner.selection import Selection
 from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
@@ -96,16 +97,16 @@ def _plan_standard(
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
     limit = max(target, options.token_budget or 0)
     recoded = recoded | open_texts(messages, untouchable, tokens)
+    shown = {key: made.text for key, made in recoded.items()}
+    said = read_said(messages, tokens, options.preserve, shown)
 
     def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
         selected = Selection(
-            messages,
+            said,
             tokens,
             target=target,
             limit=limit,
             untouchable=stays,
-            preserve=options.preserve,
-            recoded=recoded,
             points=points or learned_points(),
             explains=options.trace,
         ).make()

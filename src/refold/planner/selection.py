@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
@@ -12,25 +12,17 @@ from typing import Final, Generic, TypeVar
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.account import Account
-from refold.planner.asked import find_asked, find_asking, rank_evidence
+from refold.planner.asked import rank_evidence
 from refold.planner.choose import Choice
-from refold.planner.field import (
-    Field,
-    Text,
-    find_candidates,
-    open_texts,
-    read_texts,
-    survey_field,
-)
+from refold.planner.field import Field, Text, find_candidates, open_texts
 from refold.planner.gaps import Span
 from refold.planner.glimpse import FEW_TOKENS, find_stretch, fit_end
-from refold.planner.layout import Key, Layout, Place, find_movable, lay_out
+from refold.planner.layout import Layout, Place, find_movable, lay_out
 from refold.planner.musts import Musts
 from refold.planner.pieces import CHANGE
-from refold.planner.recode import Recoded
-from refold.planner.superseded import find_superseded
+from refold.planner.said import Said
 from refold.planner.typed_pieces import find_typed
-from refold.planner.worth import Points, is_talk, learned_worths, talk_worths
+from refold.planner.worth import Points, learned_worths, talk_worths
 from refold.planner.writing import Chosen, Pick, write_digest, write_excerpt, write_line
 from refold.tokens.base import CountedTexts
 
@@ -69,28 +61,19 @@ class Selection:
 
     def __init__(
         self,
-        messages: Sequence[Message],
+        said: Said,
         tokens: CountedTexts,
         *,
         target: int,
         limit: int,
         untouchable: Mapping[int, str],
-        preserve: Container[str],
-        recoded: Mapping[Key, Recoded],
         points: Points,
         explains: bool = False,
     ) -> None:
         self._tokens = tokens
         self._target = target
-        texts = read_texts(messages, tokens, {key: made.text for key, made in recoded.items()})
-        field = survey_field(texts, preserve, talk=False)
-        talk = is_talk(field.survey, field.turns)
-        if talk:
-            field = survey_field(texts, preserve, talk=True)
-        room = target - sum(text.tokens for text in texts if text.message.role in preserve)
-        worths = _worths(field, points, room, talk=talk)
-        asking = find_asking(messages)
-        asked = frozenset[int]() if talk else find_asked(texts, asking, field)
+        messages, talk, field = said.messages, said.talk, said.field
+        worths = _worths(field, points, target - said.preserved, talk=talk)
         self._talk = talk
         self._layout: Layout = lay_out(
             messages, untouchable, tokens, target, limit=limit, talk=talk
@@ -98,7 +81,7 @@ class Selection:
         whole = untouchable.keys() & self._layout.reasons.keys()
         self._free = target - sum(tokens.message(messages[index]) for index in whole)
         """The room beside what must stay whole."""
-        self._texts = open_texts(texts, self._layout, find_superseded(messages))
+        self._texts = open_texts(said.texts, self._layout, said.superseded)
         self._messages = messages
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
         self._movable = find_movable(messages, self._layout) - stays
@@ -106,7 +89,9 @@ class Selection:
         self._musts = Musts(self._candidates, self._texts)
         for place, times in self._musts.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
-        self._evidence = rank_evidence(self._candidates, self._texts, asked, field.survey.shape)
+        self._evidence = rank_evidence(
+            self._candidates, self._texts, said.asked, field.survey.shape
+        )
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -118,7 +103,7 @@ class Selection:
         for text, pieces in zip(self._texts, field.cuts.of, strict=True):
             if not text.is_open:
                 # A question is no evidence for what it asks about.
-                passed = asked if text.message.index in asking else frozenset()
+                passed = said.asked if text.message.index in said.asking else frozenset()
                 for piece in pieces:
                     self._choice.cover(set(field.cuts.rows[piece]) - passed)
 

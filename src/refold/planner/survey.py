@@ -87,14 +87,6 @@ class Survey:
     times: list[int]
     voices: list[int]
 
-    def value_share(self) -> float:
-        """Return the share of values among all that was said."""
-        said = sum(self.times)
-        values = sum(
-            count for count, shape in zip(self.times, self.shape, strict=True) if shape < Shape.WORD
-        )
-        return values / said if said else 0.0
-
 
 class Listener:
     """Hears who says what; what it learns makes a survey."""

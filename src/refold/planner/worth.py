@@ -70,9 +70,6 @@ _MIN_COMMON: Final = 5.0
 _TALK_VALUE: Final = 2.0
 _REQUIREMENT: Final = 12.0
 """What a value counts that a user named in talk: it says what is wanted, and still holds later."""
-_TALK_SHARE: Final = 0.14
-_CJK_TALK_SHARE: Final = 0.5
-"""Prices and times are most of what is said in short dialogues without spaces between words."""
 _COMMON: Final = 0.02
 _NEWS: Final = 1.0
 """How much more the last words of a short talk are worth than the first ones."""
@@ -249,14 +246,6 @@ def talk_worths(survey: Survey, turns: Sequence[Turn]) -> list[float]:
         by_last[last] * by_turns[said] * (by_voices[voices] if shape < Shape.WORD else 1.0)
         for last, said, shape, voices in columns
     ]
-
-
-def is_talk(survey: Survey, turns: Sequence[Turn]) -> bool:
-    """Tell plain talk from work with tools, files and data."""
-    if any(turn.voice is Voice.TOOL for turn in turns):
-        return False
-    is_cjk = 2 * survey.shape.count(Shape.CJK) > len(survey.shape)
-    return survey.value_share() < (_CJK_TALK_SHARE if is_cjk else _TALK_SHARE)
 
 
 @cache

@@ -29,6 +29,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FRAMEWORK = re.compile(r"^from (refold\.integrations\.(\w+)) import", re.MULTILINE)
+CONVERSATION = [
+    {"role": "user", "content": "Why did last night's import stop?"},
+    {"role": "assistant", "content": "An empty date in row 817 of data/orders.csv. " * 20},
+    {"role": "user", "content": "Treat it as unknown, please."},
+]
+"""What `messages` are where a page does not say."""
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -113,7 +119,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, "a key that nobody uses")
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
-    names: dict[str, Any] = {"__name__": "example"}
+    names: dict[str, Any] = {"__name__": "example", "messages": [*CONVERSATION]}
     printed: str | None = None
     for block in blocks_of(page.read_text(encoding="utf-8")):
         where = f"{page.name}, line {block.line}"

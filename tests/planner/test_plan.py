@@ -55,6 +55,17 @@ def test_lossless_comes_first_and_is_enough_if_it_fits() -> None:
     assert rungs(messages, before // 10) == ("lossless", "select")
 
 
+@pytest.mark.parametrize(("room", "reason"), [(1_500, "newest"), (500, "recoded:json_data")])
+def test_the_newest_result_is_said_shorter_before_any_of_it_is_left_out(
+    room: int, reason: str
+) -> None:
+    plan, report = make([*work(20), *call(99, "list", {}, RECORDS)], room)
+    assert report is not None
+    assert report.rungs == ("lossless", "select")
+    assert plan[-1].outcomes[0][0].reason == reason
+    assert "row 39" in plan[-1].texts.get(0, RECORDS)
+
+
 def test_a_part_is_never_shown_of_what_only_the_whole_explains() -> None:
     """Rows of a template mean nothing without its heading, which a part may not show."""
     lines = [f"2026-03-01 12:00:{n % 60:02} render took {n * 7} ms for page {n}" for n in range(80)]

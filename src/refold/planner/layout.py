@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final
 
 from refold.budget.blocks import find_blocks
@@ -80,6 +81,8 @@ class Layout:
     reasons: dict[int, str]
     last_words: frozenset[Key] = frozenset()
     """What the user said last, beside tool results: shown whole where it stands."""
+    recoded: frozenset[int] = frozenset()
+    """What is newest and whole in the shorter form that loses nothing, for want of room."""
     said: frozenset[Key] = frozenset()
     """The talk of the newest turns: whole as well, unless it is long."""
 
@@ -96,15 +99,17 @@ def lay_out(
     *,
     limit: int,
     talk: bool,
+    shorter: Mapping[int, int] = MappingProxyType({}),
 ) -> Layout:
     """Give every message its place; in plain *talk* structure says nothing.
 
-    Everything aims at *target*; for the user's last words there is room up to the *limit*.
+    Everything aims at *target*; for the user's last words there is room up to the *limit*. Some of
+    the newest messages can be said *shorter* without loss, for so many tokens.
     """
     reasons = _let_yield(messages, untouchable, tokens, target, limit=limit, talk=talk)
     whole = sum(tokens.message(messages[index]) for index in reasons)
     left = target - whole
-    blocks = [block for block in find_blocks(messages) if any(messages[i].is_turn for i in block)]
+    blocks = find_turns(messages)
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
     room_for_words = max(
         (1 - _ELBOW_SHARE) * left,
@@ -114,12 +119,18 @@ def lay_out(
         last_words = frozenset()
     left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
-    if blocks and _newest_stays(messages, blocks[-1], reasons, tokens, left, talk=talk):
-        for index in blocks[-1]:
+    block = blocks[-1] if blocks else range(0)
+    newest = {i: tokens.message(messages[i]) for i in block if i not in reasons}
+    recoded = {index: cost for index, cost in shorter.items() if index in newest}
+    most = _room_for_newest(left, tokens, talk=talk)
+    if sum(newest.values()) <= most:
+        recoded = {}
+    newest |= recoded
+    if sum(newest.values()) <= most:
+        for index in block:
             places[index] = Place.WHOLE
-            if index not in reasons:
-                reasons[index] = "newest"
-                left -= tokens.message(messages[index])
+            reasons.setdefault(index, "newest")
+        left -= sum(newest.values())
     anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
     anchored.update(index for index, _ in last_words)
     room = 0.0 if talk else _room_for_structure(max(0, left))
@@ -140,7 +151,13 @@ def lay_out(
                 places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
-    return Layout(places, reasons, last_words, frozenset(said))
+    shown = frozenset(index for index in recoded if reasons.get(index) == "newest")
+    return Layout(places, reasons, last_words, shown, frozenset(said))
+
+
+def find_turns(messages: Sequence[Message]) -> list[range]:
+    """Return the blocks of *messages* that a model sees something of."""
+    return [block for block in find_blocks(messages) if any(messages[i].is_turn for i in block)]
 
 
 def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
@@ -167,20 +184,11 @@ def _room_for_structure(left: int) -> float:
     return max(share, _LEAST_STRUCTURE_SHARE * left)
 
 
-def _newest_stays(
-    messages: Sequence[Message],
-    block: range,
-    reasons: Mapping[int, str],
-    tokens: CountedTexts,
-    left: int,
-    *,
-    talk: bool,
-) -> bool:
-    """Tell whether the newest *block* may stay whole where so many tokens are *left*."""
-    most = left * _WHOLE_SHARE
+def _room_for_newest(left: int, tokens: CountedTexts, *, talk: bool) -> float:
+    """Return how many of *left* tokens the newest block may take to stay whole."""
     if talk:
-        most = min(left * _TALK_WHOLE_SHARE, left - _bare_cost(tokens))
-    return sum(tokens.message(messages[i]) for i in block if i not in reasons) <= most
+        return min(left * _TALK_WHOLE_SHARE, left - _bare_cost(tokens))
+    return left * _WHOLE_SHARE
 
 
 def _find_anchored(

@@ -30,6 +30,7 @@ from refold.planner.recode import (
     open_texts,
     plan_lossless,
     recode,
+    recode_newest,
 )
 from refold.planner.said import read_said
 from refold.planner.selection import Selection
@@ -99,6 +100,7 @@ def _plan_standard(
     recoded = recoded | open_texts(messages, untouchable, tokens)
     shown = {key: made.text for key, made in recoded.items()}
     said = read_said(messages, tokens, options.preserve, shown)
+    newest = recode_newest(messages, untouchable, shorter, tokens)
 
     def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
         selected = Selection(
@@ -108,6 +110,7 @@ def _plan_standard(
             limit=limit,
             untouchable=stays,
             points=points or learned_points(),
+            newest=newest,
             explains=options.trace,
         ).make()
         return selected, sum(map(tokens.fold, selected))

@@ -24,7 +24,7 @@ from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 from refold.planner.calls import spell_call
 from refold.planner.field import calls_of
-from refold.planner.layout import Key
+from refold.planner.layout import Key, find_turns
 from refold.tokens.base import CountedTexts
 
 NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
@@ -63,6 +63,22 @@ def recode(
         if shorter is not None:
             found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
     return found
+
+
+def recode_newest(
+    messages: Sequence[Message],
+    whole: Container[int],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+) -> dict[int, Fold]:
+    """Say the newest turn and its results shorter, as far as they are not to stay *whole*."""
+    shorter = {index for index, _ in recoded}
+    return {
+        index: _fold(messages[index], {}, recoded, tokens)
+        for block in find_turns(messages)[-1:]
+        for index in block
+        if index in shorter and index not in whole
+    }
 
 
 def open_texts(

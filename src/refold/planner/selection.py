@@ -68,6 +68,7 @@ class Selection:
         limit: int,
         untouchable: Mapping[int, str],
         points: Points,
+        newest: Mapping[int, Fold] = MappingProxyType({}),
         explains: bool = False,
     ) -> None:
         self._tokens = tokens
@@ -75,8 +76,16 @@ class Selection:
         messages, talk, field = said.messages, said.talk, said.field
         worths = _worths(field, points, target - said.preserved, talk=talk)
         self._talk = talk
+        self._newest = newest
+        """The newest messages in a shorter form that loses nothing, where they have one."""
         self._layout: Layout = lay_out(
-            messages, untouchable, tokens, target, limit=limit, talk=talk
+            messages,
+            untouchable,
+            tokens,
+            target,
+            limit=limit,
+            talk=talk,
+            shorter={index: tokens.fold(fold) for index, fold in newest.items()},
         )
         whole = untouchable.keys() & self._layout.reasons.keys()
         self._free = target - sum(tokens.message(messages[index]) for index in whole)
@@ -252,7 +261,13 @@ class Selection:
                 case Place.EXCERPT:
                     yield from (self._excerpt(message, spans) for message in run)
                 case Place.WHOLE:
-                    yield from (kept_fold(m, self._layout.reasons[m.index]) for m in run)
+                    yield from map(self._whole, run)
+
+    def _whole(self, message: Message) -> Fold:
+        """Show all of *message*, if only in other words."""
+        if message.index in self._layout.recoded:
+            return self._newest[message.index]
+        return kept_fold(message, self._layout.reasons[message.index])
 
     def _place_of(self, message: Message, spans: Spans) -> Place:
         """Return where *message* stands if *spans* are shown.

@@ -1,13 +1,15 @@
 """Measure how fast conversations are folded and unfolded, and what that costs in memory.
 
 Runs over a generated conversation of prose, code, JSON, logs, search hits and Chinese, and over
-recorded ones where there are any. Everything that is compared alternates within one run; the table
-shows the median, the least and the most, so that it tells its own noise. MB are megabytes of text.
+recorded ones where there are any: runs of agents, or else whatever there is. Everything that is
+compared alternates within one run; the table shows the median, the least and the most, so that it
+tells its own noise, and the CPU time of the median run. MB are megabytes of text.
 
 examples:
   python bench/speed.py
   python bench/speed.py --compiled build/compiled/bin/python --check
   python bench/speed.py --megabytes 1 --runs 5 --data DIR --peer "node other-compressor.js"
+  python bench/speed.py --megabytes 0.2 --data-megabytes 0.2 --runs 1 --instructions
 
 A peer is any command that reads a JSON list of messages from standard input and writes JSON. Its
 time is that of the whole process, less what it takes for an empty list.
@@ -20,7 +22,7 @@ import gzip
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
@@ -29,19 +31,27 @@ from statistics import median
 from typing import Any, Final
 
 from generate import Messages, generate
-from speed_runners import Form, Peer, time_imports
+from speed_runners import Form, Peer, count_instructions, time_imports
 from table import draw
 
 _DATA: Final = Path(__file__).parents[2] / "shared" / "data"
-_SPEEDS: Final = ("plain", "fuzzy", "budget", "standard", "standard + quality", "uncompress")
+_SPEEDS: Final = (
+    *("plain", "fuzzy", "budget", "standard", "standard + quality", "lossless", "uncompress"),
+)
 """The jobs of a worker that are told in MB/s."""
 _MIN_SPEED: Final = {
     ("plain", "compiled"): 40.0,
     ("plain", "interpreted"): 5.0,
-    ("standard", "interpreted"): 5.0,
+    ("standard", "compiled"): 15.0,
+    ("standard", "interpreted"): 4.0,
+    ("lossless", "compiled"): 15.0,
+    ("lossless", "interpreted"): 4.0,
 }
-"""Promised of the generated conversation."""
+"""Promised of the generated conversation; `_ANYWHERE` of recorded ones, too."""
+_ANYWHERE: Final = frozenset({"standard", "lossless"})
 _MAX_TIMES_PLAIN: Final = {"fuzzy": 1.6, "budget": 3.0}
+_COUNTED: Final = ("plain", "standard", "lossless")
+"""The jobs of which instructions are counted."""
 _MAX_TURN_MS: Final = 1.0
 _MAX_IMPORT_MS: Final = 60.0
 _MAX_MEMORY: Final = 6.0
@@ -58,6 +68,8 @@ class Row:
     median: float
     least: float
     most: float
+    cpu_seconds: float | None = None
+    """What the median run took of the processor, with what is around it."""
     promise: str = ""
     is_kept: bool = True
 
@@ -107,6 +119,11 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="tell CPU time instead of wall time: steadier where other programs run, too",
     )
+    parser.add_argument(
+        "--instructions",
+        action="store_true",
+        help="count instructions as well, with perf or valgrind: slow, but always the same",
+    )
     parser.add_argument("--check", action="store_true", help="return 1 if a promise is not kept")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(argv)
@@ -123,7 +140,8 @@ def _corpora(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Messages
 def _recorded(directory: Path, megabytes: float) -> Iterator[Messages]:
     """Yield conversations of every file in turn, so that none is missing from a small sample."""
     with ExitStack() as stack:
-        found = sorted(directory.glob("*.jsonl.gz"))
+        runs, all_ = (sorted(directory.glob(f"{start}*.jsonl.gz")) for start in ("trajectory.", ""))
+        found = runs or all_
         files = [stack.enter_context(gzip.open(file, "rt", encoding="utf-8")) for file in found]
         size = 0
         for line in chain.from_iterable(zip_longest(*files, fillvalue="{}")):
@@ -183,6 +201,8 @@ def _measure(
                 peer.run()
         for form in forms:
             form.run("memory")
+        if arguments.instructions:
+            yield from _instruction_rows(zip(pythons, forms, strict=True), corpus, file, size)
     for form in forms:
         yield from _speed_rows(form, corpus, size)
         if is_long:
@@ -210,11 +230,25 @@ def _measure(
 def _speed_rows(form: Form, corpus: str, size: int) -> Iterator[Row]:
     for job in _SPEEDS:
         speeds = [size / 1e6 / seconds for seconds in form.seconds[job]]
-        limit = _MIN_SPEED.get((job, form.form)) if corpus == "generated" else None
-        yield _row(corpus, form.name, job, "MB/s", speeds, at_least=limit)
+        is_promised = corpus == "generated" or job in _ANYWHERE
+        limit = _MIN_SPEED.get((job, form.form)) if is_promised else None
+        cpu = median(form.cpu[job])
+        yield _row(corpus, form.name, job, "MB/s", speeds, at_least=limit, cpu_seconds=cpu)
     for job, most in _MAX_TIMES_PLAIN.items():
         ratios = [a / b for a, b in zip(form.seconds[job], form.seconds["plain"], strict=True)]
         yield _row(corpus, form.name, f"{job} ÷ plain", "×", ratios, at_most=most)
+
+
+def _instruction_rows(
+    forms: Iterable[tuple[str, Form]], corpus: str, file: Path, size: int
+) -> Iterator[Row]:
+    for python, form in forms:
+        _say(f"{corpus}: counting instructions, {form.name}")
+        counted = count_instructions(python, file, _COUNTED)
+        if not counted:
+            _say("neither perf nor valgrind counts instructions here")
+        for job, count in counted.items():
+            yield _row(corpus, form.name, f"{job}, instructions", "a byte", [count / size])
 
 
 def _peer_rows(peer: Peer, forms: Sequence[Form], corpus: str, size: int) -> Iterator[Row]:
@@ -243,6 +277,7 @@ def _row(
     *,
     at_least: float | None = None,
     at_most: float | None = None,
+    cpu_seconds: float | None = None,
 ) -> Row:
     middle = median(values)
     promise, is_kept = "", True
@@ -258,13 +293,16 @@ def _row(
         median=middle,
         least=min(values),
         most=max(values),
+        cpu_seconds=cpu_seconds,
         promise=promise,
         is_kept=is_kept,
     )
 
 
 def _table(rows: Sequence[Row]) -> str:
-    header = ["corpus", "form", "what", "median", "least", "most", "unit", "promised", "kept"]
+    header = [
+        *("corpus", "form", "what", "median", "least", "most", "unit", "CPU s", "promised", "kept")
+    ]
     return draw(
         header,
         [
@@ -276,6 +314,7 @@ def _table(rows: Sequence[Row]) -> str:
                 row.least,
                 row.most,
                 row.unit,
+                "" if row.cpu_seconds is None else f"{row.cpu_seconds:.2f}",
                 row.promise,
                 ("yes" if row.is_kept else "NO") if row.promise else "",
             ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, Self
@@ -27,6 +28,8 @@ class Form:
         self._command = [python, str(_WORKER), str(corpus), *options]
         self.seconds: dict[str, list[float]] = {}
         """What each run of each job took; bytes for `memory`."""
+        self.cpu: dict[str, list[float]] = {}
+        """The seconds of CPU time of each, with what is around it."""
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
@@ -44,7 +47,9 @@ class Form:
         assert self._process.stdin is not None
         self._process.stdin.write(job + "\n")
         self._process.stdin.flush()
-        self.seconds.setdefault(job, []).append(self._answer()["seconds"])
+        answer = self._answer()
+        self.seconds.setdefault(job, []).append(answer["seconds"])
+        self.cpu.setdefault(job, []).append(answer["cpu"])
 
     def milliseconds(self, job: str) -> list[float]:
         """Return what each run of *job* took."""
@@ -83,6 +88,44 @@ class Peer:
             raise SystemExit(f"the peer failed: {done.stderr.strip()[-500:]}")
         json.loads(done.stdout)
         return seconds
+
+
+def count_instructions(python: str, corpus: Path, jobs: Sequence[str]) -> dict[str, int]:
+    """Return the instructions that one run of each job takes beside starting and warming up.
+
+    Counted by `perf` where the processor lets it, else by `valgrind`, which is some fifty times as
+    slow as the job; nothing where there is neither.
+    """
+    count = next((way for way in (_by_perf, _by_valgrind) if way([python, "-c", ""], "")), None)
+    if count is None:
+        return {}
+    command = [python, str(_WORKER), str(corpus)]
+    idle = count(command, "")
+    return {job: max(0, count(command, f"{job}\n") - idle) for job in jobs}
+
+
+def _by_perf(command: Sequence[str], given: str) -> int:
+    return _counted(
+        ["perf", "stat", "-x", ",", "-e", "instructions:u", *command],
+        given,
+        re.compile(r"^(\d+),[^,\n]*,instructions", re.MULTILINE),
+    )
+
+
+def _by_valgrind(command: Sequence[str], given: str) -> int:
+    quiet = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    found = re.compile(r"I\s+refs:\s+([\d,]+)")
+    return _counted(["valgrind", *quiet, *command], given, found)
+
+
+def _counted(command: Sequence[str], given: str, pattern: re.Pattern[str]) -> int:
+    """Run *command*, and return the number that *pattern* finds in what it says at the end."""
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return 0
+    found = pattern.search(done.stderr)
+    return int(found[1].replace(",", "")) if found and not done.returncode else 0
 
 
 def time_imports(python: str, runs: int, *, cpu: bool) -> dict[str, list[float]]:

@@ -1,7 +1,8 @@
 """The measured side of `bench/speed.py`: one process per form of the package.
 
 Reads a file of conversations, then one job a line from standard input, and answers each with one
-line of JSON. Nothing but the call in question is inside the clock.
+line of JSON: seconds by the clock, and seconds of CPU time of everything around it as well. Nothing
+but the call in question is inside the clock.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Worker:
             "budget": self._budget,
             "standard": self._standard,
             "standard + quality": self._standard_and_quality,
+            "lossless": self._lossless,
             "uncompress": self._uncompress,
             "turn": self._turn,
             "memory": self._memory,
@@ -81,6 +83,11 @@ class Worker:
     def _fold_to_share(self, place: int) -> refold.Result:
         budget = max(1, int(_STANDARD_SHARE * self._tokens[place]))
         return refold.compress(self._conversations[place], profile="standard", token_budget=budget)
+
+    def _lossless(self) -> float:
+        return self._time(
+            lambda place: refold.compress(self._conversations[place], profile="lossless")
+        )
 
     def _uncompress(self) -> float:
         folded = self._folded
@@ -143,7 +150,10 @@ def main() -> int:
     form = "interpreted" if str(render.__file__).endswith(".py") else "compiled"
     print(json.dumps({"form": form}), flush=True)
     for line in sys.stdin:
-        print(json.dumps({"seconds": worker.jobs[line.strip()]()}), flush=True)
+        began = time.process_time()
+        seconds = worker.jobs[line.strip()]()
+        spent = time.process_time() - began
+        print(json.dumps({"seconds": seconds, "cpu": spent}), flush=True)
     return 0
 
 

@@ -189,9 +189,10 @@ def test_speed_measures_everything_beside_a_peer(tmp_path: Path) -> None:
     rows = json.loads(done.stdout)
     assert {row["corpus"] for row in rows} == {"generated", "recorded", ""}
     names = {row["name"] for row in rows}
-    for name in ("plain", "fuzzy", "budget", "uncompress", "one more turn", "peak memory"):
+    for name in ("plain", "fuzzy", "budget", "lossless", "uncompress", "one more turn"):
         assert name in names
-    assert {"import refold", "times as fast as peer", "budget ÷ plain"} <= names
+    assert all(row["cpu_seconds"] >= 0 for row in rows if row["name"] == "lossless")
+    assert {"import refold", "times as fast as peer", "budget ÷ plain", "peak memory"} <= names
     assert all(row["least"] <= row["median"] <= row["most"] for row in rows)
 
 
@@ -201,6 +202,13 @@ def test_speed_fails_on_a_broken_promise_only_when_asked(tmp_path: Path) -> None
     done = run(*arguments, "--check")
     assert ("NO" in done.stdout) == (done.returncode == 1)
     assert run(*arguments).returncode == 0
+
+
+def test_speed_prefers_recorded_runs_of_agents(tmp_path: Path) -> None:
+    write_lines(tmp_path / "chat.own.jsonl.gz", [{"messages": COPIES}] * 3)
+    write_lines(tmp_path / "trajectory.own.jsonl.gz", [{"messages": COPIES}])
+    done = run("speed.py", "--megabytes", "0", "--runs", "1", "--data", str(tmp_path))
+    assert f"recorded: {len(COPIES)} messages" in done.stderr
 
 
 def test_parts_add_up_to_the_whole() -> None:

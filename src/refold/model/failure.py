@@ -13,6 +13,10 @@ _FAILED_STATUS: Final = frozenset({"error", "failed", "failure"})
 _EXIT_CODES: Final = ("exit_code", "exitCode", "returncode", "return_code")
 _MORE: Final = ("metadata", "outcome")
 """Where some tools keep their exit code."""
+_TELLING: Final = frozenset(
+    (*_FAILED_FLAGS, *_SUCCESS_FLAGS, *_EXIT_CODES, *_MORE, "error", "status", "type")
+)
+"""A result without any of these fields does not say whether it failed."""
 _LOOKED_AT_CHARS: Final = 400
 
 _FAILED_START: Final = re.compile(
@@ -43,6 +47,8 @@ def _get(value: object, name: str) -> Any:
 def is_failure(value: object, get: Callable[[object, str], Any] = _get) -> bool:
     """Tell whether a result says by its fields that the tool failed; *get* reads a field."""
     if value is None or isinstance(value, str):  # has no fields, which is what most results are
+        return False
+    if type(value) is dict and _TELLING.isdisjoint(value):
         return False
     if any(get(value, name) is True for name in _FAILED_FLAGS):
         return True

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from refold.model.failure import is_failure, is_failure_text
 from refold.model.message import Message
 from refold.notation.gaps import GAP
-from refold.planner.file_calls import effects_of
+from refold.planner.file_calls import CallEffects
 
 _SHORT: Final = 120
 """Up to this many characters, an argument stands on the first line, beside the tool's name."""
@@ -80,20 +80,22 @@ class SpelledCalls(NamedTuple):
     """Where each call begins, and whether it may have changed something."""
 
 
-def spell_calls(calls: Sequence[str], failed: Sequence[bool]) -> SpelledCalls:
+def spell_calls(
+    calls: Sequence[str], failed: Sequence[bool], effects: CallEffects | None = None
+) -> SpelledCalls:
     """Spell calls, each `name arguments`, as lines; *failed* tells which went wrong."""
     texts: list[str] = []
     heads: list[tuple[int, bool]] = []
     size = 0
     for call, has_failed in zip(calls, failed, strict=True):
-        text = spell_call(call, has_failed=has_failed)
-        heads.append((size, may_change(call)))
+        text = spell_call(call, effects, has_failed=has_failed)
+        heads.append((size, may_change(call, effects)))
         texts.append(text)
         size += len(text) + 1
     return SpelledCalls("\n".join(texts), tuple(heads))
 
 
-def spell_call(call: str, *, has_failed: bool = False) -> str:
+def spell_call(call: str, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
     r"""Spell one call: `name key=value …` and, below, its long arguments.
 
     >>> spell_call('edit {"path": "a.py", "new": "x = 1\\ny = 2"}')
@@ -104,7 +106,7 @@ def spell_call(call: str, *, has_failed: bool = False) -> str:
     if below and not said:  # nothing shorter says what it was about
         key, _, value = below[0].partition(":\n")
         said.append(_begin(f"{key}={value}" if value else key))
-    head = [name, *dict.fromkeys(_files_beside(call, said)), *said]
+    head = [name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
@@ -128,10 +130,10 @@ def _lay_out(
     return said, below
 
 
-def _files_beside(call: str, said: Sequence[str]) -> list[str]:
+def _files_beside(call: str, said: Sequence[str], effects: CallEffects | None) -> list[str]:
     """Return the files that *call* writes and that are not *said*, as far as it spells them."""
     found: list[str] = []
-    for path in _written(call):
+    for path in _written(call, effects):
         spelled = path
         while spelled not in call and "/" in spelled:  # in a directory that the shell went to
             spelled = spelled.partition("/")[2]
@@ -188,7 +190,7 @@ def _spell(value: object, depth: int = 0) -> str:
         return GAP
 
 
-def may_change(call: str) -> bool:
+def may_change(call: str, effects: CallEffects | None = None) -> bool:
     """Tell whether a call may have changed something: all but those known only to look."""
     tool, _, arguments = call.partition(" ")
     if not _SHELL.search(tool):
@@ -196,7 +198,7 @@ def may_change(call: str) -> bool:
         told = _COMMAND.search(arguments[:_FIRST_LINE])
         return not _READS.search(told[1] if told else tool)
     script = _script_of(arguments)
-    return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call))
+    return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call, effects))
 
 
 def _script_of(arguments: str) -> str:
@@ -211,11 +213,10 @@ def _only_looks(found: tuple[str, ...]) -> bool:
     return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
 
 
-def _written(call: str) -> list[str]:
+def _written(call: str, effects: CallEffects | None) -> list[str]:
     """Return the files that a call writes, as far as that can be told."""
-    tool, _, arguments = call.partition(" ")
-    effects, _ = effects_of(tool, arguments)
-    return [] if effects is None else [touch.path for touch in effects.touched if touch.is_write]
+    found, _ = (CallEffects() if effects is None else effects)[call]
+    return [] if found is None else [touch.path for touch in found.touched if touch.is_write]
 
 
 def find_failed(messages: Sequence[Message]) -> frozenset[str]:

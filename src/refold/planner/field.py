@@ -12,6 +12,7 @@ from refold.model.message import Message
 from refold.notation.recognize import Shown, read_shown
 from refold.planner.calls import find_failed, spell_calls
 from refold.planner.choose import Candidates
+from refold.planner.file_calls import CallEffects
 from refold.planner.gaps import ONCE
 from refold.planner.items import find_items, part_words
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
@@ -125,9 +126,15 @@ def shown_in(text: str) -> Shown:
 
 
 def read_texts(
-    messages: Sequence[Message], tokens: CountedTexts, recoded: Mapping[Key, str]
+    messages: Sequence[Message],
+    tokens: CountedTexts,
+    recoded: Mapping[Key, str],
+    effects: CallEffects | None = None,
 ) -> list[Text]:
-    """List all texts that a model sees, in reading order; *recoded* are those said shorter."""
+    """List all texts that a model sees, in reading order; *recoded* are those said shorter.
+
+    *effects* tell what the calls do with files, for whoever asks again.
+    """
     texts: list[Text] = []
     calls: dict[str, str] = {}
     failed = find_failed(messages)
@@ -145,7 +152,7 @@ def read_texts(
                 typed = may_be_typed and not part.call_id and is_typed_text(text)
                 texts.append(Text(message, number, text, tokens(text), kind, is_typed=typed))
         if own:
-            spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own])
+            spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own], effects)
             texts.append(
                 Text(message, CALLS, spelled.text, tokens(spelled.text), heads=spelled.heads)
             )

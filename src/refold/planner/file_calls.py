@@ -47,6 +47,15 @@ def effects_of(tool: str, arguments: str) -> tuple[Effects | None, str | None]:
     return None, None
 
 
+class CallEffects(dict[str, tuple[Effects | None, str | None]]):
+    """A call, `name arguments` → what `effects_of` tells of it; each is looked at once."""
+
+    def __missing__(self, call: str) -> tuple[Effects | None, str | None]:
+        tool, _, arguments = call.partition(" ")
+        found = self[call] = effects_of(tool, arguments)
+        return found
+
+
 def _tool(arguments: str, *, is_write: bool) -> Effects | None:
     """Return what a tool does that is made for reading or for writing files."""
     seen = arguments if len(arguments) <= 2 * _SEEN else arguments[:_SEEN] + arguments[-_SEEN:]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from refold.model.message import Message
 from refold.planner.asked import find_asked, find_asking
 from refold.planner.field import Field, Text, read_texts, survey_field, voice_of
+from refold.planner.file_calls import CallEffects
 from refold.planner.layout import Key
 from refold.planner.superseded import find_superseded
 from refold.planner.survey import Voice
@@ -41,7 +42,8 @@ def read_said(
     recoded: Mapping[Key, str],
 ) -> Said:
     """Read *messages*; what the roles in *preserve* say is known, *recoded* is said shorter."""
-    texts = read_texts(messages, tokens, recoded)
+    effects = CallEffects()
+    texts = read_texts(messages, tokens, recoded, effects)
     open_ = [text for text in texts if text.message.role not in preserve]
     has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
     talk = not has_tools and is_talk(text.text for text in open_)
@@ -55,5 +57,5 @@ def read_said(
         field=field,
         asking=asking,
         asked=frozenset() if talk else find_asked(texts, asking, field),
-        superseded=find_superseded(messages),
+        superseded=find_superseded(messages, effects),
     )

@@ -23,7 +23,15 @@ from refold.planner.pieces import CHANGE
 from refold.planner.said import Said
 from refold.planner.typed_pieces import find_typed
 from refold.planner.worth import Points, learned_worths, talk_worths
-from refold.planner.writing import Chosen, Pick, write_digest, write_excerpt, write_line
+from refold.planner.writing import (
+    Chosen,
+    Label,
+    Pick,
+    label_of,
+    write_digest,
+    write_excerpt,
+    write_line,
+)
 from refold.tokens.base import CountedTexts
 
 T = TypeVar("T")
@@ -104,6 +112,8 @@ class Selection:
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
+        self._labels: dict[tuple[int, int], Label] = {}
+        """Of every stretch that was a digest so far."""
         self._account: Account | None = None
         """Tells why, if somebody may want to know."""
         if explains:
@@ -284,11 +294,18 @@ class Selection:
 
     def _digest(self, stretch: Sequence[Message], spans: Spans) -> Iterator[Fold]:
         """Write a stretch as a digest, unless it costs no more as it is."""
-        digest = write_digest(stretch, [self._line(message, spans) for message in stretch])
+        lines = [self._line(message, spans) for message in stretch]
+        digest = write_digest(stretch, lines, self._label(stretch))
         if self._tokens.fold(digest) < sum(map(self._tokens.message, stretch)):
             yield digest
         else:
             yield from (kept_fold(message, "within_budget") for message in stretch)
+
+    def _label(self, stretch: Sequence[Message]) -> Label:
+        ends = stretch[0].index, stretch[-1].index
+        if ends not in self._labels:
+            self._labels[ends] = label_of(stretch)
+        return self._labels[ends]
 
 
 class _Writer(Generic[T]):

@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.model.message import Message
 from refold.planner.field import calls_of
-from refold.planner.file_calls import effects_of
+from refold.planner.file_calls import CallEffects
 from refold.planner.layout import Key
 from refold.planner.shell_files import Effects, Touch
 from refold.planner.succeeded import Verdict
@@ -74,8 +74,11 @@ class _Read:
     current: set[_Name]
 
 
-def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
+def find_superseded(
+    messages: Sequence[Message], effects: CallEffects | None = None
+) -> frozenset[Key]:
     """Return the texts that show files as they are no longer."""
+    effects = CallEffects() if effects is None else effects
     place = _Place()
     calls: dict[str, _Call] = {}
     shown: dict[_Name, list[_Read]] = {}
@@ -84,7 +87,7 @@ def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
         directory = _told_directory(message)
         if directory:
             place.tell(directory)
-        calls.update(_calls(message, place))
+        calls.update(_calls(message, place, effects))
         for id_, numbers in _answers(message).items():
             call = calls.get(id_)
             if call is None:
@@ -130,13 +133,12 @@ def _told_directory(message: Message) -> str:
     return ""
 
 
-def _calls(message: Message, place: _Place) -> Iterator[tuple[str, _Call]]:
+def _calls(message: Message, place: _Place, effects: CallEffects) -> Iterator[tuple[str, _Call]]:
     for id_, text in calls_of(message):
-        name, _, arguments = text.partition(" ")
-        effects, directory = effects_of(name, arguments)
-        if effects is not None:
-            names = [place.name(touch.path, directory) for touch in effects.touched]
-            yield id_, _Call(effects, names)
+        found, directory = effects[text]
+        if found is not None:
+            names = [place.name(touch.path, directory) for touch in found.touched]
+            yield id_, _Call(found, names)
 
 
 def _answers(message: Message) -> dict[str, list[int]]:

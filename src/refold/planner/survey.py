@@ -96,7 +96,7 @@ class Listener:
         self._first: list[int] = []
         self._last: list[int] = []
         self._turns: list[int] = []
-        self._times: list[int] = []
+        self._times: Counter[int] = Counter()
         self._voices: list[int] = []
 
     def hear(
@@ -130,13 +130,13 @@ class Listener:
         fresh = len(self._words.rows.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
-        for column in (self._turns, self._times, self._voices):
-            column.extend([0] * fresh)
-        last, turns, times, voices = self._last, self._turns, self._times, self._voices
-        counted = Counter(heard)
-        del counted[VOID]
-        for row, count in counted.items():
-            times[row] += count
+        self._turns += [0] * fresh
+        self._voices += [0] * fresh
+        self._times.update(heard)
+        last, turns, voices = self._last, self._turns, self._voices
+        rows = set(heard)
+        rows.discard(VOID)
+        for row in rows:
             voices[row] |= voice
             if last[row] != turn:
                 last[row] = turn
@@ -150,6 +150,6 @@ class Listener:
             first=self._first,
             last=self._last,
             turns=self._turns,
-            times=self._times,
+            times=[*map(self._times.__getitem__, range(len(self._first)))],
             voices=self._voices,
         )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import exp, log, sqrt
+from operator import add
 from typing import Final
 
 from refold.planner.items import Shape
@@ -138,16 +139,16 @@ def grade_items(survey: Survey, turns: Sequence[Turn], card: str, rows: Sequence
     first_shape = Shape.WORD if card == WORDS else 0
     shapes = [survey.shape[row] - first_shape for row in rows]
     counted = _turns_in_any_case(survey) if card == WORDS else survey.turns
-    said = [counted[row] for row in rows]
+    said = list(map(counted.__getitem__, rows))
     last, times, voices = survey.last, survey.times, survey.voices
     by_turns = [_log2(n, 5) for n in range(max(said, default=0) + 1)]
     by_times = [_log2(n, 6) for n in range(_MANY_TIMES + 1)]
     by_share = [min(4, 10 * n // max(1, count)) for n in range(len(by_turns))]
     grades = {
-        "turns": [by_turns[n] for n in said],
+        "turns": list(map(by_turns.__getitem__, said)),
         "times": [by_times[min(times[row], _MANY_TIMES)] for row in rows],
-        "share": [by_share[n] for n in said],
-        "voices": [voices[row] for row in rows],
+        "share": list(map(by_share.__getitem__, said)),
+        "voices": list(map(voices.__getitem__, rows)),
         "shape_turns": [5 * s + min(n, 4) for s, n in zip(shapes, said, strict=True)],
         "shape_teller": [3 * s + tellers[last[row]] for s, row in zip(shapes, rows, strict=True)],
     }
@@ -215,16 +216,19 @@ def _log_odds(
 ) -> list[float]:
     """Add up the points on a card of the items in *rows*."""
     own = points[card]
-    of_last, of_first = (
-        [sum(own[trait][grades[i]] for trait, grades in columns.items()) for i in range(len(turns))]
-        for columns in (grade_last(turns), grade_first(turns))
-    )
+    of_last = _add_up(own, grade_last(turns))
+    of_first = _add_up(own, grade_first(turns))
     last, first, bias = survey.last, survey.first, own["bias"][0]
     sums = [bias + of_last[last[row]] + of_first[first[row]] for row in rows]
     for trait, grades in grade_items(survey, turns, card, rows).items():
-        by_grade = own[trait]
-        sums = [total + by_grade[grade] for total, grade in zip(sums, grades, strict=True)]
+        sums = list(map(add, sums, map(own[trait].__getitem__, grades)))
     return sums
+
+
+def _add_up(card: Card, columns: Grades) -> list[float]:
+    """Add up the points on a card of each turn, trait by trait."""
+    points = (map(card[trait].__getitem__, grades) for trait, grades in columns.items())
+    return list(map(sum, zip(*points, strict=True)))
 
 
 def talk_worths(survey: Survey, turns: Sequence[Turn]) -> list[float]:

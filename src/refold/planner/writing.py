@@ -155,10 +155,25 @@ def _lone(message: Message) -> Stretch:
     return Stretch(1, int(is_typed), len(message.calls))
 
 
-def write_digest(sources: Sequence[Message], lines: Sequence[Line]) -> Fold:
+class Label(NamedTuple):
+    """What the mark of a digest says of its sources, whatever is shown of them."""
+
+    stretch: Stretch
+    handle: str
+
+
+def label_of(sources: Sequence[Message]) -> Label:
+    """Name a stretch of messages, and count what it stands for."""
+    return Label(_stretch_of(sources), handle_of(sources))
+
+
+def write_digest(
+    sources: Sequence[Message], lines: Sequence[Line], label: Label | None = None
+) -> Fold:
     """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
+    label = label or label_of(sources)
     said = [(line.role, line.body) for line in lines if line.shown]
     errors = sum(line.errors for line in lines)
-    tag = digest(_dialogue(said), _stretch_of(sources), handle_of(sources), errors)
+    tag = digest(_dialogue(said), label.stretch, label.handle, errors)
     rows = tuple((line.outcome,) for line in lines)
     return Fold(sources=tuple(sources), texts={0: tag}, outcomes=rows, is_rolled=True)

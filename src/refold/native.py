@@ -56,8 +56,10 @@ class Scanner(Protocol):
     are handed over, so that they are said once, in Python.
     """
 
-    def look(self, text: str, kinds: bytes, foreign: bytes, slots: bytes, terms: bytes, /) -> int:
-        """Return what a text may hold, a bit for each detector: see `refold.detectors._look`."""
+    def prefilter(
+        self, text: str, symbols: bytes, lanes: bytes, slots: bytes, words: int, /
+    ) -> bytes:
+        """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
 
     def spell(self, value: object, /) -> bytes | None:
         """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""

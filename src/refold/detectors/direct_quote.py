@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # Short quotations match too and are passed over below: skipping them here would take their closing
@@ -18,8 +18,6 @@ _QUOTE: Final = re.compile(
 _MIN_CHARS: Final = 12
 """Ten and the two marks."""
 
-_has_foreign: Final = needs_any("“", "„", "«", "「", "『")
-
 
 def _find(view: TextView) -> Iterator[Span]:
     for found in _QUOTE.finditer(view.text):
@@ -28,10 +26,6 @@ def _find(view: TextView) -> Iterator[Span]:
             yield start, end
 
 
-def _may_see(view: TextView) -> bool:
-    return '"' in view.text or (not view.text.isascii() and _has_foreign(view))
-
-
 DETECTOR: Final = Detector(
-    reason="direct_quote", hard=False, sign=signs.DIRECT_QUOTE, gate=_may_see, find=_find
+    reason="direct_quote", hard=False, needs=Needs(shapes='["“„«「『]'), find=_find
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.urls import trim_url
 from refold.text.view import TextView
 
@@ -22,6 +22,4 @@ def _find(view: TextView) -> Iterator[Span]:
         yield found.start(), found.start() + len(trim_url(found[0]))
 
 
-DETECTOR: Final = Detector(
-    reason="url", hard=False, sign=signs.URL, gate=needs_any("://"), find=_find
-)
+DETECTOR: Final = Detector(reason="url", hard=False, needs=Needs(shapes="://"), find=_find)

@@ -1,27 +1,15 @@
-"""What a compiler may make of this package, and what plain Python does without."""
+"""The optional accelerator in C, `refold._scan`, or `None` where it was not built."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Names", "Scanner", "Span", "mypyc_attr", "scanner"]
+__all__ = ["Names", "Scanner", "Span", "scanner"]
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection
-
-    from mypy_extensions import mypyc_attr
-else:
-
-    def mypyc_attr(**_):
-        """Take the place of the compiler's own decorator, so that nobody needs to install it.
-
-        `acyclic=True` says that objects never lead back to themselves: the garbage collector then
-        need not look at them, and it would have to at every message of a long conversation.
-        """
-        return lambda cls: cls
-
 
 Rules = tuple[object, ...]
 """Tables of bytes, and functions to ask where a table cannot tell."""

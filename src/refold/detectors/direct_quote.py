@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
+from refold.text.patterns import QUOTED
 from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # Short quotations match too and are passed over below: skipping them here would take their closing
 # mark for the opening one of the text after.
-_QUOTE: Final = re.compile(
-    r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
-)
+_QUOTE: Final = re.compile(QUOTED)
 _MIN_CHARS: Final = 12
 """Ten and the two marks."""
 

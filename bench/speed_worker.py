@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import refold
 from generate import Messages, generate_messages
-from refold import render
+from refold.native import scanner
 
 _TURNS_A_RUN: Final = 40
 _MAX_RUNS: Final = 20
@@ -147,7 +147,7 @@ def main() -> int:
         arguments.session_messages,
     )
     worker.warm_up()
-    form = "interpreted" if str(render.__file__).endswith(".py") else "compiled"
+    form = "interpreted" if scanner is None else "compiled"
     print(json.dumps({"form": form}), flush=True)
     for line in sys.stdin:
         began = time.process_time()

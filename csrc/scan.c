@@ -8,8 +8,8 @@
 
 static PyMethodDef functions[] = {
     {"are_shaped", (PyCFunction)(void (*)(void))scan_are_shaped, METH_FASTCALL, NULL},
-    {"look", (PyCFunction)(void (*)(void))scan_look, METH_FASTCALL, NULL},
     {"missing", (PyCFunction)(void (*)(void))scan_missing, METH_FASTCALL, NULL},
+    {"prefilter", (PyCFunction)(void (*)(void))scan_prefilter, METH_FASTCALL, NULL},
     {"scores", (PyCFunction)(void (*)(void))scan_scores, METH_FASTCALL, NULL},
     {"sentences", (PyCFunction)(void (*)(void))scan_sentences, METH_FASTCALL, NULL},
     {"spell", scan_spell, METH_O, NULL},

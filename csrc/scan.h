@@ -5,8 +5,8 @@
 #include "text.h"
 
 PyObject *scan_are_shaped(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_look(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_missing(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_spell(PyObject *module, PyObject *value);

@@ -1,27 +1,15 @@
-"""What a compiler may make of this package, and what plain Python does without."""
+"""The optional accelerator in C, `refold._scan`, or `None` where it was not built."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Names", "Scanner", "Span", "mypyc_attr", "scanner"]
+__all__ = ["Names", "Scanner", "Span", "scanner"]
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection
-
-    from mypy_extensions import mypyc_attr
-else:
-
-    def mypyc_attr(**_):
-        """Take the place of the compiler's own decorator, so that nobody needs to install it.
-
-        `acyclic=True` says that objects never lead back to themselves: the garbage collector then
-        need not look at them, and it would have to at every message of a long conversation.
-        """
-        return lambda cls: cls
-
 
 Rules = tuple[object, ...]
 """Tables of bytes, and functions to ask where a table cannot tell."""
@@ -56,8 +44,10 @@ class Scanner(Protocol):
     are handed over, so that they are said once, in Python.
     """
 
-    def look(self, text: str, kinds: bytes, foreign: bytes, slots: bytes, terms: bytes, /) -> int:
-        """Return what a text may hold, a bit for each detector: see `refold.detectors._look`."""
+    def prefilter(
+        self, text: str, symbols: bytes, lanes: bytes, slots: bytes, words: int, /
+    ) -> bytes:
+        """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
 
     def spell(self, value: object, /) -> bytes | None:
         """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""

@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 import refold.detectors
 from refold.detectors import DETECTORS, detect, detect_hard, soft_texts
-from refold.detectors._look import look
-from refold.detectors._signs import ALWAYS
-from refold.detectors._vocabulary import VOCABULARY
-from refold.detectors.base import Detector, needs_word
-from refold.native import scanner
+from refold.detectors.base import Detector
+from refold.text.prefilter import make_test
 from refold.text.view import TextView
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -63,12 +60,6 @@ def test_each_fixture_has_cases_of_both_kinds(reason: str) -> None:
 
 def test_reasons_are_unique() -> None:
     assert len(BY_REASON) == len(DETECTORS)
-
-
-def test_each_detector_has_a_sign_of_its_own() -> None:
-    signs = [detector.sign for detector in DETECTORS]
-    assert len(set(signs)) == len(signs)
-    assert all(sign.bit_count() == 1 for sign in signs)
 
 
 # Pieces that detectors look for, so that generated texts come near their patterns.
@@ -155,37 +146,17 @@ def test_spans_are_ordered_and_inside_the_text(text: str) -> None:
         assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
-def lets_through(detector: Detector, text: str) -> bool:
-    """Tell whether neither the gate nor the common look rules *text* out."""
-    is_seen = scanner is None or look(text, scanner) & detector.sign != 0
-    return is_seen and detector.gate(TextView(text))
-
-
 @pytest.mark.parametrize(("detector", "expected", "text"), all_cases())
-def test_a_gate_lets_every_finding_through(detector: Detector, expected: bool, text: str) -> None:
+def test_every_finding_has_what_it_needs(detector: Detector, expected: bool, text: str) -> None:
     for variant in (text, text.upper(), text.lower(), f"é {text}", f"x{text}y"):
-        if list(detector.find(TextView(variant))):
-            assert lets_through(detector, variant)
+        if detector.finds(TextView(variant)):
+            assert detector.reason in detect(variant).reasons
 
 
-@given(TEXTS)
-def test_no_gate_rules_a_finding_out(text: str) -> None:
-    for detector in DETECTORS:
-        if list(detector.find(TextView(text))):
-            assert lets_through(detector, text), detector.reason
-
-
-def test_gates_rule_plain_prose_out() -> None:
+def test_needs_rule_plain_prose_out() -> None:
     view = TextView("We walked along the river and came home late in the evening.")
-    closed = {detector.reason for detector in DETECTORS if not detector.gate(view)}
-    assert len(closed) >= 20
-    assert scanner is None or look(view.text, scanner) == ALWAYS
-
-
-def test_a_gate_asks_for_words_of_the_common_vocabulary_only() -> None:
-    with pytest.raises(AssertionError):
-        needs_word(frozenset((b"wheelbarrow",)))
-    assert b"wheelbarrow" not in VOCABULARY.words
+    asked = {detector.reason for detector in DETECTORS if make_test(detector.needs)(view)}
+    assert asked == {"json_structure", "high_special_char_ratio"}
 
 
 @given(TEXTS)

@@ -1,66 +1,83 @@
-"""A detector works in both forms: by its sign, or by being asked about every text."""
+"""A detector is asked by what it needs, alike in both forms, also one that C knows nothing of."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conversations import texts
 from tests.native import needs_scanner, the_scanner
 
-from refold.detectors import DETECTORS, DetectorTable, _signs, _terms, detect
-from refold.detectors._look import look
+from refold.detectors import DETECTORS, DetectorTable, detect
 from refold.detectors.base import Detector, pattern_finder
+from refold.text.prefilter import Needs, words_of
 
-CSRC = Path(__file__).parents[2] / "csrc"
-SIGNS = {detector.reason.upper(): detector.sign for detector in DETECTORS}
-
-# Added here, at run time: nothing in C knows of it.
-PARCEL = Detector(reason="parcel", hard=True, find=pattern_finder(re.compile("parcel [0-9]++")))
+# Added here, at run time: by a shape, by a word, and by nothing at all.
+SHELF = Detector(
+    reason="shelf",
+    hard=True,
+    needs=Needs(shapes="[§¶]?[A-Z]{2}-[0-9]"),
+    find=pattern_finder(re.compile(r"[§¶]?[A-Z]{2}-[0-9]++")),
+)
+PARCEL = Detector(
+    reason="parcel",
+    hard=True,
+    needs=Needs(words=words_of("parcel paket")),
+    find=pattern_finder(re.compile(r"\b(?:parcel|paket) [0-9]++", re.IGNORECASE)),
+)
 CRATE = Detector(reason="crate", hard=False, find=pattern_finder(re.compile("crate [0-9]++")))
-TABLE = DetectorTable((*DETECTORS, PARCEL, CRATE))
+ADDED = ("shelf", "parcel", "crate")
+TABLE = DetectorTable((*DETECTORS, SHELF, PARCEL, CRATE))
+INTERPRETED = DetectorTable((*DETECTORS, SHELF, PARCEL, CRATE), None)
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *'aZ 1.:/-_+=?!\n\t"`~$@(°é漢。\u0130\u0131\u017f\u212a😀',
+            *("thus ", "at ", "status ", "403", "km", "\n  ", "may not", "shall", "∴", "∀x"),
+            *("parcel 7", "PAKET 8", "crate 12", "§AB-7", "AB-", "```", "~~~\n", "a1" * 20),
+            *("connection ", "refused", "select ", "WHERE a", "from ", "Proof:", "first", "v1"),
+        ]
+    ),
+    max_size=40,
+).map("".join)
 
 
 @pytest.mark.parametrize("around", ["", "So it was. ", "See `x` at 5 km: ", "一二三"])
-def test_a_detector_without_a_sign_is_asked_about_every_text(around: str) -> None:
-    text = f"{around}parcel 7 and crate 12{around}"
-    assert TABLE.detect(text).reasons[-2:] == ("parcel", "crate")
-    assert TABLE.detect(text).hard[-1] == "parcel"
-    assert TABLE.detect_hard(text).hard[-1] == "parcel"
-    assert "crate 12" in TABLE.soft_texts(text)
-    assert "crate 12" in TABLE.soft_texts(text, TABLE.detect_hard(text))
+def test_a_detector_that_was_added_is_asked(around: str) -> None:
+    text = f"{around} parcel 7, crate 12, §AB-7 {around}"
+    for table in (TABLE, INTERPRETED):
+        assert table.detect(text).reasons[-3:] == ADDED
+        assert table.detect(text).hard[-2:] == ("shelf", "parcel")
+        assert table.detect_hard(text).hard[-2:] == ("shelf", "parcel")
+        assert "crate 12" in table.soft_texts(text)
+        assert "crate 12" in table.soft_texts(text, table.detect_hard(text))
 
 
-@given(texts(), st.sampled_from(("", "parcel 7", "crate 12")))
+@given(texts(), st.sampled_from(("", " parcel 7", " crate 12")))
 def test_a_detector_more_changes_nothing_for_the_others(text: str, more: str) -> None:
     found = TABLE.detect(text + more).reasons
-    assert tuple(r for r in found if r not in ("parcel", "crate")) == detect(text + more).reasons
-    assert ("parcel" in found) == ("parcel 7" in text + more)
-
-
-def test_each_detector_has_a_sign_of_its_own_or_is_always_asked() -> None:
-    own = [sign for sign in SIGNS.values() if sign != _signs.ALWAYS]
-    assert all(sign.bit_count() == 1 for sign in own)
-    assert len(set(own)) == len(own)
-
-
-def test_each_sign_is_one_that_the_scanner_sets() -> None:
-    """It holds where the scanner is not built, too: there nobody else would notice."""
-    source = "".join(path.read_text(encoding="utf-8") for path in CSRC.glob("look*.c"))
-    header = (CSRC / "look.h").read_text(encoding="utf-8")
-    in_c = {
-        name: 1 << int(bit) for name, bit in re.findall(r"\b([A-Z0-9_]+) = 1 << (\d+),", header)
-    }
-    by_term = {sign for _, sign, _ in _terms._ROWS if sign}
-    for name, sign in SIGNS.items():
-        is_looked_for = in_c.get(name) == sign and re.search(rf"\b{name}\b", source)
-        assert sign == _signs.ALWAYS or sign in by_term or is_looked_for, name
+    assert tuple(r for r in found if r not in ADDED) == detect(text + more).reasons
+    assert ("parcel" in found) == ("parcel" in more)
 
 
 @needs_scanner
-@given(texts())
-def test_every_look_has_the_common_sign(text: str) -> None:
-    assert look(text, the_scanner()) & _signs.ALWAYS
+@settings(max_examples=400)
+@given(st.one_of(texts(), PIECES))
+def test_both_forms_say_the_same(text: str) -> None:
+    compiled = DetectorTable((*DETECTORS, SHELF, PARCEL, CRATE), the_scanner())
+    assert compiled.detect(text).reasons == INTERPRETED.detect(text).reasons
+    assert compiled.soft_texts(text) == INTERPRETED.soft_texts(text)
+
+
+@given(PIECES)
+def test_nothing_is_ruled_out_that_is_found(text: str) -> None:
+    everyone = DetectorTable(
+        tuple(
+            Detector(reason=one.reason, hard=one.hard, find=one.find)
+            for one in (*DETECTORS, SHELF, PARCEL, CRATE)
+        )
+    )
+    assert TABLE.detect(text).reasons == everyone.detect(text).reasons

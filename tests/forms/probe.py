@@ -16,9 +16,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-from generate import generate
+from generate import generate, generate_messages
+from golden import digest_all
 from hostile import HOSTILE
-from refold import classify, compress, render, uncompress
+from refold import classify, compress, uncompress
+from refold.native import scanner
 from refold.strategies.prose import Units, make_units
 from refold.text.entities import extract_entities
 from refold.text.facts import extract_facts
@@ -105,7 +107,7 @@ def _of_conversation(messages: list[dict[str, Any]], options: dict[str, Any]) ->
 
 def main() -> None:
     """Print the form on the first line, then what it says."""
-    print("interpreted" if str(render.__file__).endswith(".py") else "compiled")
+    print("interpreted" if scanner is None else "compiled")
     conversations = list(_conversations())
     texts = [m["content"] for messages in conversations for m in messages if m["content"]]
     for text in dict.fromkeys([*texts, *_noise(600)]):
@@ -113,6 +115,8 @@ def main() -> None:
     for messages in conversations:
         for options in _OPTIONS:
             print(json.dumps(_of_conversation(messages, options)))
+    for seed in range(4):
+        print(json.dumps(digest_all(("talk", generate_messages(40, seed)))))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from refold.text import name_patterns as patterns
 from refold.text.alphabet import LOWER, UPPER
+from refold.text.patterns import WEB_ADDRESS
+from refold.text.urls import trim_url
 from tests.conversations import texts
 
 PIECES = (
@@ -86,7 +88,8 @@ def names_by_pattern(text: str) -> list[str]:
     for kind in ("pascal", "camel", "snake"):
         found += [m[0] for m in patterns.IDENTIFIER.finditer(text) if m.lastgroup == kind]
     found += patterns.SHORT.findall(text)
-    for pattern in (patterns.QUANTITY, patterns.PATH, patterns.ADDRESS, patterns.VERSION):
-        found += [name.rstrip(".,;:!?)]}'\"") for name in pattern.findall(text)]
+    found += [*patterns.QUANTITY.findall(text), *patterns.PATH.findall(text)]
+    found += map(trim_url, WEB_ADDRESS.findall(text))
+    found += patterns.VERSION.findall(text)
     found += [name.rstrip(".,;:!?)]}'\"") for name in patterns.TITLE.findall(text)]
     return [name for name in dict.fromkeys(found) if name]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.fences import has_fence, has_marks, marked_lines, split_fences
+from refold.text.fences import has_fence, marked_lines, split_fences
 from tests.conversations import texts
 
 
@@ -85,7 +85,6 @@ def test_lines_with_marks_are_found(text: str) -> None:
             expected.append((start, start + len(line)))
         start += len(line) + 1
     assert list(marked_lines(text)) == expected
-    assert has_marks(text) == bool(expected)
 
 
 @settings(max_examples=200)

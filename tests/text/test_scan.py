@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from refold.text.scan import (
     RunTest,
-    Vocabulary,
     outline,
     pair_codes,
     plain_bytes,
@@ -28,7 +27,6 @@ anything = st.one_of(
     st.text(max_size=60),
     st.text(st.sampled_from("thus THUS,key_-+/9 \n\té’İſ?"), max_size=80),
 )
-WORDS = Vocabulary(frozenset((b"thus", b"key", b"the", b"a")))
 
 
 def test_words_stand_in_the_row_of_their_first_letter() -> None:
@@ -46,42 +44,6 @@ def test_every_character_is_one_byte(text: str) -> None:
     assert len(plain) == len(text)
     for char, byte in zip(text, plain, strict=True):
         assert chr(byte) == (char if char.isascii() else "?")
-
-
-@quick
-@given(anything)
-def test_all_words_of_ascii_letters_are_seen(text: str) -> None:
-    seen = {word.encode().lower() for word in re.findall("[A-Za-z]+", text)}
-    assert WORDS.seen_in(text, plain_bytes(text)) >= seen & WORDS.words
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("Thus it was.", {b"thus"}),
-        ("THUS,key", {b"thus", b"key"}),
-        ("thusly keyed", set()),
-        ("my_key9", {b"key"}),
-        ("naïve théà", set()),
-        ("", set()),
-        ("key", {b"key"}),
-    ],
-)
-def test_words_go_from_one_non_letter_to_the_next(text: str, seen: set[bytes]) -> None:
-    assert WORDS.seen_in(text, plain_bytes(text)) == seen
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("THU\u017f", {b"thus"}),
-        ("\u212aey", {b"key"}),
-        ("\u212athus", {b"thus"}),  # a word for those to whom only ASCII is letters
-        ("no word \u0130\u0131", set()),
-    ],
-)
-def test_letters_that_only_look_foreign_rule_nothing_out(text: str, seen: set[bytes]) -> None:
-    assert WORDS.seen_in(text, plain_bytes(text)) == seen
 
 
 def test_letters_that_count_as_ascii_are_written_as_such() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,8 +32,28 @@ def test_lower_bytes_are_those_of_the_lower_text(text: str) -> None:
 
 
 def test_notes_are_shared_by_those_who_are_given_them() -> None:
-    notes = Notes()
-    first = TextView("one", notes)
-    first.notes.seen = frozenset((b"one",))
-    assert TextView("one", notes).notes.seen == frozenset((b"one",))
-    assert TextView("one").notes.seen is None
+    notes = Notes(1, lambda bits: frozenset((b"one",) * bits))
+    assert TextView("two", notes).words == TextView("three", notes).words == {b"one"}
+    assert TextView("two").words == {b"two"}
+
+
+@given(anything)
+def test_all_words_of_ascii_letters_are_seen(text: str) -> None:
+    words = {word.encode().lower() for word in re.findall("[A-Za-z]+", text)}
+    assert TextView(text).words >= words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Thus it was.", {b"thus", b"it", b"was"}),
+        ("THUS,my_key9", {b"thus", b"my", b"key"}),
+        ("na\u00efve", {b"na", b"ve"}),
+        ("", set()),
+        # Letters that only look foreign rule nothing out.
+        ("THU\u017f", {b"thu", b"thus"}),
+        ("\u212aey", {b"ey", b"key"}),
+    ],
+)
+def test_words_go_from_one_non_letter_to_the_next(text: str, words: set[bytes]) -> None:
+    assert TextView(text).words == words

@@ -67,10 +67,8 @@ class _Commands(click.Group):
 
 
 def _form() -> str:
-    """Tell which form of the package runs; its modules are compiled all together or not at all."""
-    found = importlib.util.find_spec("refold.render")
-    is_source = found is None or (found.origin or "").endswith(".py")
-    return "interpreted" if is_source else "compiled"
+    """Tell whether the scanner in C was built; it is found, not loaded."""
+    return "interpreted" if importlib.util.find_spec("refold._scan") is None else "compiled"
 
 
 @click.command(

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from sys import maxsize
 from typing import Final
 
+from refold import native
 from refold.detectors import (
     api_key,
     base64_content,
@@ -19,6 +20,7 @@ from refold.detectors import (
     high_line_length_variance,
     high_special_char_ratio,
     http_error,
+    iban,
     indented_code,
     ip_or_semver,
     json_structure,
@@ -35,9 +37,9 @@ from refold.detectors import (
     version_number,
     yaml_structure,
 )
-from refold.detectors._look import look
 from refold.detectors.base import Detector, Span
-from refold.native import mypyc_attr, scanner
+from refold.native import Scanner
+from refold.text.prefilter import Prefilter, Test, make_test
 from refold.text.view import Notes, TextView
 
 DETECTORS: Final[tuple[Detector, ...]] = (
@@ -52,6 +54,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     high_special_char_ratio.DETECTOR,
     sql_content.DETECTOR,
     api_key.DETECTOR,
+    iban.DETECTOR,
     reasoning_chain.DETECTOR,
     url.DETECTOR,
     email.DETECTOR,
@@ -75,7 +78,6 @@ _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
 
-@mypyc_attr(acyclic=True)
 class Findings:
     """The reasons seen in one text, in the order of the table."""
 
@@ -85,33 +87,52 @@ class Findings:
         self.reasons: Final = reasons
         self.hard: Final = hard
         self.notes: Final = notes
-        """What else was found out, to spare another look at the text."""
+        """What the prefilter has found out, to spare another look at the text."""
+
+
+Rows = tuple[tuple[Detector, Test], ...]
+"""Detectors, and what tells at little cost whether each may find something."""
 
 
 class DetectorTable:
-    """Detectors in the order in which their reasons are reported, and how they are asked."""
+    """Detectors in the order in which their reasons are reported, and how they are asked.
 
-    def __init__(self, detectors: tuple[Detector, ...]) -> None:
-        self._all: Final = detectors
-        self._hard: Final = tuple([detector for detector in detectors if detector.hard])
-        self._soft: Final = tuple([detector for detector in detectors if not detector.hard])
-        self._hard_signs: Final = _signs_of(self._hard)
-        self._soft_signs: Final = _signs_of(self._soft)
+    Texts are read first for what the detectors say that they need: by the *scanner* in one pass
+    for all of them, without it for each in its turn.
+    """
+
+    def __init__(
+        self, detectors: tuple[Detector, ...], scanner: Scanner | None = native.scanner
+    ) -> None:
+        self._prefilter: Final = (
+            None if scanner is None else Prefilter([one.needs for one in detectors], scanner)
+        )
+        self._all: Final = tuple([(detector, self._test(detector)) for detector in detectors])
+        self._hard: Final = tuple([row for row in self._all if row[0].hard])
+        self._soft: Final = tuple([row for row in self._all if not row[0].hard])
+
+    def _test(self, detector: Detector) -> Test:
+        if self._prefilter is None:
+            return make_test(detector.needs)
+        mask = self._prefilter.mask(detector.needs)
+        return lambda view: view.notes.bits & mask != 0
+
+    def _notes(self, text: str) -> Notes:
+        if self._prefilter is None:
+            return Notes()
+        return Notes(self._prefilter.scan(text), self._prefilter.words_in)
 
     def detect(self, text: str) -> Findings:
         """Name every reason to treat *text* as more than prose."""
-        notes = _notes_of(text)
+        notes = self._notes(text)
         seen = _who_sees(self._all, TextView(text, notes))
         hard = tuple([detector.reason for detector in seen if detector.hard])
         return Findings(tuple([detector.reason for detector in seen]), hard, notes)
 
     def detect_hard(self, text: str) -> Findings:
         """Name the hard reasons only: they alone decide."""
-        notes = _notes_of(text)
-        if not notes.signs & self._hard_signs:
-            return Findings((), (), notes)
-        seen = _who_sees(self._hard, TextView(text, notes))
-        hard = tuple([detector.reason for detector in seen])
+        notes = self._notes(text)
+        hard = tuple([one.reason for one in _who_sees(self._hard, TextView(text, notes))])
         return Findings(hard, hard, notes)
 
     def soft_texts(self, text: str, findings: Findings | None = None) -> tuple[str, ...]:
@@ -120,14 +141,12 @@ class DetectorTable:
         Half a link or half a hash would be a value that the text does not hold. What is known of
         the text already spares another look.
         """
-        notes = _notes_of(text) if findings is None else findings.notes
-        if not notes.signs & self._soft_signs:
-            return ()
+        notes = self._notes(text) if findings is None else findings.notes
         view = TextView(text, notes)
         told: dict[str, None] = {}
         taken: list[Span] = []
-        for detector in self._soft:
-            if not _may_see(detector, view):
+        for detector, may_see in self._soft:
+            if not may_see(view):
                 continue
             # The path in an address or the number in a version is no finding of its own to a
             # reader.
@@ -140,27 +159,8 @@ class DetectorTable:
         return tuple(told)
 
 
-def _signs_of(detectors: tuple[Detector, ...]) -> int:
-    signs = 0
-    for detector in detectors:
-        signs |= detector.sign
-    return signs
-
-
-def _notes_of(text: str) -> Notes:
-    return Notes() if scanner is None else Notes(look(text, scanner))
-
-
-def _who_sees(detectors: tuple[Detector, ...], view: TextView) -> list[Detector]:
-    if scanner is None:
-        return [d for d in detectors if d.gate(view) and d.finds(view)]  # spares half the calls
-    signs = view.notes.signs
-    return [d for d in detectors if signs & d.sign and d.finds(view)]
-
-
-def _may_see(detector: Detector, view: TextView) -> bool:
-    """Tell at little cost whether there can be a finding: by the common look, or by the gate."""
-    return detector.gate(view) if scanner is None else view.notes.signs & detector.sign != 0
+def _who_sees(rows: Rows, view: TextView) -> list[Detector]:
+    return [detector for detector, may_see in rows if may_see(view) and detector.finds(view)]
 
 
 def _is_inside(span: Span, taken: list[Span]) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._runs import may_have_key
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.runs import KEY_RUN
 from refold.text.secret_keys import find_keys
 from refold.text.view import TextView
@@ -18,5 +17,5 @@ def _find(view: TextView) -> Iterator[Span]:
 
 
 DETECTOR: Final = Detector(
-    reason="api_key", hard=True, sign=signs.API_KEY, gate=may_have_key, find=_find
+    reason="api_key", hard=True, needs=Needs(shapes="[A-Za-z0-9_-]{20}"), find=_find
 )

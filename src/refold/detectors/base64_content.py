@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._runs import may_have_data
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.randomness import churn
 from refold.text.view import TextView
 
@@ -41,5 +40,5 @@ def _has_unbroken(run: str) -> bool:
 
 
 DETECTOR: Final = Detector(
-    reason="base64_content", hard=True, sign=signs.BASE64_CONTENT, gate=may_have_data, find=_find
+    reason="base64_content", hard=True, needs=Needs(shapes="[A-Za-z0-9+/]{40}"), find=_find
 )

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
-from refold.text.fences import has_marks, marked_lines
+from refold.text.fences import marked_lines
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # Backticks after the opening run would be inline code. More than five tildes underline a heading.
@@ -16,10 +16,6 @@ _FENCE_LINE: Final = re.compile(
     r"^ {0,3}(?:(?P<ticks>`{3,}+)(?P<info>[^`\n]*+)|(?P<tildes>~{3,5}+)(?P<name>[^~\n]*+))$",
     re.MULTILINE,
 )
-
-
-def _may_see(view: TextView) -> bool:
-    return has_marks(view.text)
 
 
 def _find(view: TextView) -> Iterator[Span]:
@@ -50,5 +46,5 @@ def _parts(line: re.Match[str]) -> tuple[str, str]:
 
 
 DETECTOR: Final = Detector(
-    reason="code_fence", hard=True, sign=signs.CODE_FENCE, gate=_may_see, find=_find
+    reason="code_fence", hard=True, needs=Needs(shapes="```|~~~"), find=_find
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
@@ -27,6 +27,4 @@ def _find(view: TextView) -> Iterator[Span]:
             yield at - len(local), found.end()
 
 
-DETECTOR: Final = Detector(
-    reason="email", hard=False, sign=signs.EMAIL, gate=needs_any("@"), find=_find
-)
+DETECTOR: Final = Detector(reason="email", hard=False, needs=Needs(shapes="@"), find=_find)

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import seen_in
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs, words_of
 from refold.text.view import TextView
 
 _NEEDLES: Final = (
@@ -25,31 +24,16 @@ _HEAD_OR_FRAME: Final = re.compile(
     re.MULTILINE,
 )
 
-# A frame in the first line is told by the blank before it.
-_LATER_FRAME: Final = re.compile(r"\n[ \t]++at [^\n(]*+\(")
-_HEADS: Final = frozenset((b"traceback", b"exception"))
-
-_has_needle: Final = needs_any(*_NEEDLES)
-
 
 def _find(view: TextView) -> Iterator[Span]:
-    if _has_needle(view):
+    if any(needle in view.text for needle in _NEEDLES):
         for found in _HEAD_OR_FRAME.finditer(view.text):
             yield found.span()
-
-
-def _may_see(view: TextView) -> bool:
-    seen = seen_in(view)
-    if not _HEADS.isdisjoint(seen):
-        return True
-    text = view.text
-    return b"at" in seen and (text.startswith((" ", "\t")) or _LATER_FRAME.search(text) is not None)
 
 
 DETECTOR: Final = Detector(
     reason="error_traceback",
     hard=True,
-    sign=signs.ERROR_TRACEBACK,
-    gate=_may_see,
+    needs=Needs(shapes=r"[ \t]at ", words=words_of("traceback exception")),
     find=_find,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import FAILURE
-from refold.detectors.base import Detector, needs_word, pattern_finder
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs, words_of
+from refold.text.view import TextView
 
 _PHRASES: Final = (
     "execution failed",
@@ -22,10 +23,19 @@ _PHRASES: Final = (
 )
 _PATTERN: Final = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.IGNORECASE)
 
+_WORDS: Final = words_of(" ".join(phrase.split()[0] for phrase in _PHRASES))
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    # Without regard to case, the pattern reads every character; most texts only have a first word.
+    if any(phrase in view.lower for phrase in _PHRASES) or not view.text.isascii():
+        for found in _PATTERN.finditer(view.text):
+            yield found.span()
+
+
 DETECTOR: Final = Detector(
     reason="failure_signature",
     hard=True,
-    sign=signs.FAILURE_SIGNATURE,
-    gate=needs_word(FAILURE),
-    find=pattern_finder(_PATTERN),
+    needs=Needs(words=_WORDS),
+    find=_find,
 )

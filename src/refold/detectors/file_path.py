@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # Searching for the first slash and reading back from it keeps long words without one free.
@@ -29,6 +29,4 @@ def _sentence_end(steps: str) -> int:
     return len(steps) - len(steps.rstrip(".")) if not steps.endswith("/..") else 0
 
 
-DETECTOR: Final = Detector(
-    reason="file_path", hard=False, sign=signs.FILE_PATH, gate=needs_any("/"), find=_find
-)
+DETECTOR: Final = Detector(reason="file_path", hard=False, needs=Needs(shapes="/"), find=_find)

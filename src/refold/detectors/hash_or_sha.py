@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._runs import may_have_data
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _MIN_DIGITS: Final = 40
@@ -23,5 +22,5 @@ def _find(view: TextView) -> Iterator[Span]:
 
 
 DETECTOR: Final = Detector(
-    reason="hash_or_sha", hard=False, sign=signs.HASH_OR_SHA, gate=may_have_data, find=_find
+    reason="hash_or_sha", hard=False, needs=Needs(shapes="[A-Za-z0-9+/]{40}"), find=_find
 )

@@ -6,27 +6,29 @@ from collections.abc import Iterator
 from operator import mul
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._measures import MIN_LINES, lengths_vary
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
+
+_MIN_LINES: Final = 4
+_MAX_VARIATION: Final = 1.2
+"""Standard deviation over mean."""
 
 
 def _find(view: TextView) -> Iterator[Span]:
+    if view.text.count("\n") < _MIN_LINES - 1:
+        return
     lengths = list(map(len, view.lines))
     total = len(view.text) - len(lengths) + 1
-    if lengths_vary(len(lengths), total, sum(map(mul, lengths, lengths))):
+    # deviation > limit × mean, both sides squared and multiplied by the number of lines, squared.
+    spread = len(lengths) * sum(map(mul, lengths, lengths)) - total * total
+    if spread > _MAX_VARIATION**2 * total * total:
         yield 0, len(view.text)
-
-
-def _may_see(view: TextView) -> bool:
-    return view.text.count("\n") >= MIN_LINES - 1
 
 
 DETECTOR: Final = Detector(
     reason="high_line_length_variance",
     hard=True,
-    sign=signs.HIGH_LINE_LENGTH_VARIANCE,
-    gate=_may_see,
+    needs=Needs(shapes=r"\n"),
     find=_find,
 )

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import STATUS, seen_in
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs, words_of
 from refold.text.view import TextView
 
 # The two patterns of findings read lower-cased text.
 _PROTOCOL: Final = re.compile(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")
-_VERSION_AND_CODE: Final = re.compile(r"/[0-9]\.[0-9]\s{1,4}+[45]")
 _STATUS: Final = re.compile(
     r"status(?<!\wstatus)(?:(?P<code>\scode)(?:\sis\b)?)?(?P<gap>[\s:=]{1,4}+)[45][0-9]{2}(?!\w)"
 )
@@ -42,12 +40,9 @@ def _status(lower: str) -> Iterator[Span]:
             yield found.span()
 
 
-def _may_see(view: TextView) -> bool:
-    if not STATUS.isdisjoint(seen_in(view)):
-        return True
-    return "/" in view.text and _VERSION_AND_CODE.search(view.text) is not None
-
-
 DETECTOR: Final = Detector(
-    reason="http_error", hard=True, sign=signs.HTTP_ERROR, gate=_may_see, find=_find
+    reason="http_error",
+    hard=True,
+    needs=Needs(shapes=r"/[0-9]\.[0-9]", words=words_of("status")),
+    find=_find,
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _TWO_LINES: Final = re.compile(
@@ -26,14 +26,9 @@ def _find(view: TextView) -> Iterator[Span]:
             yield found.span()
 
 
-def _may_see(view: TextView) -> bool:
-    return _LATER_LINE.search(view.text) is not None
-
-
 DETECTOR: Final = Detector(
     reason="indented_code",
     hard=True,
-    sign=signs.INDENTED_CODE,
-    gate=_may_see,
+    needs=Needs(shapes=r"\n {4}|\n\t"),
     find=_find,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, needs_outline, pattern_finder
+from refold.detectors.base import Detector, pattern_finder
+from refold.text.prefilter import Needs
 
 # The boundary is checked after the first digit, so that `re` can skip to the next digit fast.
 _DOTTED: Final = re.compile(r"[0-9](?<![\w,].)[0-9]*+(?:\.[0-9]++){1,5}(?!\w)", re.ASCII)
@@ -14,7 +14,6 @@ _DOTTED: Final = re.compile(r"[0-9](?<![\w,].)[0-9]*+(?:\.[0-9]++){1,5}(?!\w)", 
 DETECTOR: Final = Detector(
     reason="ip_or_semver",
     hard=False,
-    sign=signs.IP_OR_SEMVER,
-    gate=needs_outline(rb"0\.0"),
+    needs=Needs(shapes=r"[0-9]\.[0-9]"),
     find=pattern_finder(_DOTTED),
 )

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
 from refold.text.view import TextView
 
@@ -33,11 +32,4 @@ def _find(view: TextView) -> Iterator[Span]:
         yield 0, len(view.text)
 
 
-def _may_see(view: TextView) -> bool:
-    first = view.text[:1]
-    return first in "{[" or first.isspace()
-
-
-DETECTOR: Final = Detector(
-    reason="json_structure", hard=True, sign=signs.JSON_STRUCTURE, gate=_may_see, find=_find
-)
+DETECTOR: Final = Detector(reason="json_structure", hard=True, find=_find)

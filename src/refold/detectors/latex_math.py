@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # The inline form keeps to the rule of Markdown tools: no blank inside the signs, and no letter or
@@ -41,6 +41,4 @@ def _is_formula(inside: str) -> bool:
     return _LETTER.search(inside) is not None and _WORD.search(inside) is None
 
 
-DETECTOR: Final = Detector(
-    reason="latex_math", hard=True, sign=signs.LATEX_MATH, gate=needs_any("$"), find=_find
-)
+DETECTOR: Final = Detector(reason="latex_math", hard=True, needs=Needs(shapes=r"\$"), find=_find)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _MEASURE: Final = re.compile(
@@ -26,14 +26,9 @@ def _find(view: TextView) -> Iterator[Span]:
             yield found.span()
 
 
-def _may_see(view: TextView) -> bool:
-    return _NEAR_UNIT.search(view.outline) is not None
-
-
 DETECTOR: Final = Detector(
     reason="numeric_with_units",
     hard=False,
-    sign=signs.NUMERIC_WITH_UNITS,
-    gate=_may_see,
+    needs=Needs(shapes="[0-9][ \t\u00a0\u202f]?[kmnghtsKMNGHTSµμ°]"),
     find=_find,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, needs_outline, pattern_finder
+from refold.detectors.base import Detector, pattern_finder
+from refold.text.prefilter import Needs
 
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.
@@ -20,7 +20,6 @@ _PHONE: Final = re.compile(
 DETECTOR: Final = Detector(
     reason="phone",
     hard=False,
-    sign=signs.PHONE,
-    gate=needs_outline(rb"000[-. ?]?0000"),
+    needs=Needs(shapes="[0-9]{3}[-. \u00a0]?[0-9]{4}"),
     find=pattern_finder(_PHONE),
 )

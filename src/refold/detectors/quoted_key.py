@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _KEY: Final = re.compile(r'"([^"\n]{3,200}+)"(?=\s{0,16}+[,:])')
@@ -18,6 +18,4 @@ def _find(view: TextView) -> Iterator[Span]:
         yield found.span(1)
 
 
-DETECTOR: Final = Detector(
-    reason="quoted_key", hard=False, sign=signs.QUOTED_KEY, gate=needs_any('"'), find=_find
-)
+DETECTOR: Final = Detector(reason="quoted_key", hard=False, needs=Needs(shapes='"'), find=_find)

@@ -6,24 +6,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import (
-    ANALYSIS,
-    MIN_MARKERS,
-    MIN_STEPS,
-    ORDINALS,
-    REASONING,
-    seen_in,
-)
-from refold.detectors.base import Detector, Span, needs_word
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs, words_of
 from refold.text.view import TextView
+
+_WORDS: Final = words_of(
+    "follows conclude deduce infer implies proves qed therefore hence thus consequently "
+    "accordingly means result because shows given assuming know think reason analyze consider "
+    "break conclusion summarize summary reasoning proof derivation thought step"
+)
+"""One of these stands in every phrase and label: a word that few other texts have."""
+_ORDINAL_WORDS: Final = words_of("first firstly second secondly third thirdly")
+_ANALYSIS: Final = words_of("analysis")
+_MIN_MARKERS: Final = 3
+"""How many phrases make an argument of which none does so by itself."""
+_MIN_STEPS: Final = 3
+"""How many numbered lines make one together with such a phrase."""
 
 # All patterns read lower-cased text; those of lines want a line feed before the first one too.
 _LABEL: Final = re.compile(
     r"\n[ \t]*+(?:reasoning|conclusion|proof|derivation|chain of thought|step[ -]by[ -]step)"
     r"\s{0,8}+:"
 )
-_LABEL_WORDS: Final = frozenset(b"reasoning conclusion proof derivation thought step".split())
+_LABEL_WORDS: Final = words_of("reasoning conclusion proof derivation thought step")
 # "Analysis:" heads a report as often as an argument: it needs a connective beside it.
 _MILD_LABEL: Final = re.compile(r"\n[ \t]*+analysis\s{0,8}+:")
 _NUMBERED: Final = re.compile(r"\n[ \t]*+(?:step [0-9]{1,9}+[:.)]|[0-9]{1,9}+[.)](?=\s))")
@@ -50,7 +55,7 @@ def _phrases(*phrases: str) -> PhrasesByWord:
 
 
 def _telling_word(phrase: str) -> bytes:
-    return next(word for word in phrase.encode().split() if word in REASONING | ORDINALS)
+    return next(word for word in phrase.encode().split() if word in _WORDS | _ORDINAL_WORDS)
 
 
 CONCLUSIVE: Final = _phrases(
@@ -99,7 +104,7 @@ def _find(view: TextView) -> Iterator[Span]:
 def _is_argument(view: TextView) -> bool:
     if _count(CONCLUSIVE, view):
         return True
-    seen = seen_in(view)
+    seen = view.words
     if not _LABEL_WORDS.isdisjoint(seen) and ":" in view.text and _LABEL.search(_lines(view)):
         return True
     connectives = _count(CONNECTIVES, view)
@@ -107,18 +112,18 @@ def _is_argument(view: TextView) -> bool:
     if not markers:
         return False
     # First, second, third tell a story as well as an argument: together they count once.
-    if markers + min(1, _count(_ORDINALS, view)) >= MIN_MARKERS:
+    if markers + min(1, _count(_ORDINALS, view)) >= _MIN_MARKERS:
         return True
-    if connectives and not ANALYSIS.isdisjoint(seen) and _MILD_LABEL.search(_lines(view)):
+    if connectives and not _ANALYSIS.isdisjoint(seen) and _MILD_LABEL.search(_lines(view)):
         return True
-    return _at_least(MIN_STEPS, _NUMBERED.finditer(_lines(view)))
+    return _at_least(_MIN_STEPS, _NUMBERED.finditer(_lines(view)))
 
 
 def _count(phrases: PhrasesByWord, view: TextView) -> int:
     """Count the phrases that the text has, each once."""
     count = 0
-    for word in seen_in(view):
-        for phrase in phrases.get(word, ()):
+    for word in phrases.keys() & view.words:
+        for phrase in phrases[word]:
             if view.plain_lower.find(phrase.words) >= 0 and phrase.pattern.search(view.lower):
                 count += 1
     return count
@@ -132,17 +137,9 @@ def _at_least(count: int, found: Iterator[re.Match[str]]) -> bool:
     return sum(1 for _ in zip(range(count), found, strict=False)) == count
 
 
-_has_word: Final = needs_word(REASONING)
-
-
-def _may_see(view: TextView) -> bool:
-    return _has_word(view) or (not view.text.isascii() and "∴" in view.text)
-
-
 DETECTOR: Final = Detector(
     reason="reasoning_chain",
     hard=True,
-    sign=signs.REASONING_CHAIN,
-    gate=_may_see,
+    needs=Needs(shapes="∴", words=_WORDS, also=_ORDINAL_WORDS | _ANALYSIS),
     find=_find,
 )

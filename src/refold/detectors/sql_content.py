@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import MIN_KEYWORDS, SQL_OTHER, SQL_STRONG, SQL_WEAK, seen_in
-from refold.detectors.base import Detector, Span, needs_word
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs, words_of
 from refold.text.view import TextView
 
 # One strong keyword is enough; of the others it takes three, a weak one among them.
@@ -28,6 +27,15 @@ _OTHER: Final = frozenset({
     "LIMIT", "FETCH", "SCHEMA", "VIEW",
 })
 # fmt: on
+_MIN_KEYWORDS: Final = 3
+
+_STRONG_WORDS: Final = words_of(
+    "returning constraint cascade integer boolean truncate upsert varchar group order key null "
+    "conflict recursive join"
+)
+"""One of these stands in everything that is SQL by itself, such as GROUP BY and NOT NULL."""
+_WEAK_WORDS: Final = words_of(" ".join(_WEAK).lower())
+_OTHER_WORDS: Final = words_of(" ".join(_OTHER).lower())
 
 # Longer alternatives first, so that the JOIN of a LEFT JOIN is not a keyword of its own.
 _ALTERNATIVES: Final = "|".join(
@@ -57,7 +65,7 @@ _UNMISTAKABLE: Final = tuple(
 )
 """What no one writes in plain English, whatever the case."""
 _UNMISTAKABLE_WORDS: Final = frozenset((b"varchar", b"key", b"recursive", b"join"))
-_COUNTED: Final = SQL_WEAK | SQL_OTHER
+_COUNTED: Final = _WEAK_WORDS | _OTHER_WORDS
 
 _NAME: Final = r"[\w.\"`\[\]]{1,128}+"
 _VERBS: Final = ("select", "insert", "update", "delete", "create", "alter", "drop", "merge")
@@ -100,7 +108,7 @@ _SHAPES: Final = tuple(
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    seen = seen_in(view)
+    seen = view.words & (_STRONG_WORDS | _COUNTED)
     if not _may_be_enough(seen):
         return
     capitals = frozenset(word for word in seen if word.upper() in view.plain)
@@ -114,9 +122,9 @@ def _find(view: TextView) -> Iterator[Span]:
 
 def _may_be_enough(seen: frozenset[bytes]) -> bool:
     """Tell whether texts with these words can have the keywords that it takes."""
-    if not SQL_STRONG.isdisjoint(seen):
+    if not _STRONG_WORDS.isdisjoint(seen):
         return True
-    return not SQL_WEAK.isdisjoint(seen) and len(seen & _COUNTED) >= MIN_KEYWORDS
+    return not _WEAK_WORDS.isdisjoint(seen) and len(seen & _COUNTED) >= _MIN_KEYWORDS
 
 
 def _in_capitals(text: str) -> bool:
@@ -152,14 +160,13 @@ def _has_shape(view: TextView) -> bool:
 
 def _is_enough(seen: set[str]) -> bool:
     return not _STRONG.isdisjoint(seen) or (
-        len(seen) >= MIN_KEYWORDS and not _WEAK.isdisjoint(seen)
+        len(seen) >= _MIN_KEYWORDS and not _WEAK.isdisjoint(seen)
     )
 
 
 DETECTOR: Final = Detector(
     reason="sql_content",
     hard=True,
-    sign=signs.SQL_CONTENT,
-    gate=needs_word(SQL_STRONG | SQL_WEAK),
+    needs=Needs(words=_STRONG_WORDS | _WEAK_WORDS, also=_OTHER_WORDS),
     find=_find,
 )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors.base import Detector, Span, needs_any
+from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 # A strong sign needs an operand after it: "(・∀・)" is a face, not a formula.
@@ -17,7 +17,7 @@ _STRONG: Final = re.compile(
 )
 # Relations, and signs of arithmetic that do not stand at a number ("300×250", "± 5").
 _WEAK: Final = re.compile(r"([≈≠≤≥∞])\1*+|([±×÷])(?!\s?[0-9])(?<![0-9].)(?<![0-9]\s.)")
-_has_sign: Final = needs_any(*"∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷")
+_SIGNS: Final = "∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷"
 _NEAR: Final = 40
 """Two different weak signs at most this far apart make a formula; one alone is prose."""
 
@@ -43,10 +43,6 @@ def _weak_pairs(text: str) -> Iterator[Span]:
         before = sign
 
 
-def _may_see(view: TextView) -> bool:
-    return not view.text.isascii() and _has_sign(view)
-
-
 DETECTOR: Final = Detector(
-    reason="unicode_math", hard=True, sign=signs.UNICODE_MATH, gate=_may_see, find=_find
+    reason="unicode_math", hard=True, needs=Needs(shapes=f"[{_SIGNS}]"), find=_find
 )

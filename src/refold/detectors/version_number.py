@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.detectors import _signs as signs
-from refold.detectors._vocabulary import VERSION
-from refold.detectors.base import Detector, needs_outline, needs_word, pattern_finder
-from refold.text.view import TextView
+from refold.detectors.base import Detector, pattern_finder
+from refold.text.prefilter import Needs, words_of
 
 # The boundary is checked after the first letter, so that `re` can skip to the next "v" fast.
 _VERSION: Final = re.compile(
@@ -17,18 +15,9 @@ _VERSION: Final = re.compile(
     re.ASCII,
 )
 
-_has_number: Final = needs_outline(b"v0")
-_has_word: Final = needs_word(VERSION)
-
-
-def _may_see(view: TextView) -> bool:
-    return _has_number(view) or _has_word(view)
-
-
 DETECTOR: Final = Detector(
     reason="version_number",
     hard=False,
-    sign=signs.VERSION_NUMBER,
-    gate=_may_see,
+    needs=Needs(shapes="[vV][0-9]", words=words_of("version")),
     find=pattern_finder(_VERSION),
 )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors import _signs as signs
 from refold.detectors.base import Detector, Span
+from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _KEY: Final = r"[A-Za-z0-9_-]{1,64}+:"
@@ -24,6 +24,8 @@ _ENOUGH: Final = 3
 
 
 def _find(view: TextView) -> Iterator[Span]:
+    if _LATER_KEY.search(view.text) is None:
+        return
     for run in _RUN.finditer(view.text):
         if _is_mapping(run[0]):
             yield run.span()
@@ -44,10 +46,6 @@ def _is_mapping(run: str) -> bool:
     return False
 
 
-def _may_see(view: TextView) -> bool:
-    return ":" in view.text and _LATER_KEY.search(view.text) is not None
-
-
 DETECTOR: Final = Detector(
-    reason="yaml_structure", hard=True, sign=signs.YAML_STRUCTURE, gate=_may_see, find=_find
+    reason="yaml_structure", hard=True, needs=Needs(shapes="[A-Za-z0-9_-]:"), find=_find
 )

@@ -10,6 +10,7 @@ from typing import Final
 
 from refold.gates._counts import COUNTS, find_counts
 from refold.text.facts import LIST_LABEL, NUMBER, UNITS, find_values
+from refold.text.patterns import compact_iban
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +240,16 @@ def _mail(written: str) -> Value:
     return Value(written, written.lower())
 
 
+def _iban(written: str) -> Value:
+    return Value(written, compact_iban(written))
+
+
 _READERS: Final = {
     "number": _number,
     "date": _date,
     "time": _time,
     "id": _id,
+    "iban": _iban,
     "url": _url,
     "path": _path,
     "mail": _mail,

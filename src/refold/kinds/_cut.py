@@ -18,7 +18,6 @@ _PLACES: Final = (
 _JOINERS: Final = "\u200d\ufe0e\ufe0f"
 _IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
-# Not spelled as literals: mypyc has no lone surrogates in those.
 _FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
 
 

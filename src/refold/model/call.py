@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.model.wire import spell
-from refold.native import mypyc_attr
 
 
-@mypyc_attr(acyclic=True)
 class Call:
     """One call that a message makes; read-only."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from refold.native import mypyc_attr
-
 
 @dataclass(frozen=True, slots=True)
 class Keep:
@@ -43,7 +41,6 @@ class Summarize:
 Action = Keep | Refer | Supersede | SplitCode | Summarize
 
 
-@mypyc_attr(acyclic=True)
 class Decision:
     """What is to happen to one segment, and why; read-only."""
 

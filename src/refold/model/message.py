@@ -8,11 +8,9 @@ from refold.model.call import Call
 from refold.model.provenance import METADATA_KEY, Provenance, read_provenance
 from refold.model.wire import CLASS_KEY, Path, Wire
 from refold.model.wire import digest as digest_of
-from refold.native import mypyc_attr
 from refold.notation.recognize import has_tag
 
 
-@mypyc_attr(acyclic=True)
 class Part:
     """A piece of text inside a message that may be replaced by a shorter one; read-only."""
 
@@ -40,12 +38,11 @@ def has_envelope(wire: Wire, format: str) -> bool:
     return is_own and is_open and format in _OPEN_FORMATS
 
 
-@mypyc_attr(acyclic=True)
 class Message:
     """One turn, read-only; `wire` is the caller's own data and all that we do not understand.
 
     A plain class, because one is made for every message: a frozen dataclass takes twice as long to
-    fill, and where this is compiled, a named tuple as well as a dataclass many times as long.
+    fill.
     """
 
     __slots__ = (

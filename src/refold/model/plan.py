@@ -9,7 +9,6 @@ from typing import Final
 from refold.later import Later
 from refold.model.message import Message
 from refold.model.piece import Piece
-from refold.native import mypyc_attr
 
 NO_PIECES: Final[Later[tuple[Piece, ...]]] = Later.known(())
 """Of a text that was not cut: one for all of them."""
@@ -17,7 +16,6 @@ SUMMARIZED: Final = "summarized"
 """The reason of what a model wrote for a whole stretch."""
 
 
-@mypyc_attr(acyclic=True)
 class Outcome:
     """What finally happened to one segment; the trace is made of these. Read-only."""
 
@@ -64,7 +62,6 @@ NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 """What replaces nothing: one for all the messages that are kept."""
 
 
-@mypyc_attr(acyclic=True)
 class Fold:
     """One output message: its sources, and the texts that replace those of the first source.
 

@@ -14,7 +14,6 @@ from typing import Any, Final, Self
 
 from refold.model.letters import make_summary_id
 from refold.model.wire import digest, digest_unordered, spell
-from refold.native import mypyc_attr
 from refold.notation.recognize import find_anchor_letters, has_tag
 
 METADATA_KEY = "metadata"
@@ -45,7 +44,6 @@ those of providers and LangChain, LlamaIndex and pydantic-ai."""
 NO_LINKS: Final[Mapping[int, str]] = MappingProxyType({})
 
 
-@mypyc_attr(acyclic=True)
 class Provenance:
     """The originals behind one stand-in, in reading order. Read-only.
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from refold.model.message import Message
-from refold.native import mypyc_attr
 
 
-@mypyc_attr(acyclic=True)
 class Segment:
     """One text part of one message, numbered through the whole conversation; read-only."""
 

@@ -11,7 +11,6 @@ from refold.model.draft import Draft
 from refold.model.handles import summary_id_of, tag_handle_of
 from refold.model.message import Message
 from refold.model.segment import Segment
-from refold.native import mypyc_attr
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.stages.base import Setting
@@ -24,7 +23,6 @@ from refold.text.mentions import is_place
 from refold.text.truncate import cut
 
 
-@mypyc_attr(acyclic=True)
 class StandIn:
     """A replacement for one segment, or the reason why there is none; read-only."""
 

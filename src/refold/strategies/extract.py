@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from refold.model.depth import Depth
-from refold.native import mypyc_attr
 from refold.notation.gaps import more
 from refold.scoring.acts import act_worth
 from refold.strategies.prose import ELLIPSIS, JOINT, Score, round_half_up, spread
@@ -54,7 +53,6 @@ def token_budget(tokens: int, depth: Depth = "gentle") -> int:
             return max(10, min(round_half_up(0.05 * tokens), 30))
 
 
-@mypyc_attr(acyclic=True)
 class Extract:
     """The passages of a text, what each is worth, costs and needs; columns share their places."""
 

@@ -9,7 +9,7 @@ from itertools import filterfalse
 from typing import Final, final
 
 from refold.model.depth import Depth
-from refold.native import mypyc_attr, scanner
+from refold.native import scanner
 from refold.scoring.sentence import SentenceScorer
 from refold.scoring.sign_tables import SCORING
 from refold.text.sentence_tables import CUTTING
@@ -21,7 +21,7 @@ ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
 
 Score = int | float
-"""What a sentence is worth: a whole number unless the caller judges; compiled, it stays one."""
+"""What a sentence is worth: a whole number unless the caller judges."""
 
 
 def char_budget(length: int, depth: Depth = "gentle") -> int:
@@ -44,7 +44,6 @@ def round_half_up(value: float) -> int:
 
 
 @final
-@mypyc_attr(acyclic=True)
 class Units:
     """The sentences that may be chosen, and what each is worth; columns share their places."""
 

@@ -13,6 +13,8 @@ from typing import Final
 
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.name_patterns import CAMEL, PASCAL, SNAKE
+from refold.text.patterns import ADDRESS, QUOTED, find_ibans
+from refold.text.runs import Span
 from refold.text.urls import trim_url
 
 
@@ -54,8 +56,6 @@ _LETTER: Final = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024
 _W: Final = f"{_LETTER}{DIGIT}_"
 _STEP: Final = rf"(?:[{_W}@%+~=-]++|\.++(?=[{_W}@%+~=/\\-]))++"  # a last dot ends the sentence
 _NO_STEP: Final = rf"(?<![{_W}./~@%+=\\-])"
-# Scripts without blanks end an address: the text goes on right after it.
-_ADDRESS: Final = r"[^\s<>\"'`“”«»|\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]++"
 
 _MONTH: Final = (
     r"(?:(?i:jan(?:uary|uar|vier|eiro)?|enero|gennaio|feb(?:ruary|ruar|rero|braio)?|février|"
@@ -120,7 +120,7 @@ _VALUE: Final = re.compile(
     # What begins no value is passed over fast: small words before a blank, other scripts.
     rf"(?:[a-zß-öø-ÿа-я]++(?=[ \n,])|[^{_W}./~\\:#@%+$€£¥₹₽₩₺−-]++)++"
     rf"|(?P<url>(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+-]{{1,15}}+://(?=[{_W}\[/])|www\.(?=\w))"
-    rf"{_ADDRESS})"
+    rf"{ADDRESS})"
     rf"|(?P<mail>(?<![{_W}.%+-])[{_W}.%+-]{{1,64}}+@[{_W}-]++(?:\.[{_W}-]++)++)"
     rf"|(?P<path>(?<![{_W}])(?:[A-Za-z]:\\|\\\\(?=[{_W}]))(?:{_STEP})?+(?:\\{_STEP})*+"
     rf"|{_NO_STEP}(?:~|\.\.?)?+/(?=[{_W}.@~-]){_STEP}(?:/{_STEP})*+/?+"
@@ -149,13 +149,23 @@ LIST_LABEL: Final = re.compile(
 
 
 def find_values(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind (number, date, time, id, url, mail, path) and the text of each value.
+    """Yield the kind (number, date, time, id, iban, url, mail, path) and the text of each value.
 
     The numbers of a list that counts its lines are no values.
     """
     labels = [label.span(1) for label in LIST_LABEL.finditer(text)]
     lines = {span for span in labels if int(text[slice(*span)]) <= len(labels)}
-    for found in _VALUE.finditer(text):
+    done = 0
+    for start, end in find_ibans(text):
+        yield from _find_others(text, done, start, lines)
+        yield "iban", text[start:end]
+        done = end
+    yield from _find_others(text, done, len(text), lines)
+
+
+def _find_others(text: str, start: int, end: int, lines: set[Span]) -> Iterator[tuple[str, str]]:
+    """Yield all values between two places but those that more than a pattern tells."""
+    for found in _VALUE.finditer(text, start, end):
         kind = found.lastgroup
         if kind is None or found.span() in lines:
             continue
@@ -170,8 +180,8 @@ def find_values(text: str) -> Iterator[tuple[str, str]]:
 
 
 _QUOTE: Final = re.compile(
-    r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
-    r"|(?<!`)`[^`\n]++`(?!`)|(?<![\w'’])'(?=[^\s'])[^'\n]{1,80}+'(?![\w'])|‘[^‘’\n]{1,80}+’(?!\w)"
+    QUOTED
+    + r"|(?<!`)`[^`\n]++`(?!`)|(?<![\w'’])'(?=[^\s'])[^'\n]{1,80}+'(?![\w'])|‘[^‘’\n]{1,80}+’(?!\w)"
 )
 
 

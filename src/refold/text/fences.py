@@ -75,12 +75,6 @@ def _opens(text: str, marks: str) -> bool:
     return False
 
 
-def has_marks(text: str) -> bool:
-    """Tell whether what a fence is made of stands anywhere in *text*."""
-    # Most texts do not even have one of the characters, which is told much faster.
-    return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
-
-
 def marked_lines(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of all lines with the marks of a fence: only they can be fences."""
     ticks = text.find("```") if "`" in text else -1

@@ -11,6 +11,8 @@ import re
 from typing import Final
 
 from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
+from refold.text.patterns import WEB_ADDRESS
+from refold.text.urls import trim_url
 
 CAMEL: Final = r"[a-z][a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++"
 PASCAL: Final = r"[A-Z][a-z0-9]++(?:[A-Z]++[a-z0-9]*+)++"
@@ -95,7 +97,6 @@ _AFTER_EXTENSION: Final = (
 PATH: Final = re.compile(
     rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])"
 )
-ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`]++")
 VERSION: Final = re.compile(r"(?<![\w.,])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])")
 TITLE: Final = re.compile(r"[「『《]([^「」『』《》\n]{1,30})[」』》]")
 
@@ -107,12 +108,7 @@ def addresses_and_titles(text: str) -> tuple[list[str], list[str]]:
     addresses: list[str] = []
     titles: list[str] = []
     if "/" in text and "://" in text:  # one character is looked for much faster
-        addresses = _trimmed(ADDRESS.findall(text))
+        addresses = [trim_url(address) for address in WEB_ADDRESS.findall(text)]
     if "《" in text or "「" in text or "『" in text:
-        titles = _trimmed(TITLE.findall(text))
+        titles = list(filter(None, [name.rstrip(_TRAILING) for name in TITLE.findall(text)]))
     return addresses, titles
-
-
-def _trimmed(names: list[str]) -> list[str]:
-    """Take the punctuation behind names away, and what is nothing else."""
-    return list(filter(None, [name.rstrip(_TRAILING) for name in names]))

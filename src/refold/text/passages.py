@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.native import Span, mypyc_attr
+from refold.native import Span
 from refold.text.sentence_rules import is_list_line
 from refold.text.sentences import sentence_spans
 
@@ -37,7 +37,6 @@ _FEW_ASIAN: Final = 12
 """A sentence of more words, or characters of a script without blanks, says what it is about."""
 
 
-@mypyc_attr(acyclic=True)
 class Passage:
     """One sentence, heading or item, as it may stand in a summary; read-only but for `needs`."""
 

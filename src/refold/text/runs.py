@@ -12,10 +12,5 @@ Span = tuple[int, int]
 
 _ALPHANUMERIC: Final = string.ascii_letters + string.digits
 KEY_LENGTH: Final = 20
-DATA_LENGTH: Final = 40
-DATA_RUN: Final = RunTest(_ALPHANUMERIC + "+/", DATA_LENGTH)
-"""Characters of base64, the least that counts as encoded data. A hash is such a run too."""
 KEY_RUN: Final = RunTest(_ALPHANUMERIC + "_-", KEY_LENGTH)
 """Characters that a credential is made of, the least that any of them has."""
-ANY_RUN: Final = RunTest(_ALPHANUMERIC + "+/_-", KEY_LENGTH)
-"""Characters of both, to rule both out at once."""

@@ -35,6 +35,11 @@ def plain_bytes(text: str) -> bytes:
     return text.encode("ascii", "replace")
 
 
+def words_in(plain: bytes) -> frozenset[bytes]:
+    """Return the words of a text as bytes, in lower case: all runs of letters."""
+    return frozenset(plain.translate(_LOWER_LETTERS).split())
+
+
 def undisguised(text: str) -> str:
     """Return *text* with ASCII letters for the few others that count as such in any case."""
     for char, letter in DISGUISES:
@@ -93,27 +98,6 @@ def pair_codes(numbers: bytes, first: int) -> bytes:
     """
     row = int.from_bytes(numbers, "little")
     return (row | row << 12 | first << 4).to_bytes(len(numbers) + 2, "little")
-
-
-class Vocabulary:
-    """Words that somebody wants to know about, in lower case."""
-
-    def __init__(self, words: frozenset[bytes]) -> None:
-        self.words = words
-
-    def seen_in(self, text: str, plain: bytes) -> frozenset[bytes]:
-        """Return which of the words stand in *text*, in any case; *plain* is the text as bytes.
-
-        A word goes from one non-letter to the next. What beyond ASCII may stand for a letter is
-        taken as that letter and as none: this is for ruling out, not for finding.
-        """
-        seen = self._words_of(plain)
-        if text.isascii() or (plainer := undisguised(text)) == text:
-            return seen
-        return seen | self._words_of(plain_bytes(plainer))
-
-    def _words_of(self, plain: bytes) -> frozenset[bytes]:
-        return self.words.intersection(plain.translate(_LOWER_LETTERS).split())
 
 
 class RunTest:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.text.patterns import find_ibans
 from refold.text.randomness import has_digit
 from refold.text.runs import Span
 
@@ -17,11 +18,6 @@ _CARD: Final = re.compile(
 )
 """The number, and when it ends and its code if they follow without a word."""
 _CARD_SIZES: Final = range(13, 20)
-_IBAN: Final = re.compile(
-    r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}+(?:[ -]?[A-Z0-9]{1,3})?+"
-    r"(?![A-Za-z0-9])"
-)
-_IBAN_SIZES: Final = range(15, 35)
 _SOCIAL: Final = re.compile(
     r"(?<![\w.-])(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-]|\.[0-9])"
 )
@@ -49,7 +45,7 @@ def find_numbers(text: str, lower: str) -> Iterator[Span]:
     if not has_digit(text):
         return
     yield from _cards(text)
-    yield from _ibans(text)
+    yield from find_ibans(text)
     for found in _SOCIAL.finditer(text):
         yield found.span()
     yield from _papers(text, lower)
@@ -77,18 +73,3 @@ def _cards(text: str) -> Iterator[Span]:
 def _is_ungrouped(digits: list[int]) -> bool:
     """Tell whether so many digits, which begin like this, are a card without blanks."""
     return len(digits) in (15, 16) or (len(digits) == 14 and digits[0] == 3)
-
-
-def _ibans(text: str) -> Iterator[Span]:
-    for found in _IBAN.finditer(text):
-        start, end = found.span()
-        while end > start and not _is_iban(text[start:end]):
-            end = max(text.rfind(" ", start, end), start)  # the last group may be another word
-        yield start, end
-
-
-def _is_iban(spelled: str) -> bool:
-    letters = spelled.replace(" ", "").replace("-", "")
-    if len(letters) not in _IBAN_SIZES:
-        return False
-    return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1

@@ -8,7 +8,7 @@ _JOINER = "\u200d"
 _FLAG_FIRST, _FLAG_LAST = "\U0001f1e6", "\U0001f1ff"
 _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
 _HIGH_FIRST, _LOW_FIRST, _LOW_LAST = chr(0xD800), chr(0xDC00), chr(0xDFFF)
-"""The two halves of what UTF-16 spells as a pair; not as literals, which mypyc would not take."""
+"""The two halves of what UTF-16 spells as a pair."""
 _TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
 """The letters behind a black flag that make it the flag of a region."""
 _JOINED_BEHIND = "\u0e33\u0eb3\u200c\uff9e\uff9f"

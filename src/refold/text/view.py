@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from refold.native import mypyc_attr
-from refold.text.scan import outline, plain_bytes
-
-_ALL: Final = -1
-"""Every bit: as long as nobody has looked, anything may be there."""
+from refold.text.scan import outline, plain_bytes, undisguised, words_in
 
 
-@mypyc_attr(acyclic=True)
 class Notes:
-    """What has been found out about a text, small enough to be kept for another look at it."""
+    """What a prefilter has found out about a text, kept for another look at it."""
 
-    __slots__ = ("has_long_run", "seen", "signs")
+    __slots__ = ("_decode", "_words", "bits")
 
-    def __init__(self, signs: int = _ALL) -> None:
-        self.signs: Final = signs
-        """One bit for each detector that may find something."""
-        self.seen: frozenset[bytes] | None = None
-        """The words of the detectors' vocabulary that stand in the text."""
-        self.has_long_run: bool | None = None
-        """Whether there is a run long enough to be a key or encoded data."""
+    def __init__(
+        self, bits: int = 0, decode: Callable[[int], frozenset[bytes]] | None = None
+    ) -> None:
+        self.bits: Final = bits
+        """What the scanner has seen, see `refold.text.prefilter`; nothing without it."""
+        self._decode: Final = decode
+        self._words: frozenset[bytes] | None = None
+
+    def words_of(self, view: TextView) -> frozenset[bytes]:
+        """Return the words that the scanner has seen, or all of them without it."""
+        if self._words is None:
+            self._words = self._decode(self.bits) if self._decode else all_words(view)
+        return self._words
 
 
 class TextView:
@@ -77,3 +79,20 @@ class TextView:
         if self._outline is None:
             self._outline = outline(self.plain)
         return self._outline
+
+    @property
+    def words(self) -> frozenset[bytes]:
+        """The words of the text in lower case: at least those that a detector has declared.
+
+        A word goes from one character that is no ASCII letter to the next. What beyond ASCII may
+        stand for a letter is taken as that letter and as none: this is for ruling out.
+        """
+        return self.notes.words_of(self)
+
+
+def all_words(view: TextView) -> frozenset[bytes]:
+    """Return every word of a text in lower case, see `TextView.words`."""
+    text, seen = view.text, words_in(view.plain)
+    if text.isascii() or (plainer := undisguised(text)) == text:
+        return seen
+    return seen | words_in(plain_bytes(plainer))

@@ -1,0 +1,18 @@
+"""Sees bank accounts: an IBAN, grouped or not, whose check digits are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from refold.detectors.base import Detector, Span
+from refold.text.patterns import IBAN_START, find_ibans
+from refold.text.prefilter import Needs
+from refold.text.view import TextView
+
+
+def _find(view: TextView) -> Iterator[Span]:
+    return find_ibans(view.text)
+
+
+DETECTOR: Final = Detector(reason="iban", hard=True, needs=Needs(shapes=IBAN_START), find=_find)

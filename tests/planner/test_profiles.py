@@ -52,7 +52,7 @@ from tests.planner.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=50)
+quick = settings(max_examples=25)
 counters = st.sampled_from(COUNTERS)
 YIELDING = ("first_task", "last_user_message")
 

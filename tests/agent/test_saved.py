@@ -129,7 +129,7 @@ def test_choices_replace_saved_options() -> None:
     key = session.save(store)
     assert Session.resume(key, store, recency_window=7).options.recency_window == 7
     with pytest.raises(ConfigError, match="unknown option"):
-        Session.resume(key, store, recency_windw=7)
+        Session.resume(key, store, recency_windw=7)  # type: ignore[call-arg]
 
 
 def test_the_key_names_what_it_holds() -> None:

@@ -12,7 +12,7 @@ from refold.native import scanner
 
 settings.register_profile(
     "refold",
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],

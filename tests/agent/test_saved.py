@@ -23,7 +23,7 @@ from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 
 
 @contextmanager

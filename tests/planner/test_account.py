@@ -17,7 +17,7 @@ from tests.budget.promise import words
 from tests.conversations import Conversation, Wire, texts_of
 from tests.planner.runs import call, check_log, runs, shares, source_code, squeeze
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 TASK: Wire = {"role": "user", "content": "Fix the queue."}
 
 

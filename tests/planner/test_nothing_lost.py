@@ -45,7 +45,7 @@ from tests.planner.runs import (
     squeeze,
 )
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 
 

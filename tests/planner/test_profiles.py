@@ -52,7 +52,7 @@ from tests.planner.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 YIELDING = ("first_task", "last_user_message")
 
@@ -290,7 +290,7 @@ def test_same_input_same_bytes(messages: Conversation, share: float, profile: st
     assert once.budget == again.budget
 
 
-@settings(quick, max_examples=20)
+@quick
 @given(agent_runs(), shares)
 def test_async_gives_the_same(messages: Conversation, share: float) -> None:
     budget = int(share * tokens_of(messages))

@@ -17,7 +17,7 @@ from tests.budget.promise import cut_short, kept_indices, smallest, tokens_of, w
 from tests.conversations import Conversation, spelled, texts_of
 from tests.planner.runs import agent_runs, assert_pairs, call, source_code
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 profiles = st.sampled_from(("standard", "standard", "lossless"))
 windows = st.sampled_from((0, 1, 4))
 

@@ -37,7 +37,7 @@ from tests.conversations import (
     without_thinking,
 )
 
-quick = settings(max_examples=25)
+quick = settings(max_examples=15)
 
 
 # sync = async, same input = same bytes
@@ -73,7 +73,7 @@ for line in sys.stdin:
 """
 
 
-@settings(quick, max_examples=2)
+@settings(max_examples=1)
 @given(st.lists(st.tuples(conversations(), options()), min_size=15, max_size=25))
 def test_same_bytes_in_another_process(cases: list[tuple[Conversation, dict[str, Any]]]) -> None:
     lines = "".join(json.dumps(case) + "\n" for case in cases)

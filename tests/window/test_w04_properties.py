@@ -19,7 +19,7 @@ from tests.properties.test_invariants import assert_valid
 from tests.window.histories import STRATEGIES, histories, ordered, violations, words
 
 quick = settings(
-    max_examples=25,
+    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 LIMITS = (40, 120, 300, 900)
@@ -84,7 +84,7 @@ def test_w04_a_growing_history_keeps_the_promise(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=15)
+@quick
 @given(messages=histories(), limit=st.sampled_from(LIMITS))
 def test_w04_async_gives_the_same(strategy: str, messages: Conversation, limit: int) -> None:
     result = manager_of(strategy, limit).fit(messages)

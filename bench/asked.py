@@ -22,6 +22,7 @@ from typing import Final
 
 from asked_cases import ASKERS, KINDS, NOBODY, make_case
 from refold import compress
+from refold.options import Profile
 from table import draw
 
 TARGETS: Final = {50: 95, 30: 95, 15: 80}
@@ -39,7 +40,7 @@ class Job:
     number: int
     seed: int
     shares: tuple[int, ...]
-    profile: str
+    profile: Profile
 
 
 @dataclass(frozen=True, slots=True)

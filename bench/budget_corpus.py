@@ -36,6 +36,7 @@ from records import (
     tool_ids,
 )
 from refold import Result, compress, uncompress
+from refold.options import Profile
 from table import draw
 
 _WORDS: Final = ("first_task", "last_user_message")
@@ -49,7 +50,7 @@ class Job:
     recorded: Recorded
     shares: tuple[int, ...]
     model: str | None
-    profile: str
+    profile: Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

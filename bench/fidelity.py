@@ -179,9 +179,9 @@ def read_rows(path: Path) -> list[Row]:
     return [Row.read(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure, write the rows, print the tables; 1 if a result of ours is invalid."""
-    arguments = _parser().parse_args()
+    arguments = _parser().parse_args(argv)
     if arguments.show is not None:
         return _print_report(read_rows(arguments.show))
     settings = Settings(

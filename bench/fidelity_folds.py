@@ -17,7 +17,7 @@ from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
 from refold.formats import load
 from refold.model.provenance import Chain
-from refold.options import Options
+from refold.options import Options, Profile
 from refold.planner.items import Shape
 from refold.planner.plan import plan_profile
 from refold.planner.worth import GRADES, VALUES, WORDS, Points
@@ -92,7 +92,7 @@ def kit_way(fold: FoldFunction) -> Way:
     return way
 
 
-def public_way(profile: str, counter: TokenCounter) -> Way:
+def public_way(profile: Profile, counter: TokenCounter) -> Way:
     """Measure a profile through the public interface, and check all it promises."""
 
     def way(messages: Conversation, budget: int | None) -> Folded:

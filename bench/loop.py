@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from refold import ContextWindowManager, Session, SqliteStore, compress, uncompress
+from refold.options import Profile
 
 Messages = list[dict[str, Any]]
 SAMPLED_TURNS = 12
@@ -143,7 +144,7 @@ def growing(folder: Path) -> Iterator[Growing]:
     yield Growing("window, fold", lambda told: manager.fit(told).messages, path)
 
 
-def _session_turn(profile: str, path: Path) -> Callable[[Messages], Messages]:
+def _session_turn(profile: Profile, path: Path) -> Callable[[Messages], Messages]:
     session = Session(profile=profile, token_budget=GROWING_BUDGET, store=SqliteStore(path))
 
     def turn(told: Messages) -> Messages:

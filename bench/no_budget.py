@@ -25,6 +25,7 @@ from itertools import islice
 
 from records import Messages, parse_with_files, parser_for
 from refold import Result, compress
+from refold.options import Profile
 from table import draw, share
 from typed import find_typed, text_of
 from undone import Undoing
@@ -39,8 +40,8 @@ class Job:
     group: str
     place: str
     messages: Messages
-    profile: str
-    against: str
+    profile: Profile
+    against: Profile
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ from typing import Any, Final
 from changing import Traces, find_changes
 from records import Messages, parser_for
 from refold import compress
+from refold.options import Profile
 from thread_figures import CHANGES, ENDING, NO_TRACE, PIECES, TASK, UNKNOWN, WHOLE, Sum, report
 from typed import Shown, Typed, find_typed, text_of
 from whole_pieces import Originals, check_pieces
@@ -63,7 +64,7 @@ class Job:
     """File, line and cut, for people."""
     messages: Messages
     shares: tuple[int, ...]
-    profile: str
+    profile: Profile
     model: str | None
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
 import refold
 
-Options = partial(refold.Options, profile="classic")
-compress = partial(refold.compress, profile="classic")
-acompress = partial(refold.acompress, profile="classic")
+# Tests hand over whatever there is, also what a type checker would refuse.
+Options: Callable[..., refold.Options] = partial(refold.Options, profile="classic")
+compress: Callable[..., refold.Result[Any]] = partial(refold.compress, profile="classic")
+acompress: Callable[..., Coroutine[Any, Any, refold.Result[Any]]] = partial(
+    refold.acompress, profile="classic"
+)
 
 
 def _by_rules(options: object, choices: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from refold.native import scanner
 
 settings.register_profile(
     "refold",
+    max_examples=30,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("thorough", settings.get_profile("refold"), max_examples=1_000)
 settings.load_profile("refold")
 
 

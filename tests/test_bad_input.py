@@ -502,7 +502,7 @@ def test_an_original_that_stands_for_itself_ends() -> None:
 
 
 ERRORS: list[Callable[[], object]] = [
-    lambda: compress(3),  # type: ignore[arg-type]
+    lambda: compress(3),
     lambda: compress([{}]),
     lambda: compress([OK], recency_window=-1),
     lambda: uncompress([OK], 3),  # type: ignore[arg-type]

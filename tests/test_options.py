@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, fields
+from inspect import signature
 from typing import Any
 
 import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
-from refold.options import USED_BY
+from refold.agent.manager_options import ManagerChoices, ManagerOptions
+from refold.compressor import AllChoices
+from refold.options import USED_BY, Choices
 
 
 def test_what_is_chosen_when_nobody_chooses() -> None:
@@ -29,6 +32,15 @@ def test_what_is_chosen_when_nobody_chooses() -> None:
     assert not options.embed_summary_id
     assert options.compression_depth == "gentle"
     assert options.token_budget is None
+
+
+def test_every_option_is_a_keyword_that_type_checkers_know() -> None:
+    assert list(Choices.__annotations__) == [field.name for field in fields(Options)]
+    manager = [field.name for field in fields(ManagerOptions)]
+    assert list(ManagerChoices.__annotations__) == manager
+    taken = signature(Compressor).parameters.keys() - {"choices"}
+    assert AllChoices.__annotations__.keys() == Choices.__annotations__.keys() | taken
+    assert taken | {"marks"} == signature(Session).parameters.keys() - {"choices"}
 
 
 def test_options_are_frozen() -> None:

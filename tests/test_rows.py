@@ -48,7 +48,7 @@ def test_so_are_those_of_a_session() -> None:
     assert session.report.folds
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     conversations(),
     st.sampled_from(("classic", "standard", "lossless")),

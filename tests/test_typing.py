@@ -1,18 +1,28 @@
-"""Typed code may send what comes back: mypy reads this file with the types of the SDKs."""
+"""Typed code may send what comes back, and a misspelled keyword is found before anything runs.
+
+mypy reads this file with the types of the SDKs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, assert_type
 
+import pytest
 from anthropic.types import MessageParam, ToolParam
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 from pydantic import TypeAdapter
 
 from refold import (
     CompressionManager,
+    Compressor,
+    ConfigError,
     ContextWindowManager,
+    Options,
+    Result,
     Session,
+    acompress,
     compress,
     retrieve_tool,
     uncompress,
@@ -69,3 +79,29 @@ def test_the_tool_that_fetches_originals() -> None:
     for_anthropic: ToolParam = retrieve_tool({}, style="anthropic").schema
     check(ChatCompletionToolParam, for_openai)
     check(ToolParam, for_anthropic)
+
+
+def test_mistakes_are_found_by_type_checkers_and_when_they_run() -> None:
+    """`make lint` fails if mypy has nothing to say about one of these: no ignore may be unused."""
+    chat: list[MessageParam] = [{"role": "user", "content": WORDS}]
+    mistakes: list[Callable[[], object]] = [
+        lambda: compress(chat, token_budgt=900),  # type: ignore[call-arg]
+        lambda: compress(chat, profile="fast"),  # type: ignore[arg-type]
+        lambda: compress(chat, token_budget="900"),  # type: ignore[arg-type]
+        lambda: asyncio.run(acompress(chat, token_budgt=900)),  # type: ignore[call-arg]
+        lambda: Compressor(token_budgt=900),  # type: ignore[call-arg]
+        lambda: Options(token_budgt=900),  # type: ignore[call-arg]
+        lambda: Session(token_budgt=900),  # type: ignore[call-arg]
+        lambda: CompressionManager(keep_recnt=2),  # type: ignore[call-arg]
+    ]
+    for mistake in mistakes:
+        with pytest.raises(ConfigError):
+            mistake()
+    with pytest.raises(TypeError):
+        ContextWindowManager(context_limt=9_000)  # type: ignore[call-arg]
+
+
+def test_the_type_of_messages_is_that_of_the_ones_given() -> None:
+    chat: list[MessageParam] = [{"role": "user", "content": WORDS}]
+    assert_type(compress(chat), Result[MessageParam])
+    assert_type(Compressor(recency_window=1).compress(chat).messages, list[MessageParam])

@@ -244,7 +244,7 @@ def run(scale: float, seed: int) -> Area:
     rng = random.Random(seed)
     checks = [_try_attack(name, attack, scale, rng) for name, attack in _ATTACKS.items()]
     careful = Check("careful summary refused", allowed_share=_REFUSED_SHARE)
-    for _ in range(max(20, int(_TRIES * scale))):
+    for _ in range(max(5, int(_TRIES * scale))):
         case = make_case(rng)
         careful.record(used_answer(case.text, case.summary) is None, case.summary)
     return Area("answers", [*checks, careful, *_fold_all(scale, rng)])
@@ -254,7 +254,7 @@ def _try_attack(
     name: str, attack: Callable[[Case, random.Random], str], scale: float, rng: random.Random
 ) -> Check:
     found = Check(name)
-    for _ in range(max(20, int(_TRIES * scale))):
+    for _ in range(max(5, int(_TRIES * scale))):
         case = make_case(rng)
         answer = attack(case, rng)
         found.record(used_answer(case.text, answer) is not None, answer)

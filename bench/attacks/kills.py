@@ -24,7 +24,7 @@ def run(scale: float, seed: int) -> Area:
     rng = random.Random(seed)
     shown = Check("what was shown unfolds")
     saved = Check("what was saved goes on")
-    for _ in range(max(3, int(200 * scale))):
+    for _ in range(max(2, int(200 * scale))):
         with tempfile.TemporaryDirectory() as folder:
             conversation = rng.randrange(1_000_000)
             _kill_one(Path(folder), conversation, rng)

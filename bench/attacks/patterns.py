@@ -30,7 +30,7 @@ def run(scale: float, seed: int) -> Area:
         [
             _grown("a pattern takes linear time", try_patterns(scale, seed)),
             _grown("a way through the package takes linear time", try_paths(scale, seed)),
-            *_folded(max(1, int(scale * _CONVERSATIONS)), seed),
+            *fold_views(max(1, int(scale * _CONVERSATIONS)), seed),
         ],
     )
 
@@ -42,7 +42,7 @@ def _grown(name: str, tries: Iterable[Tried]) -> Check:
     return check
 
 
-def _folded(count: int, seed: int) -> Iterator[Check]:
+def fold_views(count: int, seed: int) -> Iterator[Check]:
     """Fold views of views; whatever a text says, nothing raises and all comes back."""
     chance = random.Random(seed)
     raised = Check("nothing raises, whatever a text says")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, Unpack
 
 from refold.asking import arun, run
 from refold.checks import check_name, check_whole
@@ -19,11 +19,12 @@ from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.formats import check_list
 from refold.formats.objects import Objects
-from refold.options import Options
+from refold.options import Choices, Options
 from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
+M = TypeVar("M")
 Tier = Literal["T0", "T2", "T3"]
 _T3_WORDS = 20
 
@@ -100,7 +101,7 @@ class Compressor:
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
-        **choices: Any,
+        **choices: Unpack[Choices],
     ) -> None:
         self._helpers: dict[str, Any] = {
             "store": store,
@@ -121,7 +122,7 @@ class Compressor:
         """What was chosen."""
         return self._engine.options
 
-    def compress(self, messages: Sequence[Any]) -> Result:
+    def compress(self, messages: Sequence[M]) -> Result[M]:
         """Fold *messages*; the originals are in the store before this returns.
 
         They may be mappings, or objects of an SDK or a framework: those come out as the same types,
@@ -132,7 +133,7 @@ class Compressor:
         planned = run(self._engine.flow(job), self._engine.asker, job.tally)
         return _given_back(self._engine.finish(job, planned), objects)
 
-    async def acompress(self, messages: Sequence[Any]) -> Result:
+    async def acompress(self, messages: Sequence[M]) -> Result[M]:
         """Fold *messages* without blocking the event loop; same result as `compress`."""
         objects = Objects()
         wires = objects.read(messages)
@@ -141,22 +142,51 @@ class Compressor:
         return _given_back(await asyncio.to_thread(self._engine.finish, job, planned), objects)
 
 
-def _given_back(result: Result, objects: Objects) -> Result:
+def _given_back(result: Result[Any], objects: Objects) -> Result[Any]:
     """Return *result* with messages of the types that were given."""
     return replace(result, messages=objects.write(result.messages)) if objects else result
 
 
-def compress(messages: Sequence[Any], **choices: Any) -> Result:
+class NamedChoices(Choices, total=False):
+    """The fields of `Options`, and what `Compressor` and `Session` take besides."""
+
+    conversation: str | None
+    summarizer: object
+    classifier: object
+    on_event: Listener | None
+    pass_seconds: float | None
+
+
+class AllChoices(NamedChoices, total=False):
+    """Everything that `compress` takes."""
+
+    options: Options | None
+    store: Store | None
+
+
+def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
     *summarizer*, *classifier*, *on_event*, *pass_seconds*.
+
+        result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
+        client.chat.completions.create(model="gpt-5", messages=result.messages)
+
+    Raises `ConfigError` for a choice that is unknown or can never work, `MessageError` for what is
+    no conversation, `StoreError` if the store fails and, with `strict=True`, `BudgetError` if the
+    budget cannot be kept.
     """
     return Compressor(**choices).compress(messages)
 
 
-async def acompress(messages: Sequence[Any], **choices: Any) -> Result:
-    """Fold a conversation without blocking the event loop; same result as `compress`."""
+async def acompress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
+    """Fold a conversation without blocking the event loop.
+
+    Takes, returns and raises the same as `compress`:
+
+        result = await acompress(messages, token_budget=8_000)
+    """
     return await Compressor(**choices).acompress(messages)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, TypedDict, get_args
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
@@ -21,6 +21,8 @@ BudgetStrategy = Literal["binary-search", "tiered"]
 ThinkingWay = Literal["auto", "append", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """What names messages: an id, `role:NAME`, or a function that says whether it is one."""
+SentenceScorer = Callable[[Sequence[str]], Sequence[float]]
+Pattern = str | re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Options:
     """Report the decision on every message."""
     classifier_mode: ClassifierMode = "hybrid"
     """Whether a classifier only judges what the detectors let through, or everything."""
-    entropy_scorer: Callable[[Sequence[str]], Sequence[float]] | None = None
+    entropy_scorer: SentenceScorer | None = None
     """Scores the sentences of a text, such as by how surprising a language model finds them."""
     entropy_scorer_mode: ScorerMode = "augment"
     """Whether those scores are mixed with our own or used alone."""
@@ -174,6 +176,49 @@ class Options:
     def depth(self) -> Depth:
         """The depth to start with: `auto` begins gently."""
         return "gentle" if self.compression_depth == "auto" else self.compression_depth
+
+
+class Choices(TypedDict, total=False):
+    """The fields of `Options` as keywords: what they say is said there.
+
+    Callers may write some of them more loosely than they are kept: any list for a tuple, an
+    expression for a `PreservePattern`.
+    """
+
+    profile: Profile
+    preserve: Collection[str]
+    recency_window: int
+    preserve_patterns: Sequence[PreservePattern | Pattern | tuple[Pattern, str] | Mapping[str, Any]]
+    pins: Sequence[Pin]
+    dedup: bool
+    keep_duplicate: KeepDuplicate
+    fuzzy_dedup: bool
+    fuzzy_threshold: float
+    importance_scoring: bool
+    importance_threshold: float
+    contradiction_detection: bool
+    contradiction_topic_threshold: float
+    embed_summary_id: bool
+    compression_depth: CompressionDepth
+    token_budget: int | None
+    budget_strategy: BudgetStrategy
+    min_recency_window: int
+    force_converge: bool
+    strict: bool
+    compression_threshold: int | None
+    observation_threshold: int | None
+    source_version: int
+    trace: bool
+    classifier_mode: ClassifierMode
+    entropy_scorer: SentenceScorer | None
+    entropy_scorer_mode: ScorerMode
+    ml_token_classifier: Callable[[str], Any] | None
+    strict_roles: bool
+    same_count: bool
+    thinking: ThinkingWay
+    format: str
+    model: str | None
+    counter: Callable[[str], int] | None
 
 
 USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
 from refold.later import Later
 from refold.trace import TraceEntry
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", default=Any)
+else:
+    from typing import TypeVar  # has defaults from Python 3.13 on
+
+    M = TypeVar("M")
 
 Thinking = Literal["kept", "stripped"]
 
@@ -204,10 +213,14 @@ class ModelReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Result(_Readable):
-    """The shorter conversation, and the originals it stands for."""
+class Result(_Readable, Generic[M]):
+    """The shorter conversation, and the originals it stands for.
 
-    messages: list[Any]
+    Messages have the type of those that were given: folding a `list[MessageParam]` gives a
+    `Result[MessageParam]`.
+    """
+
+    messages: list[M]
     """The conversation in the caller's own shape, ready to send: every SDK's types take it."""
     verbatim: dict[str, Any]
     """Originals by id; for messages that cannot carry provenance also the links to find them."""

@@ -50,7 +50,7 @@ def count_calls(call: Callable[[], object]) -> int:
 def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     session = Session(profile=profile, token_budget=600, counter=words)
     spent = []
-    messages = said(600)
+    messages = said(240)
     for start in range(0, 600, 200):
 
         def go_on(some: Conversation = messages[start : start + 200]) -> None:
@@ -139,14 +139,14 @@ def test_a_session_that_is_saved_after_every_turn_does_not_write_everything_agai
     store = MemoryStore()
     session = Session(token_budget=500, counter=words)
     sizes = []
-    for message in said(600):
+    for message in said(240):
         session.append(message)
         session.view()
         key = session.save(store)
         sizes.append(len(json.dumps(store.get([key]))))
-    assert sizes[-1] < 2 * max(sizes[:200])
+    assert sizes[-1] < 2 * max(sizes[:80])
     again = Session.resume(key, store, counter=words)
-    assert again.messages == said(600)
+    assert again.messages == said(240)
 
 
 # what is saved is believed only if it is what was saved

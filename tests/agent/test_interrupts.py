@@ -18,12 +18,12 @@ from tests.classic import Session
 
 @pytest.mark.parametrize("ids", [True, False])
 def test_an_append_that_is_interrupted_anywhere(ids: bool) -> None:
-    messages = talk(8) if ids else [{**m, "id": None} for m in talk(8)]
+    messages = talk(4) if ids else [{**m, "id": None} for m in talk(4)]
     messages = [{k: v for k, v in m.items() if v is not None} for m in messages]
     late, other = messages[-1], {"role": "user", "content": "Something else."}
     at = 1
     while True:
-        session = Session(counter=words, token_budget=400)
+        session = Session(counter=words, token_budget=200)
         session.extend(messages[:-1])
         session.view()
         if not interrupt(lambda session=session: session.append(late), at):  # type: ignore[misc]

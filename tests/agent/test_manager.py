@@ -103,7 +103,7 @@ class TestC01:
 
     def test_c01_every_option_is_checked(self) -> None:
         with pytest.raises(ConfigError, match="did you mean 'keep_recent'"):
-            CompressionManager(keep_resent=1)
+            CompressionManager(keep_resent=1)  # type: ignore[call-arg]
         with pytest.raises(ConfigError, match="not both"):
             CompressionManager(ManagerOptions(), keep_recent=1)
         with pytest.raises(ConfigError, match="only one"):

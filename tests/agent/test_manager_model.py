@@ -41,7 +41,12 @@ def one(text: str, name: str = "look") -> list[dict[str, Any]]:
 class TestC14:
     def test_c14_policies_by_tool(self) -> None:
         model = Model()
-        rules = {"read_*": "verbatim", "db": "never_send", "grep": "extractive", "api": "lossless"}
+        rules: dict[str, Any] = {
+            "read_*": "verbatim",
+            "db": "never_send",
+            "grep": "extractive",
+            "api": "lossless",
+        }
         rows = json.dumps([{"a": n, "b": None} for n in range(30)], indent=1)
         messages = [
             *turn(0, name="read_file"),

@@ -23,7 +23,7 @@ from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
 
-quick = settings(max_examples=50)
+quick = settings(max_examples=15)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def test_it_goes_on_from_memory(
             assert_goes_on(cut, chosen, stop, store, has_store=has_store)
 
 
-@settings(quick, max_examples=25)
+@quick
 @given(steps(), session_options(), st.integers(0, 40), st.booleans())
 def test_it_goes_on_from_disk(
     cut: list[Step], chosen: dict[str, Any], stop: int, has_store: bool
@@ -79,7 +79,7 @@ def test_it_goes_on_from_disk(
             assert_goes_on(cut, chosen, stop, store, has_store=has_store)
 
 
-@settings(quick, max_examples=25)
+@quick
 @given(steps(), session_options())
 def test_it_goes_on_when_saved_after_every_step(cut: list[Step], chosen: dict[str, Any]) -> None:
     store = MemoryStore()
@@ -129,7 +129,7 @@ def test_choices_replace_saved_options() -> None:
     key = session.save(store)
     assert Session.resume(key, store, recency_window=7).options.recency_window == 7
     with pytest.raises(ConfigError, match="unknown option"):
-        Session.resume(key, store, recency_windw=7)
+        Session.resume(key, store, recency_windw=7)  # type: ignore[call-arg]
 
 
 def test_the_key_names_what_it_holds() -> None:

@@ -39,7 +39,7 @@ from tests.budget.promise import (
 from tests.classic import Options, Session, compress
 from tests.conversations import Conversation, options, spelled, texts_of
 
-quick = settings(max_examples=50)
+quick = settings(max_examples=15)
 
 
 def talk(count: int, start: int = 0) -> Conversation:

@@ -27,8 +27,8 @@ from refold.notation.amounts import spell_amount
 from refold.planner import say_shorter
 from refold.tokens.estimate import estimate_tokens
 
-LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(2_000))
-quick = settings(max_examples=50)
+LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(600))
+quick = settings(max_examples=15)
 sizes = st.integers(MIN_BYTES, 1_500)
 texts = st.lists(
     st.text(max_size=60)

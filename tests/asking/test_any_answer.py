@@ -169,7 +169,7 @@ def check_nothing_is_lost(messages: Conversation, result: Result, plain: Result)
             assert merit(source, message["content"]) >= merit(source, other["content"])
 
 
-@settings(max_examples=100)
+@settings(max_examples=15)
 @given(talks())
 def test_nothing_false_gets_through(case: tuple[Conversation, dict[str, list[str]]]) -> None:
     messages, asked = case
@@ -183,7 +183,7 @@ def test_nothing_false_gets_through(case: tuple[Conversation, dict[str, list[str
         assert result.messages == plain.messages
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(talks(), st.integers(10, 200))
 def test_nor_under_a_budget(case: tuple[Conversation, dict[str, list[str]]], budget: int) -> None:
     messages, asked = case

@@ -12,7 +12,7 @@ SCRIPT = """
 import dataclasses, json, sys
 sys.path.insert(0, sys.argv[1])
 from attacks.answers import run
-area = run(0.02, 7)
+area = run(0.001, 7)
 print(json.dumps([{**dataclasses.asdict(check), "holds": check.holds} for check in area.checks]))
 """
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.append(str(Path(__file__).parents[2] / "bench"))
-
-from tests.patience import FOR_EVER
+from tests.bench import scripts
 
 from fidelity_folds import (
     NAME,
@@ -45,7 +41,6 @@ from refold import compress
 from refold.planner.worth import GRADES, VALUES, WORDS, learned_points
 from refold.tokens.estimate import estimate_tokens
 
-BENCH = Path(__file__).parents[2] / "bench"
 REUSE = PANELS[0]
 TALK: list[dict[str, Any]] = [
     {
@@ -286,17 +281,10 @@ def test_lossless_must_lose_nothing_once_it_does_anything() -> None:
 # the script
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(BENCH / "fidelity.py"), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=FOR_EVER,
-        check=False,
-    )
+run = partial(scripts.run, "fidelity.py")
 
 
-def show(path: Path, *lines: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+def show(path: Path, *lines: dict[str, Any]) -> scripts.Done:
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     return run("--show", str(path))
 
@@ -365,7 +353,8 @@ def comp_text(messages): return "\\n".join(map(full_text, messages))
 def values_in(text): return set(re.findall(r"[a-z]+_\\d+", text))
 
 def load(root, kinds, cap):
-    return json.load(open(os.path.join(root, "own.json")))[:cap]
+    with open(os.path.join(root, "own.json")) as file:
+        return json.load(file)[:cap]
 
 def half(messages, budget): return [{**m, "content": full_text(m)[:budget]} for m in messages]
 def broken(messages, budget): raise RuntimeError("no idea")
@@ -401,7 +390,7 @@ def make_shared(folder: Path) -> Path:
 def test_a_run_measures_ours_and_the_methods_of_the_kit(tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     shared = ("--shared", str(make_shared(tmp_path)), "--suites", "toolout", "--out", str(out))
-    done = run(*shared, "--methods", "all", "--budgets", "0.5,0.1")
+    done = scripts.start("fidelity.py", *shared, "--methods", "all", "--budgets", "0.5,0.1")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [json.loads(one) for one in out.read_text().splitlines()]
     ours = [one for one in lines if one["method"] == "refold"]

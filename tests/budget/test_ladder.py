@@ -483,7 +483,7 @@ def test_deeper_is_shorter() -> None:
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-@settings(quick, max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(quick, max_examples=15, suppress_health_check=list(HealthCheck))
 @given(cut_short(), st.sampled_from(("gentle", "moderate", "aggressive", "auto")))
 def test_every_depth_comes_back(messages: Conversation, depth: str) -> None:
     result = compress(messages, compression_depth=depth, recency_window=0)

@@ -24,7 +24,7 @@ from tests.budget.promise import (
 from tests.classic import compress
 from tests.conversations import Conversation, anthropic, openai_chat, plain, rules, spelled
 
-quick = settings(max_examples=60)
+quick = settings(max_examples=15)
 shares = st.sampled_from((0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99))
 
 

@@ -66,5 +66,11 @@ def test_nothing_is_drawn_into_a_pipe(tmp_path: Path) -> None:
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert re.fullmatch(r"200 → 6 messages · .*\n", done.stderr)
+
+
+def test_a_quiet_command_says_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "short.jsonl"
+    file.write_bytes(jsonl(chat()))
+    run = [sys.executable, "-m", "refold", "compress", str(file), "-o", str(tmp_path / "small")]
     quiet = subprocess.run([*run, "--quiet"], capture_output=True, text=True, check=True)
-    assert quiet.stderr == ""
+    assert quiet.stdout == quiet.stderr == ""

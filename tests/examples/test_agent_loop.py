@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
-
-from tests.patience import FOR_EVER
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "agent_loop.py"
 
@@ -28,9 +25,13 @@ def example() -> ModuleType:
     return module
 
 
-def test_sixty_turns_fit_and_everything_comes_back(example: ModuleType) -> None:
+@pytest.fixture(scope="module")
+def story(example: ModuleType) -> Any:
     with example.ScriptedModel() as model:
-        story = asyncio.run(example.run_agent(model))
+        return asyncio.run(example.run_agent(model))
+
+
+def test_sixty_turns_fit_and_everything_comes_back(example: ModuleType, story: Any) -> None:
     assert len(story.with_refold) == example.TURNS == 60
     assert story.all_fit
     assert story.all_restored
@@ -42,16 +43,9 @@ def test_sixty_turns_fit_and_everything_comes_back(example: ModuleType) -> None:
     )
 
 
-def test_the_command_draws_a_plain_chart_when_piped() -> None:
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE)],
-        capture_output=True,
-        text=True,
-        timeout=FOR_EVER,
-        check=False,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert "every original restored: yes" in done.stdout
-    assert "\x1b" not in done.stdout
-    assert "turn  60" in done.stdout
+def test_a_plain_chart_is_made_of_ascii(example: ModuleType, story: Any) -> None:
+    shown = example.chart(story, is_plain=True)
+    assert shown.isascii()
+    assert "\x1b" not in shown
+    assert "every original restored: yes" in shown
+    assert "turn  60" in shown

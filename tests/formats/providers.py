@@ -31,7 +31,7 @@ def _has(name: str) -> bool:
 @cache
 def _adapter(module: str, name: str) -> TypeAdapter[Any]:
     """Return what checks lists of a request type; making one takes longer than all its checks."""
-    return TypeAdapter(list[getattr(import_module(module), name)])  # type: ignore[misc]
+    return TypeAdapter(list[getattr(import_module(module), name)])  # type: ignore[misc, arg-type]
 
 
 @cache

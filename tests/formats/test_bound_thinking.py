@@ -113,7 +113,7 @@ def test_no_thinking_stands_behind_a_change(make: Any, profile: Any, budget: int
 def test_what_was_folded_twice_comes_back_too(make: Any, has_store: bool) -> None:
     messages = make(12)
     store = MemoryStore()
-    given = {"store": store} if has_store else {}
+    given: dict[str, Any] = {"store": store} if has_store else {}
     first = compress(messages[:17], profile="standard", token_budget=1_500, **given)
     again = compress(
         [*first.messages, *messages[17:]], profile="standard", token_budget=900, **given

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, uncompress
@@ -76,7 +76,8 @@ def test_messages_that_do_not_change_are_the_objects_that_were_given() -> None:
     assert any(one is not other for one, other in zip(sent, messages, strict=True))
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=5))
 def test_branches_leave_each_other_alone(lengths: list[int]) -> None:
     """Whatever is asked again from an earlier point: each view stands for its own history."""
     conversations = small(token_budget=2_000)

@@ -6,6 +6,7 @@ import pkgutil
 import re
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ CASE = re.compile(r"^=== (becomes|stays): (.+)\n((?:(?!=== ).*\n)*)", re.MULTILI
 SIGNS = str.maketrans({"⇥": "\t", "␛": "\x1b", "␍": "\r", "␠": " ", "␇": "\x07"})
 
 
+@cache
 def cases(name: str) -> list[tuple[str, str, str | None]]:
     source = (FIXTURES / f"{name}.md").read_text(encoding="utf-8").translate(SIGNS)
     found = []
@@ -79,6 +81,7 @@ def test_each_fixture_has_both_kinds(name: str) -> None:
     assert {new is None for _, _, new in cases(name)} == {True, False}
 
 
+@cache
 def pieces(codec: Codec) -> list[str]:
     """Return lines of the texts and of the new forms of one codec."""
     lines = {

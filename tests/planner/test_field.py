@@ -21,7 +21,7 @@ from refold.planner.survey import Voice
 from tests.conversations import Conversation
 from tests.planner.runs import anthropic_call, call, counted, read, runs, source_code
 
-quick = settings(max_examples=60)
+quick = settings(max_examples=15)
 
 RUN: Conversation = [
     {"role": "system", "content": "Mind the Harbour rules."},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from refold import Result, Session, compress, uncompress
 from tests.planner.runs import call, source_code
 
-quick = settings(max_examples=40)
+quick = settings(max_examples=15)
 PICTURE = {"type": "image_url", "image_url": {"url": "https://tide.test/gauge.png"}}
 STEPS = [step for n in range(5) for step in call(n, "read", {"n": n}, source_code(n))]
 TASK = {"role": "user", "content": "Fix the queue."}

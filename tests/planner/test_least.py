@@ -98,7 +98,7 @@ def test_it_says_why() -> None:
     assert {piece.reason for entry in dropped for piece in entry.pieces} == {"no_room"}
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(runs())
 def test_a_result_that_does_not_fit_holds_what_was_asked(messages: Conversation) -> None:
     result = compress(messages, token_budget=1)

@@ -45,7 +45,7 @@ from tests.planner.runs import (
     squeeze,
 )
 
-quick = settings(max_examples=50)
+quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 
 
@@ -60,7 +60,7 @@ def test_everything_comes_back(
     assert_restored(messages, squeeze(messages, share, profile=profile, **counting))
 
 
-@settings(quick, max_examples=25)
+@quick
 @given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_everything_comes_back_from_a_file(
     messages: Conversation, share: float, profile: str

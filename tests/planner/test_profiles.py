@@ -52,7 +52,7 @@ from tests.planner.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=50)
+quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 YIELDING = ("first_task", "last_user_message")
 
@@ -290,7 +290,7 @@ def test_same_input_same_bytes(messages: Conversation, share: float, profile: st
     assert once.budget == again.budget
 
 
-@settings(quick, max_examples=20)
+@quick
 @given(agent_runs(), shares)
 def test_async_gives_the_same(messages: Conversation, share: float) -> None:
     budget = int(share * tokens_of(messages))
@@ -311,12 +311,12 @@ def test_every_text_has_one_decision(messages: Conversation, share: float, profi
 
 def test_a_profile_that_nobody_knows_is_refused() -> None:
     with pytest.raises(ConfigError, match="profile must be one of standard, lossless, classic"):
-        compress([], profile="fast")
+        compress([], profile="fast")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("profile", ["standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 0, 100])
-def test_nothing_and_next_to_nothing(profile: str, budget: int | None) -> None:
+def test_nothing_and_next_to_nothing(profile: Any, budget: int | None) -> None:
     for messages in ([], [{"role": "user", "content": ""}], [{"role": "user", "content": None}]):
         result = compress(messages, profile=profile, token_budget=budget)
         assert result.messages == messages

@@ -24,7 +24,7 @@ from tests.planner.runs import (
     source_code,
 )
 
-quick = settings(max_examples=60)
+quick = settings(max_examples=15)
 CODE = source_code(1)
 CHANGED = CODE.replace("queue_3.pull", "queue_3.push")
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(30)], indent=2)

@@ -18,7 +18,7 @@ from tests.conversations import (
     spelled,
 )
 
-quick = settings(max_examples=60)
+quick = settings(max_examples=15)
 budgets = st.fixed_dictionaries(
     {
         "token_budget": st.sampled_from((10, 60, 200, 500)),

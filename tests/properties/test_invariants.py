@@ -37,13 +37,13 @@ from tests.conversations import (
     without_thinking,
 )
 
-quick = settings(max_examples=80)
+quick = settings(max_examples=15)
 
 
 # sync = async, same input = same bytes
 
 
-@settings(quick, max_examples=40)
+@quick
 @given(conversations(), options())
 def test_async_gives_the_same(messages: Conversation, chosen: dict[str, Any]) -> None:
     result = compress(messages, trace=True, **chosen)
@@ -73,7 +73,7 @@ for line in sys.stdin:
 """
 
 
-@settings(quick, max_examples=2)
+@settings(max_examples=1)
 @given(st.lists(st.tuples(conversations(), options()), min_size=15, max_size=25))
 def test_same_bytes_in_another_process(cases: list[tuple[Conversation, dict[str, Any]]]) -> None:
     lines = "".join(json.dumps(case) + "\n" for case in cases)
@@ -366,13 +366,13 @@ def assert_prefix_stays(messages: Conversation, **chosen: Any) -> None:
         assert spelled(whole.messages[:count]) == spelled(part.messages[:count])
 
 
-@settings(quick, max_examples=60)
+@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()), st.sampled_from(({}, {"dedup": False})))
 def test_growing_leaves_the_prefix_alone(messages: Conversation, chosen: dict[str, Any]) -> None:
     assert_prefix_stays(messages, **chosen)
 
 
-@settings(quick, max_examples=40)
+@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()))
 def test_growing_leaves_the_prefix_alone_with_near_copies(messages: Conversation) -> None:
     assert_prefix_stays(messages, fuzzy_dedup=True)

@@ -22,7 +22,7 @@ from tests.conversations import (
 )
 
 quick = settings(
-    max_examples=80,
+    max_examples=15,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 LONG = " ".join(SENTENCES[n] for n in (0, 1, 5, 7))
@@ -112,7 +112,7 @@ def test_three_rounds_with_a_store(
     assert_same(restored.messages, messages)
 
 
-@settings(quick, max_examples=30)
+@quick
 @given(conversations(), conversations(), options())
 def test_one_file_keeps_the_originals_of_many_conversations(
     tmp_path_factory: pytest.TempPathFactory,

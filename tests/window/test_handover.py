@@ -161,7 +161,7 @@ def test_w08_what_a_handover_is(text: str, expected: bool) -> None:
     assert is_handover(text) is expected
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(messages=histories(), limit=st.sampled_from((40, 120, 300, 900)))
 def test_w08_a_handover_keeps_every_promise(messages: Conversation, limit: int) -> None:
     result = manager(limit).fit(messages)

@@ -58,7 +58,7 @@ def test_a_message_that_was_changed_in_place_is_noticed(place: int) -> None:
 
 
 def test_in_a_very_long_conversation_what_is_shown_is_noticed_at_once() -> None:
-    manager, messages, first = fitted(2_000)
+    manager, messages, first = fitted(1_000)
     shown = {id(m) for m in messages if m in first.messages}
     assert len(shown) > 2
     for place in [n for n, message in enumerate(messages) if id(message) in shown][1:3]:
@@ -70,14 +70,14 @@ def test_in_a_very_long_conversation_what_is_shown_is_noticed_at_once() -> None:
 
 
 def test_in_a_very_long_conversation_what_is_folded_is_noticed_in_a_while() -> None:
-    manager, messages, _ = fitted(2_000)
+    manager, messages, _ = fitted(1_000)
     change(messages[900])
     noticed = [REUSED not in manager.fit(grown(messages)).steps for _ in range(9)]
     assert any(noticed)
 
 
 def test_a_message_that_was_replaced_is_noticed_at_once_however_long_it_is() -> None:
-    manager, messages, _ = fitted(2_000)
+    manager, messages, _ = fitted(1_000)
     messages[900] = {**messages[900], "content": OTHER}
     assert REUSED not in manager.fit(grown(messages)).steps
 

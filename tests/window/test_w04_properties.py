@@ -19,7 +19,7 @@ from tests.properties.test_invariants import assert_valid
 from tests.window.histories import STRATEGIES, histories, ordered, violations, words
 
 quick = settings(
-    max_examples=60,
+    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 LIMITS = (40, 120, 300, 900)
@@ -58,7 +58,7 @@ def test_w04_post_conditions(strategy: str, messages: Conversation, limit: int) 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=25)
+@quick
 @given(messages=histories(), limit=st.sampled_from(LIMITS), high=st.sampled_from((0.5, 0.8)))
 def test_w04_soft_triggers_keep_the_promise(
     strategy: str, messages: Conversation, limit: int, high: float
@@ -71,7 +71,7 @@ def test_w04_soft_triggers_keep_the_promise(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=25)
+@quick
 @given(messages=histories(), cut=st.integers(1, 8), limit=st.sampled_from(LIMITS))
 def test_w04_a_growing_history_keeps_the_promise(
     strategy: str, messages: Conversation, cut: int, limit: int
@@ -84,7 +84,7 @@ def test_w04_a_growing_history_keeps_the_promise(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=15)
+@quick
 @given(messages=histories(), limit=st.sampled_from(LIMITS))
 def test_w04_async_gives_the_same(strategy: str, messages: Conversation, limit: int) -> None:
     result = manager_of(strategy, limit).fit(messages)
@@ -93,7 +93,7 @@ def test_w04_async_gives_the_same(strategy: str, messages: Conversation, limit: 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=25)
+@quick
 @given(messages=openai_chat(), limit=st.sampled_from(LIMITS))
 def test_w04_openai_accepts_what_comes_out(
     strategy: str, messages: Conversation, limit: int
@@ -103,7 +103,7 @@ def test_w04_openai_accepts_what_comes_out(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=25)
+@quick
 @given(messages=anthropic(), limit=st.sampled_from(LIMITS))
 def test_w04_anthropic_accepts_what_comes_out(
     strategy: str, messages: Conversation, limit: int
@@ -115,7 +115,7 @@ def test_w04_anthropic_accepts_what_comes_out(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(quick, max_examples=25)
+@quick
 @given(messages=histories(), limit=st.sampled_from(LIMITS), pick=st.integers(0, 30))
 def test_w04_what_is_pinned_is_present(
     strategy: str, messages: Conversation, limit: int, pick: int
@@ -129,7 +129,7 @@ def test_w04_what_is_pinned_is_present(
     assert list(violations(messages, result, cost)) == []
 
 
-@settings(quick, max_examples=25)
+@quick
 @given(messages=histories(), limit=st.sampled_from((200, 600, 1_500)))
 def test_w04_with_estimated_tokens(messages: Conversation, limit: int) -> None:
     manager = ContextWindowManager(context_limit=limit, reserve_output_tokens=0)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
 from refold.agent.beside import shown
@@ -15,7 +15,7 @@ from refold.agent.candidates import Candidate, Chooser
 from refold.agent.counting import RememberingCounter
 from refold.agent.fields import with_value
 from refold.agent.leash import Leash, choose_model
-from refold.agent.manager_options import ManagerOptions
+from refold.agent.manager_options import ManagerChoices, ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
 from refold.agent.remembered import Known, Remembered
@@ -68,7 +68,7 @@ class CompressionManager:
         generate: Generate | None = None,
         model: object = None,
         summarizer: object = None,
-        **choices: Any,
+        **choices: Unpack[ManagerChoices],
     ) -> None:
         """Take options as a set, or as keywords with the names that `ManagerOptions` has."""
         if options is not None and choices:

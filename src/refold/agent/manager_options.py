@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypedDict
 
 from refold.agent.policy import Policies, ToolPolicy
 from refold.checks import (
@@ -110,6 +110,39 @@ class ManagerOptions:
         """Make options from keywords, naming the nearest option when one is unknown."""
         check_names(choices, [option.name for option in fields(cls)])
         return cls(**choices)
+
+
+class ManagerChoices(TypedDict, total=False):
+    """The fields of `ManagerOptions` as keywords: what they say is said there."""
+
+    compress_tool_results: bool
+    compress_tool_results_limit: int
+    compress_token_limit: int
+    compress_context_limit: int | None
+    prompt: str
+    debug: bool
+    policies: Policies | Mapping[str, ToolPolicy]
+    keep_recent: int
+    min_tokens: int
+    min_saving: float
+    expected_uses: float
+    price_factor: float
+    cool_down_seconds: float
+    pass_seconds: float | None
+    call_seconds: float
+    max_concurrent: int | Limiter
+    summarizer_window_tokens: int | None
+    price_per_million_input: float
+    price_per_million_output: float
+    price_per_million: float | None
+    cache: Cache | None
+    cache_version: str
+    find_secrets: SecretFinder | None
+    counter: TokenCounter
+    store: Store | None
+    conversation: str | None
+    on_event: Listener | None
+    clock: Callable[[], float]
 
 
 def _check_saving(name: str, value: object) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from itertools import repeat
-from typing import Any, Final, Self
+from typing import Any, Final, Self, Unpack
 
 from refold.agent.arrivals import plan_arrivals, unsent_from
 from refold.agent.marks import Marks
@@ -23,15 +23,17 @@ from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
 from refold.checks import check_whole
+from refold.compressor import NamedChoices
 from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError, MessageError
+from refold.events import Listener
 from refold.formats import Loader
 from refold.formats.objects import Objects
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import looks_folded
 from refold.model.wire import clone
-from refold.options import Options, Pin
+from refold.options import Choices, Options, Pin
 from refold.result import BudgetReport
 from refold.stages import Analyses, Setting
 from refold.stages.protect import is_pinned
@@ -98,11 +100,23 @@ class Session:
         *,
         store: Store | None = None,
         marks: Marks | None = None,
-        **choices: Any,
+        conversation: str | None = None,
+        summarizer: object = None,
+        classifier: object = None,
+        on_event: Listener | None = None,
+        pass_seconds: float | None = None,
+        **choices: Unpack[Choices],
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
         self._store = store
-        self._helpers = helpers = _take_helpers(choices)
+        helpers: dict[str, Any] = {
+            "conversation": conversation,
+            "summarizer": summarizer,
+            "classifier": classifier,
+            "on_event": on_event,
+            "pass_seconds": pass_seconds,
+        }
+        self._helpers = helpers
         self._models = [name for name in _MODELS if helpers.get(name) is not None]
         self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
@@ -534,16 +548,24 @@ class Session:
         )
 
     @classmethod
-    def resume(cls, key: str, store: Store, *, marks: Marks | None = None, **choices: Any) -> Self:
+    def resume(
+        cls,
+        key: str,
+        store: Store,
+        *,
+        marks: Marks | None = None,
+        **choices: Unpack[NamedChoices],
+    ) -> Self:
         """Take up a saved session; it goes on byte for byte as if it had never stopped.
 
         Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
         given must be given again. Other choices replace those that were saved. `StoreError` if
         anything that was saved is missing or not as it was.
         """
-        helpers = _take_helpers(choices)
+        others: dict[str, Any] = {**choices}
+        helpers = _take_helpers(others)
         with reading(key):
-            state = read_state(_scoped(store, helpers.get("conversation")), key, choices)
+            state = read_state(_scoped(store, helpers.get("conversation")), key, others)
             check_given(state.facts["models"], helpers)
             marks = marks or Marks(**state.facts["marks"])
             session = cls(state.options, store=store, marks=marks, **helpers)

@@ -359,7 +359,7 @@ def busy_loops(draw: Any) -> Conversation:
     return messages
 
 
-@settings(max_examples=80)
+@settings(max_examples=15)
 @given(messages=busy_loops(), share=st.floats(0.1, 0.99), keep=st.none() | st.integers(0, 4))
 def test_w06_whatever_the_rungs_do_holds_and_can_be_undone(
     messages: Conversation, share: float, keep: int | None
@@ -381,7 +381,7 @@ def test_w06_whatever_the_rungs_do_holds_and_can_be_undone(
     assert_valid(_OPENAI, result.messages)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(messages=busy_loops(), shares=st.lists(st.floats(0.3, 0.95), min_size=2, max_size=3))
 def test_w06_what_is_fitted_again_and_again_comes_back(
     messages: Conversation, shares: list[float]

@@ -184,7 +184,7 @@ def _refusing(path: Path) -> Path:
 def _every_detector(text: str) -> None:
     view = TextView(text)
     for detector in DETECTORS:
-        detector.gate(view)
+        detector.finds(view)
         for _ in detector.find(view):
             pass
 

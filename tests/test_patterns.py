@@ -76,7 +76,7 @@ LONG = 1_000_000
 @pytest.mark.parametrize("text", ["7" * LONG, "7," * LONG, "7." * LONG, f"0.{'0' * LONG}"])
 def test_numbers_without_end_are_read_once(text: str) -> None:
     units = next(one for one in DETECTORS if one.reason == "numeric_with_units")
-    assert not units.gate(TextView(text))
+    assert not units.finds(TextView(text))
     assert list(units.find(TextView(f"{text} 5 km"))) == [(len(text) + 1, len(text) + 5)]
 
 

@@ -47,6 +47,10 @@ class _IdleLoop(asyncio.SelectorEventLoop):
         work.add_done_callback(self._rest)
         return work
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        del timeout  # no time passes while a thread is waited for, so none can run out
+        await super().shutdown_default_executor()
+
     def _rest(self, _: object) -> None:
         self._clock.threads -= 1
 

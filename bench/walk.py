@@ -1,6 +1,6 @@
-"""Follow one call through the sources: which files it enters, in which order, and how deep they are.
+"""Follow one call through the sources: the files that it enters, in their order, with their lines.
 
-A fold of a generated run of 17 messages under a budget, and the same run through the window manager.
+A fold of a generated run of 17 messages under a budget, and the same run through the window.
 What is loaded first is warm before anything is counted. The walk of docs/architecture.md is what
 this prints.
 

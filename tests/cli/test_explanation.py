@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,11 @@ from rich.console import Console
 from refold.cli.document import parse_document
 from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
-from refold.cli.story import Row, tell
+from refold.cli.render import draw_pieces
+from refold.cli.story import tell
+from refold.later import Later
+from refold.model.piece import Piece
+from refold.report.story import Row
 from refold.stores import MemoryStore
 from tests.classic import Options
 from tests.cli.session import chat, jsonl
@@ -53,6 +58,18 @@ def test_columns_are_straight_and_nothing_is_wider_than_the_screen() -> None:
     assert max(map(cell_len, lines)) <= 72
     edge = lines[1].index("why")
     assert all(line[edge - 3 : edge].strip("─ ") == "" for line in lines)
+
+
+def test_reasons_never_steer_the_terminal() -> None:
+    screen = io.StringIO()
+    [row] = rows(1)
+    quoting = Piece("x", True, "value:\x1b[2J", 1, 0, 1, 1)
+    entry = replace(row.entry, account=Later.known((quoting,)))
+    console = Console(file=screen, width=80)
+    console.print(draw_pieces(replace(row, entry=entry), 80, full=False))
+    print_explanation(console, [replace(row, entry=entry)], full=False)
+    assert "says" in screen.getvalue()
+    assert "\x1b" not in screen.getvalue()
 
 
 @given(TEXTS, st.integers(2, 12))

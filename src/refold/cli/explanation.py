@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from refold.cli.pieces import sum_up
 from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of, shown
-from refold.cli.words import action_word, reason_words
+from refold.cli.words import action_word, clean, reason_words
+from refold.report.pieces import sum_up
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.segment import Segment
 
-    from refold.cli.story import Row
+    from refold.report.story import Row
 
 _BLOCK_ROWS: Final = 100
 _HEADS: Final = ("#", "role", "what", "chars")
@@ -65,7 +65,7 @@ def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about a text, each with its style."""
     yield reason_words(row.reason), ""
     for words in sum_up(row.pieces):
-        yield words, ""
+        yield clean(words), ""
     if row.before:
         yield "− " + shown(row.before, chars, full), "dim"
     if row.after and row.after != row.before:

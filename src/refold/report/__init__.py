@@ -1,0 +1,1 @@
+"""The report: what a fold keeps and drops, told to people."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -53,11 +55,22 @@ def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:
 
 def test_columns_are_straight_and_nothing_is_wider_than_the_screen() -> None:
     screen = io.StringIO()
-    print_explanation(Console(file=screen, width=72), rows(120), full=True)
+    print_explanation(Console(file=screen, width=104), rows(120), full=True)
     lines = screen.getvalue().splitlines()
-    assert max(map(cell_len, lines)) <= 72
+    assert max(map(cell_len, lines)) <= 104
     edge = lines[1].index("why")
     assert all(line[edge - 3 : edge].strip("─ ") == "" for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_screen_has_all_its_width_for_the_words(width: int) -> None:
+    screen = io.StringIO()
+    print_explanation(Console(file=screen, width=width), rows(12), full=True)
+    lines = screen.getvalue().splitlines()
+    assert width - 12 < max(map(cell_len, lines)) <= width
+    heads = [line for line in lines if line.startswith("#")]
+    assert len(heads) == 12
+    assert re.fullmatch(r"#0 user · \w+ · [0-9,→ ]+ chars", heads[0])
 
 
 def test_reasons_never_steer_the_terminal() -> None:

@@ -69,11 +69,21 @@ class UnfoldedFile:
 
 
 def fold_file(
-    document: Document, options: Options, store: Store, progress: Progress | None = None
+    document: Document,
+    options: Options,
+    store: Store,
+    progress: Progress | None = None,
+    *,
+    summarizer: str | None = None,
 ) -> FoldedFile:
-    """Fold the records of *document*; originals and exact spellings are in *store* on return."""
+    """Fold the records of *document*; originals and exact spellings are in *store* on return.
+
+    A *summarizer*, such as `openai:gpt-5-mini`, may write the summaries.
+    """
     with naming_lines(document):
-        engine = Engine(options, store=store, conversation=document.conversation)
+        engine = Engine(
+            options, store=store, conversation=document.conversation, summarizer=summarizer
+        )
         result, is_turn = _fold(document.messages, engine, progress or Progress())
     items: list[Item] = []
     places: list[range] = []

@@ -1,0 +1,131 @@
+"""What of a text is still there once it is folded: matched in order, in linear time."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
+from typing import Final, NamedTuple
+
+from refold.report.pieces import find_runs, run_words
+from refold.report.story import Row
+
+_UNIT: Final = re.compile(r"[^\n.!?…]*+(?:[.!?…]++(?![\s…])[^\n.!?…]*+)*+(?:[.!?…]++[ \t]*+|\n|\Z)")
+"""A line, or a sentence of it; summaries keep whole sentences of long lines."""
+_TRIMMED: Final = " \t\r\n.…"
+_SHORT_CHARS: Final = 8
+"""Shorter lines, such as a bracket, are everywhere: they match only right behind another match."""
+_LONG_CHARS: Final = 80
+"""Lines of code are shorter, mostly; paragraphs are longer."""
+_SAME_DATA: Final = frozenset({"preserved", "recoded"})
+"""Actions that leave nothing out."""
+
+
+class Span(NamedTuple):
+    """A stretch of a text that is still said in its fold, or is not, and why if that is known."""
+
+    text: str
+    is_kept: bool
+    reason: str = ""
+
+
+class Pair(NamedTuple):
+    """A line before and the line after that stands beside it; `None` where there is none."""
+
+    before: str | None
+    after: str | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the line is there on both sides."""
+        if self.before is None or self.after is None:
+            return False
+        return self.before.strip(_TRIMMED) == self.after.strip(_TRIMMED)
+
+
+def mark_before(row: Row) -> list[Span]:
+    """Cut the original text of *row* into what is kept and what is dropped."""
+    if row.action in _SAME_DATA or row.before == row.after:
+        return [Span(row.before, True)] if row.before else []
+    own = [piece for piece in row.pieces if piece.part == row.part]
+    if own and "".join(piece.text for piece in own) == row.before:
+        return [
+            Span("".join(piece.text for piece in run), run[0].is_kept, run_words(run))
+            for run in find_runs(own)
+        ]
+    return _join(*_mark(row.before, row.after))
+
+
+def mark_after(row: Row) -> list[Span]:
+    """Cut the folded text of *row* into what the original says word for word, and the rest."""
+    if row.before == row.after:
+        return [Span(row.after, True)] if row.after else []
+    return _join(*_mark(row.after, row.before))
+
+
+def pair_lines(before: str, after: str) -> Iterator[Pair]:
+    """Put the lines of two texts side by side; between lines that match, what differs.
+
+    A long line is several, one per sentence: of a paragraph often only a sentence is kept.
+    """
+    left, right = _split_lines(before), _split_lines(after)
+    place = done = 0
+    for number, found in enumerate(_match(left, right)):
+        if found is None:
+            continue
+        yield from _beside(left[place:found], right[done:number])
+        yield Pair(left[found], right[number])
+        place, done = found + 1, number + 1
+    yield from _beside(left[place:], right[done:])
+
+
+def _split_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    for line in text.splitlines():
+        lines += [line] if len(line) < _LONG_CHARS else map(str.rstrip, _split(line))
+    return lines
+
+
+def _beside(left: Sequence[str], right: Sequence[str]) -> Iterator[Pair]:
+    yield from (Pair(before, after) for before, after in zip_longest(left, right))
+
+
+def _mark(text: str, other: str) -> tuple[list[str], list[bool]]:
+    """Return the units of *text*, and of each whether *other* has it, too."""
+    units, others = _split(text), _split(other)
+    kept = [False] * len(units)
+    for found in _match(units, others):
+        if found is not None:
+            kept[found] = True
+    for place, unit in enumerate(units):  # blanks belong to what stands before them
+        if not unit.strip(_TRIMMED):
+            kept[place] = place > 0 and kept[place - 1]
+    return units, kept
+
+
+def _split(text: str) -> list[str]:
+    return [unit for unit in _UNIT.findall(text) if unit]
+
+
+def _join(units: Sequence[str], kept: Sequence[bool]) -> list[Span]:
+    runs = groupby(zip(units, kept, strict=True), key=lambda unit: unit[1])
+    return [Span("".join(unit for unit, _ in run), is_kept) for is_kept, run in runs]
+
+
+def _match(before: Sequence[str], after: Sequence[str]) -> Iterator[int | None]:
+    """Yield for each text of *after* where it stands in *before*, always further on."""
+    places: dict[str, list[int]] = {}
+    for place, text in enumerate(before):
+        places.setdefault(text.strip(_TRIMMED), []).append(place)
+    last = -1
+    for text in after:
+        key = text.strip(_TRIMMED)
+        there = places.get(key, ()) if key else ()
+        found = bisect_right(there, last)
+        is_there = found < len(there)
+        if is_there and (len(key) >= _SHORT_CHARS or there[found] == last + 1):
+            last = there[found]
+            yield last
+        else:
+            yield None

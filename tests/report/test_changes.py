@@ -5,14 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.report.changes import Pair, Span, mark_after, mark_before, pair_lines
+from refold.later import Later
+from refold.model.piece import Piece
+from refold.report.changes import NOTATION, Pair, Span, mark_after, mark_before, pair_lines
 from refold.report.story import Row
 from refold.trace import TraceEntry
 
 TEXTS = st.text(st.sampled_from("ab .…!\n\t{"), max_size=60)
 
 
-def row(before: str, after: str, action: str = "compressed") -> Row:
+def row(before: str, after: str, action: str = "compressed", pieces: tuple[Piece, ...] = ()) -> Row:
     entry = TraceEntry(
         message_id="m",
         message_index=0,
@@ -21,6 +23,7 @@ def row(before: str, after: str, action: str = "compressed") -> Row:
         reason="r",
         input_chars=len(before),
         output_chars=len(after),
+        account=Later.known(pieces),
     )
     return Row(
         index=0,
@@ -63,7 +66,17 @@ def test_sentences_that_a_summary_keeps_are_kept() -> None:
         Span("Nobody reads it. ", False),
         Span("The worker died at noon.", True),
     ]
-    assert [span.is_kept for span in mark_after(both)] == [False, True]
+    assert mark_after(both)[0] == Span("[shortened #kdbfq]", False, NOTATION)
+    assert mark_after(both)[-1].text.endswith("The worker died at noon.")
+    assert mark_after(both)[-1].is_kept
+
+
+def test_gaps_are_told_from_words_of_the_original() -> None:
+    both = row("one line here\ntwo lines here\nthree lines", "one line here\n… 2 lines …\n")
+    assert mark_after(both) == [
+        Span("one line here\n", True),
+        Span("… 2 lines …\n", False, NOTATION),
+    ]
 
 
 def test_of_a_paragraph_only_the_sentences_that_go_are_gone() -> None:
@@ -92,3 +105,26 @@ def test_a_bracket_far_away_is_no_match() -> None:
 
 def test_nothing_is_dropped_from_data_in_another_form() -> None:
     assert mark_before(row('[{"a": 1}]', "rows of a:\n1", "recoded")) == [Span('[{"a": 1}]', True)]
+
+
+HITS = "src/queue.py:1:import os\nsrc/queue.py:2:import sys\nsrc/mail.py:7:import os\n"
+SHORTER = (
+    Piece("src/queue.py:1:import os\n", True, "heading", 6, 0, 1, 1),
+    Piece(":2:import sys\n", False, "worth_less", 4, 0, 2, 2),
+    Piece("src/mail.py:7:import os\n", True, "value:src/mail.py", 6, 0, 3, 3),
+)
+
+
+def test_lines_are_marked_in_the_original_also_if_they_were_said_shorter_first() -> None:
+    spans = mark_before(row(HITS, "src/queue.py:1:import os …", "excerpted", SHORTER))
+    assert [(span.text, span.is_kept) for span in spans] == [
+        ("src/queue.py:1:import os\n", True),
+        ("src/queue.py:2:import sys\n", False),
+        ("src/mail.py:7:import os\n", True),
+    ]
+    assert spans[2].reason == "says src/mail.py"
+
+
+def test_what_was_cut_is_shown_where_its_lines_are_others() -> None:
+    spans = mark_before(row('[{"a": 1}, {"a": 2}]', "rows of a:", "excerpted", SHORTER))
+    assert "".join(span.text for span in spans) == "".join(piece.text for piece in SHORTER)

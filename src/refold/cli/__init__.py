@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "show": "refold.cli.show",
     "diff": "refold.cli.diff",
     "explain": "refold.cli.explain",
+    "report": "refold.cli.report",
     "retrieve": "refold.cli.retrieve",
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import groupby, repeat, zip_longest
 from typing import Final, NamedTuple
 
+from refold.model.piece import Piece
+from refold.notation.gaps import is_gap
+from refold.notation.recognize import mark_of
 from refold.report.pieces import find_runs, run_words
 from refold.report.story import Row
 
+_LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++")
 _UNIT: Final = re.compile(r"[^\n.!?…]*+(?:[.!?…]++(?![\s…])[^\n.!?…]*+)*+(?:[.!?…]++[ \t]*+|\n|\Z)")
 """A line, or a sentence of it; summaries keep whole sentences of long lines."""
 _TRIMMED: Final = " \t\r\n.…"
@@ -18,6 +22,7 @@ _SHORT_CHARS: Final = 8
 """Shorter lines, such as a bracket, are everywhere: they match only right behind another match."""
 _LONG_CHARS: Final = 80
 """Lines of code are shorter, mostly; paragraphs are longer."""
+NOTATION: Final = "notation"
 _SAME_DATA: Final = frozenset({"preserved", "recoded"})
 """Actions that leave nothing out."""
 
@@ -45,23 +50,50 @@ class Pair(NamedTuple):
 
 
 def mark_before(row: Row) -> list[Span]:
-    """Cut the original text of *row* into what is kept and what is dropped."""
+    """Cut the original text of *row* into what is kept and what is dropped.
+
+    A text may be said shorter before it is cut. If its lines are still those of the original, they
+    are marked there; else the shorter form is what is cut here, because it tells what is missing.
+    """
     if row.action in _SAME_DATA or row.before == row.after:
         return [Span(row.before, True)] if row.before else []
     own = [piece for piece in row.pieces if piece.part == row.part]
-    if own and "".join(piece.text for piece in own) == row.before:
-        return [
-            Span("".join(piece.text for piece in run), run[0].is_kept, run_words(run))
-            for run in find_runs(own)
-        ]
-    return _join(*_mark(row.before, row.after))
+    if not own:
+        return _join(*_mark(row.before, row.after))
+    cut = "".join(piece.text for piece in own)
+    if cut != row.before and cut.count("\n") == row.before.count("\n"):
+        return _mark_lines(row.before, own)
+    return [
+        Span("".join(piece.text for piece in run), run[0].is_kept, run_words(run))
+        for run in find_runs(own)
+    ]
+
+
+def _mark_lines(text: str, pieces: Sequence[Piece]) -> list[Span]:
+    """Mark the lines of *text* as the *pieces* of another form of it say; what is kept wins."""
+    why: dict[int, tuple[bool, str]] = {}
+    for run in find_runs(pieces):
+        said = (run[0].is_kept, run_words(run))
+        for line in range(run[0].first_line, run[-1].last_line + 1):
+            why[line] = max(said, why.get(line, said), key=lambda told: told[0])
+    lines = _LINE.findall(text)
+    told = [why.get(number, (False, "")) for number in range(1, len(lines) + 1)]
+    return _join(lines, [is_kept for is_kept, _ in told], [reason for _, reason in told])
 
 
 def mark_after(row: Row) -> list[Span]:
-    """Cut the folded text of *row* into what the original says word for word, and the rest."""
+    """Cut the folded text of *row* into what the original says word for word, and the rest.
+
+    The reason of the marks and gaps that stand in for what is left out is `NOTATION`.
+    """
     if row.before == row.after:
         return [Span(row.after, True)] if row.after else []
-    return _join(*_mark(row.after, row.before))
+    mark = mark_of(row.after)
+    head = [Span(mark, False, NOTATION)] if mark else []
+    units, kept = _mark(row.after[len(mark) :], row.before)
+    reasons = [NOTATION if is_gap(unit.rstrip("\n")) else "" for unit in units]
+    kept = [is_kept and not reason for is_kept, reason in zip(kept, reasons, strict=True)]
+    return [*head, *_join(units, kept, reasons)]
 
 
 def pair_lines(before: str, after: str) -> Iterator[Pair]:
@@ -105,12 +137,20 @@ def _mark(text: str, other: str) -> tuple[list[str], list[bool]]:
 
 
 def _split(text: str) -> list[str]:
-    return [unit for unit in _UNIT.findall(text) if unit]
+    """Cut *text* into sentences and lines; what says how much is left out stays in one."""
+    units: list[str] = []
+    for line in _LINE.findall(text):
+        units += [line] if is_gap(line.rstrip("\n")) else filter(None, _UNIT.findall(line))
+    return units
 
 
-def _join(units: Sequence[str], kept: Sequence[bool]) -> list[Span]:
-    runs = groupby(zip(units, kept, strict=True), key=lambda unit: unit[1])
-    return [Span("".join(unit for unit, _ in run), is_kept) for is_kept, run in runs]
+def _join(units: Sequence[str], kept: Sequence[bool], reasons: Sequence[str] = ()) -> list[Span]:
+    """Join neighbours that were kept, or dropped, for the same reason."""
+    spans = map(Span, units, kept, reasons or repeat(""))
+    return [
+        Span("".join(span.text for span in run), *alike)
+        for alike, run in groupby(spans, key=lambda span: span[1:])
+    ]
 
 
 def _match(before: Sequence[str], after: Sequence[str]) -> Iterator[int | None]:

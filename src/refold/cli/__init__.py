@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "refold.cli.explain",
     "report": "refold.cli.report",
     "retrieve": "refold.cli.retrieve",
+    "watch": "refold.cli.watch",
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
     "demo": "refold.cli.demo",
@@ -44,6 +45,7 @@ Examples:
   refold show chat.jsonl --budget 30%
   refold diff chat.jsonl --budget 30%
   refold explain chat.jsonl
+  refold report session.jsonl -o report.html
   refold stats chat.jsonl
   refold count chat.jsonl --model gpt-5
   refold compress chat.json --json | refold uncompress -

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, claude_code, codex, jsonl
+from tests.cli.terminal import read_to_the_end
 from tests.patience import FOR_EVER
 from tests.planner.runs import call, source_code
 
@@ -157,6 +158,21 @@ def test_a_terminal_without_unicode_shows_plain_characters(file: Path, command: 
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such terminals")
+@pytest.mark.parametrize(("option", "is_paged"), [("--pager", True), ("--no-pager", False)])
+def test_on_a_terminal_it_is_paged(file: Path, option: str, is_paged: bool) -> None:
+    inner, outer = os.openpty()
+    command = [sys.executable, "-m", "refold", "show", str(file), *BUDGET, option]
+    environment = {**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen(command, stdin=outer, stdout=outer, env=environment) as process:
+        os.close(outer)
+        text = read_to_the_end(inner).decode()
+        assert process.wait(FOR_EVER) == 0
+    os.close(inner)
+    assert "And now?" in text
+    assert ("paged:And now?" in text) == is_paged
+
+
 def handle_in(path: str) -> str:
     found = re.search(r"shown #([a-z]+)\]", Path(path).read_text(encoding="utf-8"))
     assert found is not None
@@ -169,8 +185,8 @@ def test_retrieve_brings_the_whole_text_back(refold: Refold, file: Path) -> None
     originals = [message["content"] for message in json.loads(file.read_bytes())]
     done = refold("retrieve", f"#{handle}", "small.json")
     assert done.code == 0
-    assert done.out.decode().removesuffix("\n") in originals
-    assert f"original {handle}: " in done.err
+    assert done.out.decode() in originals
+    assert f"original #{handle}: " in done.err
     assert refold("retrieve", handle, "small.json", "--quiet").err == ""
     assert refold("retrieve", handle, "small.json", "-o", "back.txt").out == b""
     assert Path("back.txt").read_bytes() == done.out

@@ -17,6 +17,7 @@ from refold.cli.watch import default_folders, name_of
 from refold.cli.watching import SessionFile, Watch
 from tests.cli.conftest import Refold
 from tests.cli.session import claude_code, codex, jsonl
+from tests.cli.terminal import read_to_the_end, read_until
 from tests.patience import FOR_EVER
 
 LINES = claude_code().splitlines(keepends=True)
@@ -151,6 +152,19 @@ def test_the_table_once(refold: Refold, monkeypatch: pytest.MonkeyPatch, columns
     assert "\x1b" not in text
 
 
+def test_a_terminal_without_unicode_gets_plain_characters(tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_bytes(claude_code())
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "COLUMNS": "120"}
+    done = subprocess.run(
+        [sys.executable, "-m", "refold", "watch", str(tmp_path), "--once"],
+        env=environment,
+        capture_output=True,
+        timeout=FOR_EVER,
+        check=True,
+    )
+    assert "----" in done.stdout.decode("ascii")
+
+
 def test_nothing_to_watch(refold: Refold, monkeypatch: pytest.MonkeyPatch) -> None:
     done = refold("watch", "nowhere", "--once")
     assert done.code == 2
@@ -194,23 +208,3 @@ def test_an_interrupt_leaves_a_summary(tmp_path: Path, is_terminal: bool) -> Non
     os.close(inner)
     assert "one request" in end
     assert f"{total:,}" in end
-
-
-def read_until(descriptor: int, wanted: bytes) -> None:
-    seen = b""
-    while wanted not in seen:
-        data = read(descriptor)
-        assert data, f"it ended without {wanted!r}: {seen!r}"
-        assert len(seen) < 1_000_000, f"it goes on without {wanted!r}: {seen[-500:]!r}"
-        seen += data
-
-
-def read_to_the_end(descriptor: int) -> bytes:
-    return b"".join(iter(lambda: read(descriptor), b""))
-
-
-def read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65_536)
-    except OSError:  # how a terminal says that the other end is gone
-        return b""

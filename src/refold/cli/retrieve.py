@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from typing import Any, Final
 
 import click
 
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
-from refold.cli.io import read_document, say, write_text
+from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import EPILOG, conversation_option, known_option, out_option, quiet_option
 from refold.cli.originals import open_for_looking, open_store
 from refold.cli.words import clean
@@ -68,7 +69,9 @@ def command(
         say(f"refold: {clean(answer.strip('[]'))}")
         return _MISSING
     say(clean(title), quiet=quiet)
-    write_text(text if text.endswith("\n") else f"{text}\n", out, file or "-")
+    write_text(text, out, file or STDIO)
+    if out is None and sys.stdout.isatty() and not text.endswith("\n"):
+        click.echo()  # so that the prompt has a line of its own
     return 0
 
 

@@ -7,6 +7,7 @@ const ROW_PX = 72;
 const SPARE_ROWS = 6; // drawn above and below what can be seen
 const MAX_CHARS = 40_000; // of a text that is shown at once
 const MAX_RUNS = 400; // of a text's pieces, and of their list
+const MAX_FOUND = 1_000; // places that are marked
 
 const $ = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en").format;
@@ -67,10 +68,11 @@ function drawTotals() {
     $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
   }
   const note = step.budget === null
-    ? "No budget: only what costs nothing to leave out."
+    ? "No budget: what a fold does in any case."
     : step.fits ? `Fits into ${number(step.budget)} tokens.` : `Does not fit into ${number(step.budget)} tokens.`;
-  const count = step.count === messages.length ? "" : ` ${number(messages.length)} messages became ${number(step.count)}.`;
-  $("budget-note").textContent = note + count;
+  const isMerged = step.count !== messages.length;
+  const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
+  $("budget-note").textContent = note + merged;
   $("budget").setAttribute("aria-valuetext", `${step.percent} % of the tokens: ${number(step.tokens)}`);
   [...$("ticks").children].forEach((tick, place) => tick.classList.toggle("now", place === state.step));
 }
@@ -121,6 +123,7 @@ function drawOverview() {
   }
 }
 
+/** Return an element in a colour of the theme: only a used colour is either light or dark. */
 function probe(name) {
   $("said").style.color = `var(${name})`;
   return $("said");
@@ -256,12 +259,15 @@ function drawDetail() {
   }
   const message = messages[index], after = now()[index];
   const tools = message.tools.length ? ` · ${message.tools.join(", ")}` : "";
+  const meta = ` · ${message.kind} · ${number(message.tokens)} → ${number(after.t)} tokens`;
   const parts = [
     make("h2", "", `#${message.n} ${message.role}${tools}`),
-    make("p", "meta", make("b", "", word(after.a)), ` · ${message.kind} · ${number(message.tokens)} → ${number(after.t)} tokens`),
+    make("p", "meta", make("b", "", word(after.a)), meta),
   ];
   if (after.g) {
-    parts.push(make("p", "group", `One message stands for #${after.g[0]} to #${after.g[1]}; below is what it says of this one.`));
+    const [first, last] = after.g;
+    const said = `One message stands for #${first} to #${last}; below is what it says of this one.`;
+    parts.push(make("p", "group", said));
   }
   after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
   if (!after.g) parts.push(...drawCalls(message));
@@ -283,17 +289,19 @@ function drawText(message, after, text, place) {
     if (original) parts.push(make("div", "sides alone", side("Original, kept as it is", drawRuns(original, null))));
     return parts;
   }
-  const calls = original ? [] : drawCalls(message);
-  const left = original ? [drawRuns(text.c ?? original, text.l)] : calls.length ? calls : [make("p", "nothing", "no text")];
+  const cutText = text.c ?? original; // a text may be said shorter before it is cut
+  const title = text.c === undefined ? "Original" : "Original, said shorter first";
+  const left = original ? [drawRuns(cutText, text.l)] : drawCalls(message);
   const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is shown.");
-  parts.push(make("div", "sides", side(text.c === undefined ? "Original" : "Original, said shorter first", ...left), side("Folded", right)));
+  parts.push(make("div", "sides", side(title, ...left), side("Folded", right)));
   if (original && after.g) parts.push(...drawCalls(message));
-  const reasons = drawReasons(text.c ?? original, text.l);
+  const reasons = drawReasons(cutText, text.l);
   if (reasons) parts.push(reasons);
-  if (text.c !== undefined) parts.push(make("details", "", make("summary", "", "The original as it was"), drawRuns(original, null)));
+  if (text.c !== undefined) parts.push(unfold("The original as it was", drawRuns(original, null)));
   return parts;
 }
 
+const unfold = (title, content) => make("details", "", make("summary", "", title), content);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const side = (title, ...content) => make("div", "side", make("h4", "", title), ...content);
 
@@ -338,40 +346,47 @@ function drawRun(piece, isKept, why, isFolded) {
   return element;
 }
 
+/** List why each piece was kept or dropped, if that is known. */
 function drawReasons(text, runs) {
-  const told = runs.some((value, at) => at % 3 === 2 && strings[value]);
-  if (!told) return null;
+  if (!runs.some((value, at) => at % 3 === 2 && strings[value])) return null;
   const items = [];
   let start = 0;
   for (let at = 0; at < runs.length && items.length < MAX_RUNS; at += 3) {
-    const piece = text.slice(start, start + Math.min(runs[at], 400)).trim().replace(/\s+/g, " ");
+    const words = text.slice(start, start + Math.min(runs[at], 400)).trim().replace(/\s+/g, " ");
     start += runs[at];
-    if (!piece) continue;
-    const isKept = runs[at + 1] === 1;
-    items.push(make("li", isKept ? "kept" : "gone",
-      make("span", "", isKept ? "kept" : "dropped"), make("span", "", strings[runs[at + 2]]), make("code", "", piece.slice(0, 120))));
+    if (words) items.push(drawReason(runs[at + 1] === 1, strings[runs[at + 2]], words.slice(0, 120)));
   }
-  return make("details", "", make("summary", "", `Why, piece by piece (${number(items.length)})`), make("ol", "", ...items));
+  return unfold(`Why, piece by piece (${number(items.length)})`, make("ol", "", ...items));
+}
+
+function drawReason(isKept, why, words) {
+  const verdict = make("span", "", isKept ? "kept" : "dropped");
+  return make("li", isKept ? "kept" : "gone", verdict, make("span", "", why), make("code", "", words));
 }
 
 /** Mark what was searched for; the text itself stays as it is. */
 function highlight() {
   if (!globalThis.CSS?.highlights) return;
   CSS.highlights.delete("found");
-  if (!state.found) return;
+  if (state.found) CSS.highlights.set("found", new Highlight(...findRanges(state.found)));
+}
+
+function findRanges(wanted) {
   const ranges = [];
   const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT);
-  for (let node; (node = walker.nextNode()) && ranges.length < 1_000;) {
+  for (let node; (node = walker.nextNode()) && ranges.length < MAX_FOUND;) {
     const text = node.data.toLowerCase();
     if (text.length !== node.data.length) continue; // a letter that is longer when small
-    for (let at = text.indexOf(state.found); at >= 0 && ranges.length < 1_000; at = text.indexOf(state.found, at + state.found.length)) {
+    let at = text.indexOf(wanted);
+    while (at >= 0 && ranges.length < MAX_FOUND) {
       const range = new Range();
       range.setStart(node, at);
-      range.setEnd(node, at + state.found.length);
+      range.setEnd(node, at + wanted.length);
       ranges.push(range);
+      at = text.indexOf(wanted, at + wanted.length);
     }
   }
-  CSS.highlights.set("found", new Highlight(...ranges));
+  return ranges;
 }
 
 // ---- keys, theme, start

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Options, compress
-from refold.report.data import STEPS, ReportBuilder, share_out, utf16_len
+from refold.report import STEPS
+from refold.report.data import ReportBuilder, share_out, utf16_len
 from tests.cli.session import claude_code, codex
 from tests.planner.runs import call, source_code
 

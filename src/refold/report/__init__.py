@@ -12,15 +12,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
-from refold.engine import combine
-from refold.formats.objects import Objects
-from refold.options import Options
-from refold.report.data import STEPS, ReportBuilder
-from refold.report.page import make_page
-from refold.stores.base import Store
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from refold.options import Options
+    from refold.stores.base import Store
+
+STEPS: Final = (100, 70, 50, 30, 15)
+"""Percent of the tokens; at 100 there is no budget."""
 
 
 def render(
@@ -40,6 +41,12 @@ def render(
     Originals go to *store*, if there is one; nothing else is written. *options* and *choices* are
     those of `Compressor`, but for `token_budget`, which the steps set.
     """
+    # Imported here: every command of the command line uses some module of this package.
+    from refold.engine import combine
+    from refold.formats.objects import Objects
+    from refold.report.data import ReportBuilder
+    from refold.report.page import make_page
+
     wires = Objects().read(messages)
     builder = ReportBuilder(wires, combine(options, choices), store, conversation)
     return make_page(title, {"title": title, **builder.build(steps)})

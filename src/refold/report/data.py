@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from refold.compressor import Compressor
 from refold.formats import load
@@ -24,8 +24,6 @@ from refold.stores.base import Store
 from refold.tokens.choose import encoding_for
 
 Wires = Sequence[Mapping[str, Any]]
-STEPS: Final = (100, 70, 50, 30, 15)
-"""Percent of the tokens; at 100 there is no budget."""
 
 
 class ReportBuilder:

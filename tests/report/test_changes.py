@@ -125,6 +125,11 @@ def test_lines_are_marked_in_the_original_also_if_they_were_said_shorter_first()
     assert spans[2].reason == "says src/mail.py"
 
 
+def test_words_of_the_shorter_form_are_words_of_the_original() -> None:
+    kept = mark_after(row(HITS, "[9% shown #kdbfq]\n:2:import sys", "excerpted", SHORTER))
+    assert [span for span in kept if span.is_kept] == [Span(":2:import sys", True)]
+
+
 def test_what_was_cut_is_shown_where_its_lines_are_others() -> None:
     spans = mark_before(row('[{"a": 1}, {"a": 2}]', "rows of a:", "excerpted", SHORTER))
     assert "".join(span.text for span in spans) == "".join(piece.text for piece in SHORTER)

@@ -57,7 +57,7 @@ def mark_before(row: Row) -> list[Span]:
     """
     if row.action in _SAME_DATA or row.before == row.after:
         return [Span(row.before, True)] if row.before else []
-    own = [piece for piece in row.pieces if piece.part == row.part]
+    own = _own_pieces(row)
     if not own:
         return _join(*_mark(row.before, row.after))
     cut = "".join(piece.text for piece in own)
@@ -67,6 +67,11 @@ def mark_before(row: Row) -> list[Span]:
         Span("".join(piece.text for piece in run), run[0].is_kept, run_words(run))
         for run in find_runs(own)
     ]
+
+
+def _own_pieces(row: Row) -> list[Piece]:
+    """Return the pieces of this text; a digest has those of all texts and calls of its message."""
+    return [piece for piece in row.pieces if piece.part == row.part]
 
 
 def _mark_lines(text: str, pieces: Sequence[Piece]) -> list[Span]:
@@ -84,13 +89,15 @@ def _mark_lines(text: str, pieces: Sequence[Piece]) -> list[Span]:
 def mark_after(row: Row) -> list[Span]:
     """Cut the folded text of *row* into what the original says word for word, and the rest.
 
-    The reason of the marks and gaps that stand in for what is left out is `NOTATION`.
+    Where the original was said shorter before it was cut, the words are those of that form. The
+    reason of the marks and gaps that stand in for what is left out is `NOTATION`.
     """
     if row.before == row.after:
         return [Span(row.after, True)] if row.after else []
     mark = mark_of(row.after)
     head = [Span(mark, False, NOTATION)] if mark else []
-    units, kept = _mark(row.after[len(mark) :], row.before)
+    said = "".join(piece.text for piece in _own_pieces(row)) or row.before
+    units, kept = _mark(row.after[len(mark) :], said)
     reasons = [NOTATION if is_gap(unit.rstrip("\n")) else "" for unit in units]
     kept = [is_kept and not reason for is_kept, reason in zip(kept, reasons, strict=True)]
     return [*head, *_join(units, kept, reasons)]

@@ -7,9 +7,11 @@ LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
 SCANNED := forms detectors text scoring strategies tokens quality model properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
+BROWSER := build/browser
+AXE := axe-core@4.14.0
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -49,6 +51,11 @@ test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 	$(WITH) -m tests.integrations.installed $(HEAVY)
 	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
 	$(WITH) -m pytest $(TOLERANT) $(HEAVY:%='$(EXAMPLES)[docs/integrations/%.md]')
+
+# The report in Debian's Chromium; screenshots go to $(BROWSER)/screenshots. What cannot be installed
+# is skipped, and said.
+test-browser: $(BROWSER)/installed
+	$(BROWSER)/bin/python -m pytest tests/browser -s -rs
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -93,6 +100,13 @@ $(VENV)/installed-model: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-lint: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+$(BROWSER)/installed: pyproject.toml
+	$(PYTHON) -m venv $(BROWSER)
+	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,browser-test]'
+	command -v chromium || apt-get install -y --no-install-recommends chromium || echo "no chromium: everything will be skipped"
+	npm install --prefix $(BROWSER) --silent --no-audit --no-fund $(AXE) || echo "no axe-core: its tests will be skipped"
 	@touch $@
 
 $(FRAMEWORKS)-light/installed: EXTRA = frameworks-test

@@ -45,6 +45,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.Obstacle",
         "refold.UncompressResult",
     ),
+    "Report": ("refold.report.render",),
     "Stores": ("refold.Store", "refold.MemoryStore", "refold.SqliteStore"),
     "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
     "Integrations": (

@@ -68,6 +68,19 @@ def test_handles_are_found_in_results_mappings_and_stores() -> None:
         assert answer.endswith("\nTwo. " + PROSE * 4)
 
 
+def test_a_handle_is_the_same_with_and_without_its_sign() -> None:
+    messages: Conversation = [
+        {"role": ("user", "assistant")[n % 2], "content": f"Of {n}. {PROSE * 3}"} for n in range(60)
+    ]
+    result, found = tools(messages)
+    assert len(handles(result)) > 26  # so that one begins with any letter that another ends in
+    for handle in handles(result):
+        for tool in found:
+            plain = tool.call({"handle": handle})
+            assert body(tool.call({"handle": f"#{handle}"})) == body(plain)
+            assert tool.call({"handle": f"#{handle}x"}) != plain
+
+
 def test_the_first_line_says_what_it_is() -> None:
     result, (tool, _, by_store) = tools(talk())
     single = handles(result)[1]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -12,7 +15,11 @@ from rich.console import Console
 from refold.cli.document import parse_document
 from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
-from refold.cli.story import Row, tell
+from refold.cli.render import draw_pieces
+from refold.cli.story import tell
+from refold.later import Later
+from refold.model.piece import Piece
+from refold.report.story import Row
 from refold.stores import MemoryStore
 from tests.classic import Options
 from tests.cli.session import chat, jsonl
@@ -48,11 +55,34 @@ def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:
 
 def test_columns_are_straight_and_nothing_is_wider_than_the_screen() -> None:
     screen = io.StringIO()
-    print_explanation(Console(file=screen, width=72), rows(120), full=True)
+    print_explanation(Console(file=screen, width=104), rows(120), full=True)
     lines = screen.getvalue().splitlines()
-    assert max(map(cell_len, lines)) <= 72
+    assert max(map(cell_len, lines)) <= 104
     edge = lines[1].index("why")
     assert all(line[edge - 3 : edge].strip("─ ") == "" for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_screen_has_all_its_width_for_the_words(width: int) -> None:
+    screen = io.StringIO()
+    print_explanation(Console(file=screen, width=width), rows(12), full=True)
+    lines = screen.getvalue().splitlines()
+    assert width - 12 < max(map(cell_len, lines)) <= width
+    heads = [line for line in lines if line.startswith("#")]
+    assert len(heads) == 12
+    assert re.fullmatch(r"#0 user · \w+ · [0-9,→ ]+ chars", heads[0])
+
+
+def test_reasons_never_steer_the_terminal() -> None:
+    screen = io.StringIO()
+    [row] = rows(1)
+    quoting = Piece("x", True, "value:\x1b[2J", 1, 0, 1, 1)
+    entry = replace(row.entry, account=Later.known((quoting,)))
+    console = Console(file=screen, width=80)
+    console.print(draw_pieces(replace(row, entry=entry), 80, full=False))
+    print_explanation(console, [replace(row, entry=entry)], full=False)
+    assert "says" in screen.getvalue()
+    assert "\x1b" not in screen.getvalue()
 
 
 @given(TEXTS, st.integers(2, 12))

@@ -193,9 +193,8 @@ class _Originals:
 
         Or one original of a fold that has this id.
         """
-        start = name.removeprefix(ID_PREFIX)
-        if len(start) >= HANDLE_CHARS:
-            start = own_part(start)
+        start = own_part(name.removeprefix("#").removeprefix(ID_PREFIX))
+        if len(start) >= HANDLE_CHARS:  # fewer letters, behind an anchor or alone, may mean anyone
             called = [fold for handle, fold in self._folds.items() if handle.startswith(start)]
             if called:
                 return called

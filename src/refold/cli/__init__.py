@@ -8,17 +8,24 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, TextIO
+from difflib import get_close_matches
+from typing import Final
 
 import click
 
 import refold
+from refold.cli.plain import never_fail_to_print
 from refold.errors import BudgetError, RefoldError
 
 COMMANDS: Final[Mapping[str, str]] = {
     "compress": "refold.cli.compress",
     "uncompress": "refold.cli.uncompress",
+    "show": "refold.cli.show",
+    "diff": "refold.cli.diff",
     "explain": "refold.cli.explain",
+    "report": "refold.cli.report",
+    "retrieve": "refold.cli.retrieve",
+    "watch": "refold.cli.watch",
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
     "demo": "refold.cli.demo",
@@ -35,7 +42,10 @@ Examples:
   refold demo
   refold compress chat.jsonl -o small.jsonl
   refold uncompress small.jsonl -o chat.jsonl
+  refold show chat.jsonl --budget 30%
+  refold diff chat.jsonl --budget 30%
   refold explain chat.jsonl
+  refold report session.jsonl -o report.html
   refold stats chat.jsonl
   refold count chat.jsonl --model gpt-5
   refold compress chat.json --json | refold uncompress -
@@ -65,6 +75,17 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; for a name that is none, name the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = get_close_matches(name.lower(), COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
 
 def _form() -> str:
     """Tell whether the scanner in C was built; it is found, not loaded."""
@@ -84,7 +105,7 @@ def cli() -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _open_what_is_closed()
-    _never_fail_to_print(sys.stdout, sys.stderr)
+    never_fail_to_print(sys.stdout, sys.stderr)
     try:
         code = cli.main(args=args, prog_name="refold", standalone_mode=False)
         sys.stdout.flush()
@@ -121,11 +142,3 @@ def _open_what_is_closed() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-
-
-def _never_fail_to_print(*streams: TextIO) -> None:
-    """Let a terminal that lacks a character show a question mark instead of a traceback."""
-    for stream in streams:
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")

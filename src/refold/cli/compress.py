@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -34,8 +35,9 @@ from refold.cli.originals import (
     sidecar_of,
 )
 from refold.cli.progress import working
-from refold.cli.words import count_of, percent_saved
+from refold.cli.words import clean, count_of, percent_saved
 from refold.errors import StoreError
+from refold.result import ModelReport
 from refold.stores import SqliteStore, Store
 
 _EPILOG = f"""\b
@@ -47,6 +49,7 @@ Examples:
   refold compress chat.jsonl -o chat.jsonl --set recency_window=8
   refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
   refold compress session.jsonl -o small.jsonl --profile standard --budget 50%
+  refold compress chat.jsonl -o small.jsonl --summarizer ollama:llama3
   cat chat.json | refold compress - --json | refold uncompress -
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 
@@ -66,6 +69,12 @@ same one.
 @conversation_option
 @fold_options
 @click.option(
+    "--summarizer",
+    metavar="PROVIDER:MODEL",
+    help="Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; they are "
+    "used only if they keep every fact.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
 )
 @quiet_option
@@ -76,6 +85,7 @@ def command(
     store: str | None,
     conversation: str | None,
     budget: int | Share | None,
+    summarizer: str | None,
     as_json: bool,
     quiet: bool,
     **choices: Any,
@@ -101,11 +111,13 @@ def command(
             document = embed_originals(document, file, store)
         chosen, place = _choose_store(document, out, store, as_json, stack)
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:
-            folded = fold_file(document, options, chosen, progress)
+            folded = fold_file(document, options, chosen, progress, summarizer=summarizer)
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out, file)
     say(_summary(folded, place), quiet=quiet)
+    if folded.result.model is not None:
+        say(_tell_model(folded.result.model, str(summarizer)), quiet=quiet)
     check_budget(folded.result)
 
 
@@ -146,3 +158,17 @@ def _summary(folded: FoldedFile, place: str) -> str:
     tokens = f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens"
     kept = f"originals in {place}" if folded.is_changed else "nothing to fold"
     return " · ".join((count_of(*folded.turns), f"{tokens} ({percent_saved(figures)})", kept))
+
+
+def _tell_model(report: ModelReport, name: str) -> str:
+    """Say what became of the model's answers; what went wrong with it comes last."""
+    used = report.accepted + report.repaired
+    asked = "1 text" if report.asked == 1 else f"{report.asked:,} texts"
+    said = f"{clean(name)} was asked about {asked}: {used:,} answers used"
+    gates = Counter(answer.gate for answer in report.refused)
+    if gates:
+        named = ", ".join(f"{gate.replace('_', ' ')} {count}" for gate, count in gates.items())
+        said += f", {gates.total():,} refused ({named})"
+    if report.failures:
+        said += f"; {len(report.failures):,} failed: {clean(report.failures[0])}"
+    return said

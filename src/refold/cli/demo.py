@@ -12,9 +12,10 @@ import click
 from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
 from refold.cli.options import EPILOG
-from refold.cli.story import Row, tell
+from refold.cli.story import tell
 from refold.model.wire import spell
 from refold.options import Options
+from refold.report.story import Row
 from refold.stores import MemoryStore
 
 if TYPE_CHECKING:

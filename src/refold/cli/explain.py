@@ -23,7 +23,8 @@ from refold.cli.options import (
 )
 from refold.cli.originals import open_for_looking
 from refold.cli.progress import working
-from refold.cli.story import Row, tell
+from refold.cli.story import spell_row, tell
+from refold.report.story import Row
 
 _EPILOG = f"""\b
 Examples:
@@ -73,7 +74,7 @@ def command(
         rows = _choose(rows, number)
     if as_json:
         with_pieces = full or number is not None
-        data = [row.to_dict(full=full, with_pieces=with_pieces) for row in rows]
+        data = [spell_row(row, full=full, with_pieces=with_pieces) for row in rows]
         write_text(json.dumps(data, indent=2) + "\n", None)
     else:
         _draw(rows, folded, full=full, is_one=number is not None)

@@ -1,54 +1,89 @@
 """Print one row per text, block by block: the first is to be read before the last is drawn.
 
 A table of rich measures and pads every cell of all rows before it shows any of them, which takes
-most of the time of a long file. Here a column is as wide as its widest cell, and that is all.
+most of the time of a long file. Here a column is as wide as its widest cell, and that is all. Where
+the columns would leave no room to read, they are one line above the story instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from refold.cli.pieces import sum_up
 from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of, shown
-from refold.cli.words import action_word, reason_words
+from refold.cli.words import action_word, clean, reason_words
+from refold.report.pieces import sum_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
     from rich.segment import Segment
 
-    from refold.cli.story import Row
+    from refold.report.story import Row
+
+    Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
+    """What stands above all rows, and how to draw one."""
 
 _BLOCK_ROWS: Final = 100
 _HEADS: Final = ("#", "role", "what", "chars")
 _STORY_HEAD: Final = "why, before and after"
 _GAP: Final = "   "
 _TAB: Final = 8
-_MIN_STORY: Final = 12
-"""Where less is left for the story, the terminal breaks the lines."""
+_MIN_TABLE: Final = 100
+"""A narrower screen has no room for columns beside the story."""
+_INDENT: Final = 4
+_MARK_CHARS: Final = 4
+"""What a text may lose of two lines to its sign and to a word that does not fit."""
 
 
 def print_explanation(console: Console, rows: Sequence[Row], *, full: bool) -> None:
     """Print the decisions with the texts themselves, shortened unless *full*."""
-    from rich.cells import cell_len
     from rich.segment import Segments
+
+    if console.width < _MIN_TABLE:
+        head, draw = _draw_below(rows, console.width, full)
+    else:
+        head, draw = _draw_beside(rows, console.width, full)
+    console.print(Segments(head), crop=False, end="")
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = rows[start : start + _BLOCK_ROWS]
+        console.print(Segments(chain.from_iterable(map(draw, block))), crop=False, end="")
+    console.print()
+
+
+def _draw_below(rows: Sequence[Row], width: int, full: bool) -> Layout:
+    """Draw each story below a line that says what happened to which text."""
+    del rows  # nothing has to be measured
+    room = width - _INDENT
+
+    def draw(row: Row) -> Iterator[Segment]:
+        number, role, action, chars = zip(_cells(row), _styles(row), strict=True)
+        yield _segment("\n")
+        for text, style in ((f"#{number[0]} ", "bold"), role, (" · ", ""), action, (" · ", "")):
+            yield _segment(text, style)
+        yield _segment(f"{chars[0]} chars\n", chars[1])
+        for text, style in _story(row, 2 * room - _MARK_CHARS, full):
+            for line in wrap(text, room):
+                yield _segment(f"{' ' * _INDENT}{line}\n", style)
+
+    return [], draw
+
+
+def _draw_beside(rows: Sequence[Row], width: int, full: bool) -> Layout:
+    """Draw the stories in the last column of a table."""
+    from rich.cells import cell_len
 
     cells = [_cells(row) for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(_HEADS, *cells, strict=True)]
-    room = max(_MIN_STORY, console.width - _left(widths))
-    chars = max(30, (console.width - 44) * 2)
-    console.print(Segments(_draw_head(widths, room)), crop=False, end="")
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
-        drawn = (
-            segment
-            for row, texts in zip(rows[block], cells[block], strict=True)
-            for segment in _draw_row(
-                _draw_cells(texts, _styles(row), widths), _story(row, chars, full), room
-            )
-        )
-        console.print(Segments(drawn), crop=False, end="")
-    console.print()
+    room = width - _left(widths)
+
+    def draw(row: Row) -> Iterator[Segment]:
+        left = _draw_cells(_cells(row), _styles(row), widths)
+        return _draw_row(left, _story(row, 2 * room - _MARK_CHARS, full), room)
+
+    return list(_draw_head(widths, room)), draw
 
 
 def _cells(row: Row) -> tuple[str, str, str, str]:
@@ -65,7 +100,7 @@ def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about a text, each with its style."""
     yield reason_words(row.reason), ""
     for words in sum_up(row.pieces):
-        yield words, ""
+        yield clean(words), ""
     if row.before:
         yield "− " + shown(row.before, chars, full), "dim"
     if row.after and row.after != row.before:

@@ -17,9 +17,10 @@ from refold.compressor import find_lookup
 from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
-from refold.model.provenance import looks_folded, read_link, read_provenance
+from refold.model.provenance import looks_folded, read_provenance
 from refold.model.wire import clone_message, digest
 from refold.options import Options
+from refold.report.alignment import align
 from refold.restore import Linked, Trust, unfold_once
 from refold.result import Result
 from refold.stores import Store
@@ -36,11 +37,12 @@ Originals = Store | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldedFile:
-    """A folded file, the library's result, and which records each new record stands for."""
+    """A folded file, and the library's result."""
 
     document: Document
     result: Result
-    sources: tuple[tuple[Item, ...], ...]
+    places: tuple[range, ...]
+    """Which records of the file each new record stands for."""
     spellings: Mapping[str, Any]
     """What `uncompress` needs to write the folded records as they were; already in the store."""
     turns: tuple[int, int]
@@ -67,31 +69,41 @@ class UnfoldedFile:
 
 
 def fold_file(
-    document: Document, options: Options, store: Store, progress: Progress | None = None
+    document: Document,
+    options: Options,
+    store: Store,
+    progress: Progress | None = None,
+    *,
+    summarizer: str | None = None,
 ) -> FoldedFile:
-    """Fold the records of *document*; originals and exact spellings are in *store* on return."""
+    """Fold the records of *document*; originals and exact spellings are in *store* on return.
+
+    A *summarizer*, such as `openai:gpt-5-mini`, may write the summaries.
+    """
     with naming_lines(document):
-        engine = Engine(options, store=store, conversation=document.conversation)
+        engine = Engine(
+            options, store=store, conversation=document.conversation, summarizer=summarizer
+        )
         result, is_turn = _fold(document.messages, engine, progress or Progress())
     items: list[Item] = []
-    rows: list[tuple[Item, ...]] = []
+    places: list[range] = []
     folded: dict[str, tuple[Item, ...]] = {}
-    turns_after = place = 0
+    turns_after = 0
     chain = _Chain()
-    for sources, wire in _align(document, result):
+    for place, wire in align(document.messages, result, document.conversation):
+        sources = document.items[place.start : place.stop]
         is_kept = wire is sources[0].wire
         raw = sources[0].raw if is_kept else document.style.dump(wire)
         key = chain.add(raw)
         items.append(Item(raw=raw, wire=wire, gap=sources[-1].gap))
-        rows.append(sources)
-        turns_after += any(is_turn[place : place + len(sources)])
-        place += len(sources)
+        places.append(place)
+        turns_after += any(is_turn[place.start : place.stop])
         if not is_kept:
             folded[key] = sources
     return FoldedFile(
         document=document.with_items(items),
         result=result,
-        sources=tuple(rows),
+        places=tuple(places),
         spellings=_keep_spellings(folded, document, within(store, document)),
         turns=(sum(is_turn), turns_after),
     )
@@ -113,21 +125,6 @@ def within(store: Store, document: Document) -> Store:
     own = scoped(store, document.conversation)
     assert own is not None, "there is a store"
     return own
-
-
-def _align(document: Document, result: Result) -> Iterator[tuple[tuple[Item, ...], Any]]:
-    """Pair every new record with the records it stands for; a kept one with itself."""
-    items, place = document.items, 0
-    trust = Trust(conversation=document.conversation)
-    for wire, link in zip(result.messages, trust.links_in(result.messages), strict=True):
-        if digest(wire) == digest(items[place].wire):
-            yield (items[place],), items[place].wire
-            place += 1
-            continue
-        found = read_provenance(wire) or read_link(result.verbatim.get(link))
-        assert found is not None, "a record that differs from its source is a stand-in"
-        yield tuple(items[place : place + len(found.ids)]), wire
-        place += len(found.ids)
 
 
 class _Chain:

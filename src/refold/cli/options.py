@@ -55,14 +55,14 @@ format_option = click.option(
     default=None,
     help="Shape of the messages; recognised by default.",
 )
-_set_option = click.option(
+set_option = click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="OPTION=VALUE",
     help="Set any option of refold.Options; may be repeated.",
 )
-_profile_option = click.option(
+profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
     default=None,
@@ -84,8 +84,8 @@ def fold_options(command: _Command) -> _Command:
 
     `make_options` takes what they say, and `set_budget` the budget: it may need the file.
     """
-    command = _profile_option(model_option(command))
-    return format_option(_set_option(budget_option(command)))
+    command = profile_option(model_option(command))
+    return format_option(set_option(budget_option(command)))
 
 
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:

@@ -202,6 +202,13 @@ def find_originals(
     )
 
 
+def open_store(path: str, stack: ExitStack) -> SqliteStore:
+    """Open a store that must be there, to read from it."""
+    if not Path(path).exists():
+        raise StoreError(f"the store {path!r} does not exist; check the path of --store")
+    return stack.enter_context(SqliteStore(path, read_only=True))
+
+
 def _find(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Originals | None:
@@ -210,9 +217,7 @@ def _find(
     Whatever reads a folded file asks this. A store may have those of other conversations, too.
     """
     if store_path is not None:
-        if not Path(store_path).exists():
-            raise StoreError(f"the store {store_path!r} does not exist; check the path of --store")
-        return stack.enter_context(SqliteStore(store_path, read_only=True))
+        return open_store(store_path, stack)
     if document.verbatim is not None:
         return document.verbatim
     sidecar = sidecar_of(path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from refold.cli.pieces import find_runs, run_words, sum_up
 from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
+from refold.report.pieces import find_runs, run_words, sum_up
 from refold.result import Compression
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from refold.cli.story import Row
+    from refold.report.story import Row
     from refold.tokens.breakdown import Share
 
 MIN_WIDTH: Final = 60
@@ -132,7 +132,7 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
             Text("kept" if run[0].is_kept else "dropped", style=style),
             Text(f"{first:,}" if first == last else f"{first:,}–{last:,}", style="dim"),
             Text(f"{sum(piece.tokens for piece in run):,}", style="dim"),
-            Text(run_words(run), style=style),
+            Text(clean(run_words(run)), style=style),
             Text(shown(said, max(30, width - 60), full), style=style),
         )
     head = Text.assemble(
@@ -140,7 +140,7 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
         (word, colour),
         f" · {reason_words(row.reason)}",
     )
-    return Group(head, Text("\n".join(sum_up(row.pieces))), table)
+    return Group(head, Text(clean("\n".join(sum_up(row.pieces)))), table)
 
 
 def draw_pair(row: Row, width: int) -> RenderableType:

@@ -43,6 +43,11 @@ def said_times(count: int) -> str:
     return f" ×{spell_amount(count)}"
 
 
+def is_gap(line: str) -> bool:
+    """Tell whether a line says only that something is left out."""
+    return GAP in line and _LINE.fullmatch(line) is not None
+
+
 def without_gaps(text: str) -> str:
     """Return *text* without the gaps that have a line of their own."""
     if GAP not in text:

@@ -119,6 +119,12 @@ def _read_noted(text: str) -> Shown | None:
     return None
 
 
+def mark_of(text: str) -> str:
+    """Return the mark that *text* begins with; nothing if it is no stand-in in plain words."""
+    head = _MARK.match(text)
+    return head[0] if head else ""
+
+
 def body_of(text: str) -> str:
     """Return what a stand-in that was just made says, gaps and all, but without its mark."""
     head = _MARK.match(text)

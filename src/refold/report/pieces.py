@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from refold.cli.words import PIECES, clean
 from refold.model.piece import Piece
+from refold.report.words import PIECES
 
 _NAMED: Final = 6
 """How many values or messages a reason names at most."""
@@ -82,7 +82,7 @@ def _why(tally: Tally) -> str:
 
 
 def _short(reason: str) -> str:
-    return PIECES[reason][0] if reason in PIECES else clean(reason.replace("_", " "))
+    return PIECES[reason][0] if reason in PIECES else reason.replace("_", " ")
 
 
 def find_runs(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
@@ -101,4 +101,4 @@ def run_words(run: Sequence[Piece]) -> str:
     sign = "#" if reason == "said_elsewhere" else ""  # it names messages
     names = [sign + name for name in dict.fromkeys(about)]
     more = ", …" if len(names) > _NAMED else ""
-    return words.format(clean(", ".join(names[:_NAMED]))) + more if names else short
+    return words.format(", ".join(names[:_NAMED])) + more if names else short

@@ -1,0 +1,171 @@
+"""`refold diff`: what a fold changes, before and after, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from refold.cli.budget import Share, check_budget, set_budget
+from refold.cli.explanation import wrap
+from refold.cli.folding import FoldedFile, fold_file
+from refold.cli.io import read_document
+from refold.cli.options import (
+    EPILOG,
+    conversation_option,
+    file_argument,
+    fold_options,
+    known_option,
+    make_options,
+)
+from refold.cli.originals import open_for_looking
+from refold.cli.paging import pager_option, print_paged
+from refold.cli.progress import working
+from refold.cli.story import tell
+from refold.cli.words import action_word, clean, reason_words
+from refold.report.changes import Pair, pair_lines
+from refold.report.story import Row
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+_MIN_BESIDE: Final = 72
+"""On a narrower terminal the lines stand below each other, as in a patch."""
+_HEAD_LINES: Final = 4
+_TAIL_LINES: Final = 2
+"""What is shown of a long run of lines that are all the same, or all gone."""
+
+_EPILOG = f"""\b
+Examples:
+  refold diff chat.jsonl
+  refold diff session.jsonl --budget 30%
+  refold diff session.jsonl --budget 30% --full --no-pager
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@fold_options
+@known_option
+@conversation_option
+@click.option("--full", is_flag=True, help="Show every line, also of long runs.")
+@pager_option
+def command(
+    *,
+    file: str,
+    store: str | None,
+    conversation: str | None,
+    budget: int | Share | None,
+    full: bool,
+    is_paged: bool,
+    **choices: Any,
+) -> None:
+    """Show what a fold changes, before and after. Changes nothing."""
+    from refold.cli.render import make_console
+
+    options = make_options(**choices, trace=True)
+    document = read_document(file, conversation)
+    options = set_budget(options, budget, document)
+    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
+        known = open_for_looking(document, file, store, stack)
+        folded = fold_file(document, options, known, progress)
+        rows = [row for row in tell(document, folded, options.format) if row.before != row.after]
+    console = make_console()
+    print_paged(console, _draw(rows, folded, console.width, full), is_paged=is_paged)
+    check_budget(folded.result)
+
+
+def _draw(
+    rows: Sequence[Row], folded: FoldedFile, width: int, full: bool
+) -> Iterator[RenderableType]:
+    from refold.cli.render import draw_totals
+
+    for row in rows:
+        if row.is_turn:
+            yield _draw_head(row)
+            yield draw_changes(row, width, full=full)
+    yield draw_totals(folded.result.compression, folded.turns, width)
+
+
+def _draw_head(row: Row) -> Text:
+    from rich.text import Text
+
+    from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of
+
+    word, colour = action_word(row.action)
+    return Text.assemble(
+        (f"\n#{number_of(row)} ", "bold"),
+        (role_of(row), ROLE_COLOURS.get(row.role, "")),
+        (" · ", "dim"),
+        (word, colour),
+        (f" · {chars_of(row)} chars · {reason_words(row.reason)}", "dim"),
+    )
+
+
+def draw_changes(row: Row, width: int, *, full: bool) -> Text:
+    """Draw the lines of a text before and after: side by side, or as a patch where it is narrow."""
+    from rich.text import Text
+
+    found = pair_lines(clean(row.before), clean(row.after))
+    pairs = found if full else _shorten(found)
+    draw = _draw_beside if width >= _MIN_BESIDE else _draw_below
+    return Text("\n").join(line for pair in pairs for line in draw(pair, width))
+
+
+def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | int]:
+    """Put the number of lines in the place of the middle of a long run."""
+    for _, run in groupby(pairs, lambda pair: (pair.is_same, pair.after is None)):
+        lines = list(run)
+        is_dull = lines[0].is_same or lines[0].after is None
+        hidden = len(lines) - _HEAD_LINES - _TAIL_LINES
+        if not is_dull or hidden <= 1:
+            yield from lines
+            continue
+        yield from lines[:_HEAD_LINES]
+        yield hidden if lines[0].is_same else -hidden
+        yield from lines[-_TAIL_LINES:]
+
+
+def _say_hidden(count: int) -> Text:
+    from rich.text import Text
+
+    what = "more lines kept" if count > 0 else "more lines dropped"
+    return Text(f"  … {abs(count):,} {what}", style="dim italic")
+
+
+def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    if isinstance(pair, int):
+        yield _say_hidden(pair)
+        return
+    room = (width - 3) // 2
+    is_same = pair.is_same
+    sign = "│" if is_same else "<" if pair.after is None else ">" if pair.before is None else "|"
+    left = list(wrap(pair.before or "", room))
+    right = list(wrap(pair.after or "", room))
+    for before, after in zip_longest(left, right, fillvalue=""):
+        drawn = Text(before, style="" if is_same else "red strike")
+        drawn.pad_right(room - drawn.cell_len)
+        yield Text.assemble(
+            drawn, (f" {sign} ", "dim" if is_same else "bold"), (after, "" if is_same else "green")
+        )
+
+
+def _draw_below(pair: Pair | int, width: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    if isinstance(pair, int):
+        yield _say_hidden(pair)
+        return
+    sides = [(" ", pair.after, "")]
+    if not pair.is_same:
+        sides = [("-", pair.before, "red"), ("+", pair.after, "green")]
+    for sign, text, style in sides:
+        for line in wrap(text, width - 2) if text is not None else ():
+            yield Text(f"{sign} {line}", style=style)

@@ -1,0 +1,80 @@
+"""`refold report`: one page that shows what a fold keeps, drops, and why."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from refold.cli.folding import naming_lines
+from refold.cli.io import STDIO, read_document, say, write_text
+from refold.cli.options import (
+    EPILOG,
+    conversation_option,
+    file_argument,
+    format_option,
+    known_option,
+    make_options,
+    model_option,
+    profile_option,
+    quiet_option,
+    set_option,
+)
+from refold.cli.originals import check_out, open_for_looking
+from refold.cli.progress import working
+from refold.report import render
+
+_SUFFIX: Final = ".report.html"
+
+_EPILOG = f"""\b
+Examples:
+  refold report session.jsonl
+  refold report session.jsonl -o report.html --model claude-sonnet-5-5
+  refold report chat.jsonl -o - > report.html
+
+\b
+The page needs no network and sends nothing anywhere, but it holds the whole
+conversation: who gets it can read everything.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@click.option("-o", "--output", "out", metavar="OUT", help=f"Write here instead of FILE{_SUFFIX}.")
+@click.option("--title", metavar="TEXT", help="What stands above it; the name of FILE by default.")
+@profile_option
+@format_option
+@set_option
+@model_option
+@known_option
+@conversation_option
+@quiet_option
+def command(
+    *,
+    file: str,
+    out: str | None,
+    title: str | None,
+    store: str | None,
+    conversation: str | None,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Write one page that shows what a fold keeps, drops, and why."""
+    options = make_options(**choices)
+    if out is None:
+        out = STDIO if file == STDIO else f"{Path(file).name}{_SUFFIX}"
+    check_out(None if out == STDIO else out, store)
+    document = read_document(file, conversation)
+    title = title or ("Conversation" if file == STDIO else Path(file).name)
+    with ExitStack() as stack, working("folding", chars=len(document.text()), quiet=quiet):
+        known = open_for_looking(document, file, store, stack)
+        with naming_lines(document):
+            page = render(
+                document.messages, options, title=title, store=known, conversation=conversation
+            )
+    write_text(page, out, file)
+    if out != STDIO:
+        say(f"{out}: open it in a browser", quiet=quiet)

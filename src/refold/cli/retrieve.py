@@ -1,0 +1,90 @@
+"""`refold retrieve`: fetch the whole text behind a stand-in by the handle that it shows."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import Any, Final
+
+import click
+
+from refold.agent.retrieval import RetrieveTool, retrieve_tool
+from refold.cli.io import STDIO, read_document, say, write_text
+from refold.cli.options import EPILOG, conversation_option, known_option, out_option, quiet_option
+from refold.cli.originals import open_for_looking, open_store
+from refold.cli.words import clean
+
+_MISSING: Final = 3
+_WHOLE: Final = 10**9 - 1
+"""The most characters that can be asked for."""
+_FOUND: Final = "[original "
+"""How an answer begins that has the text below its first line."""
+
+_EPILOG = f"""\b
+Examples:
+  refold retrieve '#kdbfq' small.jsonl
+  refold retrieve kdbfq small.jsonl --lines 120-180
+  refold retrieve kdbfq small.jsonl --search 'TimeoutError'
+  refold retrieve kdbfq --store all.db --conversation ann
+
+\b
+FILE is the folded file that shows the handle: its originals are in --store DB, in
+itself, or in FILE.refold.db. Without it, --store DB is asked under the name of
+--conversation, or for a handle of 28 letters.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("handle")
+@click.argument("file", metavar="[FILE|-]", required=False)
+@known_option
+@conversation_option
+@click.option("--lines", metavar="FIRST-LAST", help="Only these lines, such as 120-180.")
+@click.option("--search", metavar="TEXT", help="Only lines with this text, in any case.")
+@out_option
+@quiet_option
+def command(
+    *,
+    handle: str,
+    file: str | None,
+    store: str | None,
+    conversation: str | None,
+    lines: str | None,
+    search: str | None,
+    out: str | None,
+    quiet: bool,
+) -> int:
+    """Fetch the whole text behind a handle such as #kdbfq."""
+    if file is None and store is None:
+        raise click.UsageError(
+            "name the folded FILE that shows the handle, or the store with --store DB"
+        )
+    asked: dict[str, Any] = {"handle": handle, "lines": lines, "search": search}
+    with ExitStack() as stack:
+        tool = _open_tool(file, store, conversation, stack)
+        answer = tool.call({name: value for name, value in asked.items() if value})
+    title, line_feed, text = answer.partition("\n")
+    if not answer.startswith(_FOUND) or not line_feed:
+        say(f"refold: {clean(answer.strip('[]'))}")
+        return _MISSING
+    say(clean(title), quiet=quiet)
+    write_text(text, out, file or STDIO)
+    if out is None and sys.stdout.isatty() and not text.endswith("\n"):
+        click.echo()  # so that the prompt has a line of its own
+    return 0
+
+
+def _open_tool(
+    file: str | None, store: str | None, conversation: str | None, stack: ExitStack
+) -> RetrieveTool:
+    """Return what answers: from the store of a file and what the file shows, or from a store."""
+    if file is None:
+        assert store is not None, "somebody has looked"
+        shared = open_store(store, stack)
+        return retrieve_tool(shared, conversation=conversation, max_chars=_WHOLE)
+    document = read_document(file, conversation)
+    found = open_for_looking(document, file, store, stack)
+    return retrieve_tool(
+        found, messages=document.messages, conversation=conversation, max_chars=_WHOLE
+    )

@@ -1,0 +1,150 @@
+"""`refold show`: read the folded conversation as a model reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from refold.cli.budget import Share, check_budget, set_budget
+from refold.cli.folding import FoldedFile, fold_file
+from refold.cli.io import read_document
+from refold.cli.options import (
+    EPILOG,
+    conversation_option,
+    file_argument,
+    fold_options,
+    known_option,
+    make_options,
+)
+from refold.cli.originals import open_for_looking
+from refold.cli.paging import pager_option, print_paged
+from refold.cli.progress import working
+from refold.cli.words import action_word, clean
+from refold.formats import load
+from refold.notation.gaps import is_gap
+from refold.notation.recognize import mark_of
+from refold.report.turns import Turn, tell_turns
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+_MERGED: Final = "digested"
+
+_EPILOG = f"""\b
+Examples:
+  refold show chat.jsonl
+  refold show session.jsonl --budget 30%
+  refold show session.jsonl --budget 8000 --model gpt-5 --no-pager
+  NO_COLOR=1 refold show chat.jsonl | less
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@file_argument
+@fold_options
+@known_option
+@conversation_option
+@pager_option
+def command(
+    *,
+    file: str,
+    store: str | None,
+    conversation: str | None,
+    budget: int | Share | None,
+    is_paged: bool,
+    **choices: Any,
+) -> None:
+    """Read the folded conversation as a model does. Changes nothing."""
+    from refold.cli.render import make_console
+
+    options = make_options(**choices, trace=True)
+    document = read_document(file, conversation)
+    options = set_budget(options, budget, document)
+    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
+        known = open_for_looking(document, file, store, stack)
+        folded = fold_file(document, options, known, progress)
+        before = load(document.messages, format_name=options.format)
+        after = load(folded.document.messages, format_name=options.format) if before else ()
+        turns = list(tell_turns(before, after, folded.places, options.model))
+    console = make_console()
+    print_paged(console, _draw(turns, folded, console.width), is_paged=is_paged)
+    check_budget(folded.result)
+
+
+def _draw(turns: Sequence[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:
+    from refold.cli.render import draw_totals
+
+    actions: dict[int, list[str]] = {}
+    for entry in folded.result.decisions:
+        actions.setdefault(entry.message_index, []).append(entry.action)
+    for turn in turns:
+        yield draw_heading(turn, _action_of(turn, actions.get(turn.place.start, [])), width)
+        yield draw_message(turn)
+    yield draw_totals(folded.result.compression, folded.turns, width)
+
+
+def _action_of(turn: Turn, actions: Sequence[str]) -> str:
+    """Return what happened to a message: to the first of its texts that was changed."""
+    if len(turn.place) > 1:
+        return next((action for action in actions if action != "preserved"), _MERGED)
+    return next((action for action in actions if action != "preserved"), "preserved")
+
+
+def draw_heading(turn: Turn, action: str, width: int) -> Text:
+    """Draw a line with the number and the role, what became of it, and what it costs."""
+    from rich.text import Text
+
+    from refold.cli.render import ROLE_COLOURS
+
+    first, last = turn.place.start, turn.place.stop - 1
+    number = f"#{first}" if first == last else f"#{first}–{last}"
+    role = clean(turn.message.role)
+    left = Text.assemble((f"{number} ", "bold"), (role, f"bold {ROLE_COLOURS.get(role, '')}"))
+    if turn.tools:
+        left.append(f" {clean(', '.join(turn.tools))}")
+    right = Text(style="dim")
+    if turn.is_folded:
+        word, colour = action_word(action)
+        right.append_text(Text(f"{word} · ", style=colour))
+        right.append(f"{turn.tokens_before:,} → ")
+    right.append(f"{turn.tokens_after:,} tokens")
+    left.truncate(max(1, width - right.cell_len - 3), overflow="ellipsis")
+    rule = "─" * max(1, width - left.cell_len - right.cell_len - 2)
+    return Text.assemble("\n", left, (f" {rule} ", "dim"), right)
+
+
+def draw_message(turn: Turn) -> Text:
+    """Draw what a message says and calls; marks and gaps are dimmed, and thinking only named."""
+    from rich.text import Text
+
+    message = turn.message
+    drawn: list[Text] = []
+    if message.thinking:
+        drawn.append(Text("(thinking)", style="dim italic"))
+    drawn += [_draw_text(clean(part.text), is_folded=turn.is_folded) for part in message.parts]
+    if message.images:
+        pictures = "1 picture" if message.images == 1 else f"{message.images} pictures"
+        drawn.append(Text(f"({pictures})", style="dim italic"))
+    for call in message.calls:
+        name, arguments = clean(call.name), clean(call.spelled)
+        drawn.append(Text.assemble(("calls ", "dim"), (name, "bold cyan"), f" {arguments}"))
+    return Text("\n").join(text for text in drawn if text.plain.strip()) if drawn else Text("")
+
+
+def _draw_text(text: str, *, is_folded: bool) -> Text:
+    from rich.text import Text
+
+    if not is_folded:
+        return Text(text)
+    mark = mark_of(text)
+    drawn = Text.assemble((mark, "dim"))
+    lines = text[len(mark) :].split("\n")
+    for place, line in enumerate(lines):
+        drawn.append("\n" if place else "")
+        drawn.append(line, style="dim yellow" if is_gap(line) else "")
+    return drawn

@@ -1,0 +1,208 @@
+"""`refold watch`: a live table of the sessions of Claude Code and Codex."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from refold.cli.options import (
+    EPILOG,
+    make_options,
+    model_option,
+    profile_option,
+    set_option,
+)
+from refold.cli.watching import Figures, Watch
+from refold.cli.words import clean, excerpt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+_LATEST: Final = 12
+_FILL_CHARS: Final = 8
+_NAME_CHARS: Final = 24
+_NARROW: Final = 96
+"""On a narrower terminal the model, the messages and the bar are left out."""
+
+_EPILOG = f"""\b
+Examples:
+  refold watch
+  refold watch ~/.claude/projects/my-project
+  refold watch --once
+  refold watch --set token_budget=50000
+
+\b
+Without DIR: what Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and Codex
+($CODEX_HOME or ~/.codex) write. Nothing is changed. Costs are list prices for
+sending the conversation once, without a cache.
+
+{EPILOG}"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--once", is_flag=True, help="Print the table once instead of following.")
+@click.option(
+    "--latest",
+    type=click.IntRange(min=1),
+    default=_LATEST,
+    show_default=True,
+    metavar="N",
+    help="Follow this many sessions, those that were written last.",
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.05),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait before looking again.",
+)
+@profile_option
+@set_option
+@model_option
+def command(
+    *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
+) -> None:
+    """Follow sessions as they grow: tokens, costs, and what could be folded."""
+    from refold.cli.render import make_console
+
+    options = make_options(format_name=None, **choices)
+    folders = [folder] if folder is not None else default_folders(os.environ)
+    missing = [str(one) for one in folders if not one.exists()]
+    if len(missing) == len(folders):
+        raise click.UsageError(f"there is no {' and no '.join(missing)}; name a DIR with sessions")
+    watch = Watch(folders, options, limit=latest)
+    console = make_console()
+    watch.poll()
+    if not once:
+        _follow(watch, console, interval)
+    console.print(draw_table(watch, console.width))
+
+
+def default_folders(environment: Mapping[str, str]) -> list[Path]:
+    """Return where Claude Code and Codex keep their sessions."""
+    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    codex = Path(environment.get("CODEX_HOME") or Path.home() / ".codex")
+    return [claude / "projects", codex / "sessions"]
+
+
+def _follow(watch: Watch, console: Console, interval: float) -> None:
+    """Look again and again until somebody has seen enough.
+
+    Elsewhere than on a terminal, there is a line for each session that has grown.
+    """
+    from rich.live import Live
+
+    try:
+        if not sys.stdout.isatty():
+            grown = watch.figures
+            while True:
+                for figures in grown:
+                    console.print(_say(figures), soft_wrap=True)
+                sys.stdout.flush()
+                time.sleep(interval)
+                grown = watch.poll()
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            while True:
+                live.update(draw_table(watch, console.width), refresh=True)
+                time.sleep(interval)
+                watch.poll()
+    except KeyboardInterrupt:
+        return  # what was found is left on the screen
+
+
+def _say(figures: Figures) -> str:
+    saved = _percent(figures.tokens - figures.tokens_folded, figures.tokens)
+    return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {saved} could be folded"
+
+
+def draw_table(watch: Watch, width: int) -> Table:
+    """Draw one row a session, and the sums below."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    is_wide = width >= _NARROW
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.show_footer = len(watch.figures) > 1
+    sums = _sums(watch.figures)
+    table.add_column("session", Text("all", style="bold"), no_wrap=True)
+    if is_wide:
+        table.add_column("model", no_wrap=True)
+        table.add_column("messages", f"{sums.messages:,}", justify="right")
+    table.add_column("tokens", f"{sums.tokens:,}", justify="right", no_wrap=True)
+    table.add_column("window", justify="right", no_wrap=True)
+    table.add_column("folded", f"{sums.tokens_folded:,}", justify="right", no_wrap=True)
+    table.add_column("saved", _saved(sums), justify="right", no_wrap=True)
+    table.add_column("one request", _all_costs(watch.figures), justify="right", no_wrap=True)
+    for figures in watch.figures:
+        name = Text(excerpt(name_of(figures.path), _NAME_CHARS))
+        wide = (excerpt(figures.model or "?", 20), f"{figures.messages:,}") if is_wide else ()
+        table.add_row(
+            name,
+            *map(Text, wide),
+            f"{figures.tokens:,}",
+            _draw_fill(figures.fill, _FILL_CHARS if is_wide else 0),
+            f"{figures.tokens_folded:,}",
+            Text(_saved(figures), style="green"),
+            _spell_costs(figures.costs_usd),
+        )
+    if watch.hidden:
+        table.caption = f"and {watch.hidden:,} older ones"
+    elif not watch.figures:
+        table.caption = "no sessions yet"
+    return table
+
+
+def name_of(path: Path) -> str:
+    """Name a session by its project and the beginning of its id."""
+    parent = path.parent.name.rpartition("-")[2] or path.parent.name
+    return clean(f"{parent}/{path.stem.removeprefix('rollout-')[:12]}")
+
+
+def _sums(figures: Sequence[Figures]) -> Figures:
+    return Figures(
+        path=Path(),
+        messages=sum(one.messages for one in figures),
+        tokens=sum(one.tokens for one in figures),
+        tokens_folded=sum(one.tokens_folded for one in figures),
+    )
+
+
+def _draw_fill(fill: float | None, chars: int) -> Text:
+    from rich.text import Text
+
+    if fill is None:
+        return Text("?", style="dim")
+    colour = "red" if fill >= 0.9 else "yellow" if fill >= 0.7 else "green"
+    full = min(chars, round(chars * fill))
+    bar = Text.assemble(("█" * full, colour), ("░" * (chars - full), "dim"))
+    return Text.assemble(bar, f" {fill:4.0%}" if chars else f"{fill:.0%}")
+
+
+def _saved(figures: Figures) -> str:
+    return _percent(figures.tokens - figures.tokens_folded, figures.tokens)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"−{100 * part / whole:.0f} %" if part else "±0 %"
+
+
+def _spell_costs(costs: tuple[float, float] | None) -> str:
+    return "?" if costs is None else f"${costs[0]:.3f} → ${costs[1]:.3f}"
+
+
+def _all_costs(figures: Sequence[Figures]) -> str:
+    known = [costs for one in figures if (costs := one.costs_usd) is not None]
+    if not known:
+        return ""
+    return _spell_costs((sum(before for before, _ in known), sum(after for _, after in known)))

@@ -1,0 +1,55 @@
+"""The report: what a fold keeps and drops, told to people.
+
+| module | what it has |
+|---|---|
+| `story`, `turns` | what happened to each text, and the folded conversation message by message |
+| `alignment` | which messages each message of a fold stands for |
+| `changes`, `pieces` | what of a text is kept and what is dropped |
+| `words` | the codes of a trace in plain words |
+| `prices`, `models` | what reading it costs, and which models a session was held with |
+| `data`, `page` | the page: its data, and how it is put together |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from refold.options import Options
+    from refold.stores.base import Store
+
+STEPS: Final = (100, 70, 50, 30, 15)
+"""Percent of the tokens; at 100 there is no budget."""
+
+
+def render(
+    messages: Sequence[Any],
+    options: Options | None = None,
+    *,
+    title: str = "Conversation",
+    steps: Sequence[int] = STEPS,
+    store: Store | None = None,
+    conversation: str | None = None,
+    **choices: Any,
+) -> str:
+    """Return one HTML page that shows what a fold of *messages* keeps, drops, and why.
+
+    It needs no network, and no markup in a message is ever taken for markup. *steps* are the shares
+    of the tokens, in percent, between which a reader can choose; at 100 there is no budget.
+    Originals go to *store*, if there is one; nothing else is written. *options* and *choices* are
+    those of `Compressor`, but for `token_budget`, which the steps set.
+    """
+    # Imported here: every command of the command line uses some module of this package.
+    from refold.engine import combine
+    from refold.formats.objects import Objects
+    from refold.report.data import ReportBuilder
+    from refold.report.page import make_page
+
+    wires = Objects().read(messages)
+    builder = ReportBuilder(wires, combine(options, choices), store, conversation)
+    return make_page(title, {"title": title, **builder.build(steps)})
+
+
+__all__ = ["STEPS", "render"]

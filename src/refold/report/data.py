@@ -1,0 +1,213 @@
+"""The data of the report: a conversation, and what becomes of it at each budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from refold.compressor import Compressor
+from refold.formats import load
+from refold.kinds import kind_of
+from refold.model.message import Message
+from refold.options import Options
+from refold.report.alignment import align
+from refold.report.changes import Span, mark_after, mark_before
+from refold.report.models import models_in
+from refold.report.pieces import sum_up
+from refold.report.prices import USUAL_MODELS, Price, list_prices
+from refold.report.story import Row, tell
+from refold.report.turns import make_counter, name_tools, tools_of
+from refold.report.words import ACTIONS, say_reason
+from refold.result import Result
+from refold.stores.base import Store
+from refold.tokens.choose import encoding_for
+
+Wires = Sequence[Mapping[str, Any]]
+
+
+class ReportBuilder:
+    """Folds one conversation at several budgets, and says what the page needs to show it."""
+
+    def __init__(
+        self, wires: Wires, options: Options, store: Store | None, conversation: str | None
+    ) -> None:
+        self._wires = wires
+        self._options = replace(options, trace=True, token_budget=None)
+        self._store = store
+        self._conversation = conversation
+        self._messages = load(wires, format_name=options.format)
+        self._turns = [message for message in self._messages if message.is_turn]
+        self._place_of = {message.index: place for place, message in enumerate(self._turns)}
+        self._count = make_counter(options.model)
+        self._tokens = [self._count.message(message) for message in self._turns]
+        self._strings: dict[str, int] = {}
+
+    def build(self, steps: Sequence[int]) -> dict[str, Any]:
+        """Return all of it as JSON-ready data."""
+        made = [self._step(percent) for percent in steps]
+        encoding = encoding_for(self._options.model) if self._options.model else None
+        return {
+            "counted": f"counted with {encoding}" if encoding else "estimated",
+            "profile": self._options.profile,
+            "tokens": sum(self._tokens),
+            "messages": list(self._tell_messages()),
+            "steps": made,
+            "actions": ACTIONS,
+            "strings": list(self._strings),
+            "prices": self._prices(),
+        }
+
+    def _tell_messages(self) -> Iterator[dict[str, Any]]:
+        names = name_tools(self._messages)
+        arguments = {call.id: call.spelled for m in self._messages for call in m.calls}
+        for message, tokens in zip(self._turns, self._tokens, strict=True):
+            tools = tools_of(message, names)
+            called = dict.fromkeys(call.name for call in message.calls)
+            yield {
+                "n": message.index,
+                "role": message.role,
+                "kind": _kind(message, tools, arguments),
+                "tools": [*tools, *(name for name in called if name not in tools)],
+                "tokens": tokens,
+                "texts": [part.text for part in message.parts],
+                "calls": [[call.name, call.spelled] for call in message.calls],
+                "thinking": sum(map(self._count, message.thinking)),
+                "images": message.images,
+            }
+
+    def _step(self, percent: int) -> dict[str, Any]:
+        """Fold to a share of the tokens, and tell what became of every message."""
+        total = sum(self._tokens)
+        budget = None if percent >= 100 else total * percent // 100
+        options = replace(self._options, token_budget=budget)
+        compressor = Compressor(options, store=self._store, conversation=self._conversation)
+        result = compressor.compress(self._wires)
+        pairs = list(align(self._wires, result, self._conversation))
+        places = [place for place, _ in pairs]
+        after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
+        costs = self._share_costs(after, places, result)
+        rows: dict[int, list[Row]] = {}
+        for row in tell(self._messages, after, places, result):
+            rows.setdefault(row.index, []).append(row)
+        spans = {number: place for place in places if len(place) > 1 for number in place}
+        return {
+            "percent": percent,
+            "budget": budget,
+            "fits": result.fits is not False,
+            "tokens": sum(costs),
+            "count": sum(message.is_turn for message in after),
+            "rows": [
+                self._spell(rows.get(message.index, []), cost, spans.get(message.index))
+                for message, cost in zip(self._turns, costs, strict=True)
+            ],
+        }
+
+    def _share_costs(
+        self, after: Sequence[Message], places: Sequence[range], result: Result
+    ) -> list[int]:
+        """Return what each message costs after the fold.
+
+        What one message costs that stands for several is shared out by how much it says of each.
+        """
+        said: dict[int, int] = {}
+        for entry in result.decisions:
+            if entry.shown:
+                cost = self._count(entry.shown)
+                said[entry.message_index] = said.get(entry.message_index, 0) + cost
+        costs = [0] * len(self._turns)
+        for message, place in zip(after, places, strict=True):
+            turns = [number for number in place if number in self._place_of]
+            weights = [said.get(number, 0) for number in turns]
+            parts = share_out(self._count.message(message), weights)
+            for number, cost in zip(turns, parts, strict=True):
+                costs[self._place_of[number]] = cost
+        return costs
+
+    def _spell(self, rows: Sequence[Row], cost: int, span: range | None) -> dict[str, Any]:
+        spelled: dict[str, Any] = {"t": cost, "x": [self._spell_text(row) for row in rows]}
+        changed = [row.action for row in rows if row.action != "preserved"]
+        spelled["a"] = changed[0] if changed else "preserved"
+        if span is not None:
+            spelled["g"] = [span.start, span.stop - 1]
+        return spelled
+
+    def _spell_text(self, row: Row) -> dict[str, Any]:
+        spelled: dict[str, Any] = {"a": row.action, "r": self._number(say_reason(row.reason))}
+        if row.before == row.after:
+            return spelled
+        spelled["o"] = row.after
+        spans = mark_before(row)
+        spelled["l"] = self._runs(spans)
+        cut = "".join(span.text for span in spans)
+        if cut != row.before:
+            spelled["c"] = cut
+        spelled["f"] = self._runs(mark_after(row))
+        sums = sum_up(row.pieces)
+        if sums:
+            spelled["s"] = sums
+        return spelled
+
+    def _runs(self, spans: Iterable[Span]) -> list[int]:
+        """Spell spans as triples: how long it is in JavaScript, whether it is kept, and why."""
+        runs: list[int] = []
+        for span in spans:
+            runs += (utf16_len(span.text), int(span.is_kept), self._number(span.reason))
+        return runs
+
+    def _number(self, text: str) -> int:
+        """Return the number of a text that is said often."""
+        return self._strings.setdefault(text, len(self._strings))
+
+    def _prices(self) -> dict[str, Any]:
+        known = list_prices()
+        own = [self._options.model or "", *models_in(self._wires)]
+        found = {
+            price.model: price
+            for name in (*own, *USUAL_MODELS)
+            if (price := known.find(name)) is not None
+        }
+        return {
+            "source": known.source,
+            "date": known.as_of.isoformat(),
+            "own": [price.model for name in own if (price := known.find(name)) is not None],
+            "models": [_spell_price(price) for price in found.values()],
+        }
+
+
+def _spell_price(price: Price) -> list[Any]:
+    return [price.model, price.usd_per_million, price.long_tokens, price.long_usd_per_million]
+
+
+def _kind(message: Message, tools: Sequence[str], arguments: Mapping[str, str]) -> str:
+    """Name what a message is: for the result of a tool, what kind of result."""
+    for part in message.parts:
+        if message.is_result(part):
+            given = arguments.get(part.call_id or "", "")
+            return kind_of(part.text, tools[0] if tools else "", given).replace("_", " ")
+    if message.calls:
+        return "tool call"
+    return "text" if message.parts else "thinking" if message.thinking else "other"
+
+
+def share_out(total: int, weights: Sequence[int]) -> list[int]:
+    """Divide *total* in proportion to *weights*, whole and without a remainder.
+
+    Where nothing weighs anything, the first has it all.
+    """
+    weight = sum(weights)
+    if not weight:
+        return [total, *[0] * (len(weights) - 1)] if weights else []
+    parts, done, so_far = [], 0, 0
+    for one in weights:
+        so_far += one
+        parts.append(total * so_far // weight - done)
+        done += parts[-1]
+    return parts
+
+
+def utf16_len(text: str) -> int:
+    """Return the length of *text* as JavaScript counts it."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(char > "\uffff" for char in text)

@@ -1,0 +1,478 @@
+// The report: a virtual list of messages, one of them in detail, at the budget that is chosen.
+// Text of the conversation is only ever put into text nodes.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const { messages, steps, strings, actions, prices } = data;
+const ROW_PX = 72;
+const SPARE_ROWS = 6; // drawn above and below what can be seen
+const MAX_CHARS = 40_000; // of a text that is shown at once
+const MAX_RUNS = 400; // of a text's pieces, and of their list
+const MAX_FOUND = 1_000; // places that are marked
+
+const $ = (id) => document.getElementById(id);
+const number = new Intl.NumberFormat("en").format;
+const list = $("list"), rows = $("rows"), detail = $("detail"), search = $("search");
+const filters = ["role", "kind", "tool", "decision"].map($);
+
+const state = { step: Math.max(0, steps.findIndex((s) => s.percent === 30)), shown: [], at: 0, found: "" };
+const now = () => steps[state.step].rows;
+
+/** Make an element: its class, and what it holds (texts and other elements). */
+function make(tag, className = "", ...content) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.append(...content);
+  return element;
+}
+
+const percentSaved = (before, after) => {
+  const share = before ? 100 * (1 - after / before) : 0;
+  return `${share > 0 ? "−" : ""}${share.toFixed(share < 10 ? 1 : 0)} %`;
+};
+
+const word = (action) => actions[action] ?? action;
+
+// ---- money
+
+function costOf([, rate, longTokens, longRate], tokens) {
+  return (tokens * (longTokens !== null && tokens > longTokens ? longRate : rate)) / 1e6;
+}
+
+const dollars = (usd) => `$${usd >= 1 ? usd.toFixed(2) : usd >= 0.01 ? usd.toFixed(3) : usd.toFixed(4)}`;
+
+function drawMoney() {
+  const { tokens } = steps[state.step];
+  $("prices").replaceChildren(...prices.models.map((price) => {
+    const [before, after] = [costOf(price, data.tokens), costOf(price, tokens)];
+    const name = make("th", "", price[0]);
+    name.scope = "row";
+    const cells = [String(price[1]), dollars(before), dollars(after), dollars(before - after)];
+    return make("tr", prices.own.includes(price[0]) ? "own" : "", name, ...cells.map((cell) => make("td", "", cell)));
+  }));
+  $("money-note").textContent =
+    `The conversation as it stands, read once as input, without a cache and without the answer: `
+    + `${number(data.tokens)} tokens before, ${number(tokens)} after. List prices of ${prices.date}, `
+    + `${prices.source}; a model may count tokens otherwise than they are counted here.`;
+}
+
+// ---- totals and budget
+
+function drawTotals() {
+  const step = steps[state.step];
+  $("before").textContent = `${number(data.tokens)}`;
+  $("after").textContent = `${number(step.tokens)}`;
+  $("saved").textContent = percentSaved(data.tokens, step.tokens);
+  const first = prices.models[0];
+  if (first) {
+    $("cost-label").textContent = `One request, ${first[0]}`;
+    $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
+  }
+  const note = step.budget === null
+    ? "No budget: what a fold does in any case."
+    : step.fits ? `Fits into ${number(step.budget)} tokens.` : `Does not fit into ${number(step.budget)} tokens.`;
+  const isMerged = step.count !== messages.length;
+  const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
+  $("budget-note").textContent = note + merged;
+  $("budget").setAttribute("aria-valuetext", `${step.percent} % of the tokens: ${number(step.tokens)}`);
+  [...$("ticks").children].forEach((tick, place) => tick.classList.toggle("now", place === state.step));
+}
+
+function chooseStep(place) {
+  state.step = Math.min(Math.max(place, 0), steps.length - 1);
+  $("budget").value = state.step;
+  fillSelect("decision", messages.map((_, place) => [word(now()[place].a)]));
+  drawTotals();
+  drawMoney();
+  filter();
+  drawOverview();
+  say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
+}
+
+// ---- overview: one bar a message, or a column of them
+
+function drawOverview() {
+  const canvas = $("overview"), scale = devicePixelRatio || 1;
+  const width = canvas.clientWidth, height = canvas.clientHeight;
+  if (!width || !height) return;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  const colour = (name) => getComputedStyle(probe(name)).color;
+  const [before, after, accent] = ["--bar", "--bar-after", "--accent"].map(colour);
+  const count = Math.min(messages.length, Math.floor(width / 2)) || 1;
+  const sums = Array.from({ length: count }, () => [0, 0]);
+  messages.forEach((message, place) => {
+    const sum = sums[Math.floor((place * count) / messages.length)];
+    sum[0] += message.tokens;
+    sum[1] += now()[place].t;
+  });
+  const most = Math.sqrt(Math.max(1, ...sums.map((sum) => sum[0])));
+  const step = width / count, thick = Math.max(1, Math.min(step - 1, 14));
+  sums.forEach(([tokens, left], place) => {
+    [[tokens, before], [left, after]].forEach(([value, fill]) => {
+      const high = (height - 2) * (Math.sqrt(value) / most);
+      context.fillStyle = fill;
+      context.fillRect(place * step, height - high, thick, high);
+    });
+  });
+  const chosen = state.shown[state.at];
+  if (chosen !== undefined) {
+    context.fillStyle = accent;
+    context.fillRect((chosen / messages.length) * width, 0, 2, height);
+  }
+}
+
+/** Return an element in a colour of the theme: only a used colour is either light or dark. */
+function probe(name) {
+  $("said").style.color = `var(${name})`;
+  return $("said");
+}
+
+// ---- filters
+
+function fillSelect(id, valuesOf) {
+  const select = $(id), chosen = select.value, counts = new Map();
+  valuesOf.forEach((values) => new Set(values).forEach((value) => counts.set(value, (counts.get(value) ?? 0) + 1)));
+  const all = make("option", "", "all");
+  all.value = "";
+  const options = [...counts].sort((a, b) => b[1] - a[1]).map(([value, count]) => {
+    const option = make("option", "", `${value} (${number(count)})`);
+    option.value = value;
+    return option;
+  });
+  select.replaceChildren(all, ...options);
+  select.value = counts.has(chosen) ? chosen : "";
+}
+
+let before = null; // the texts of each message in small letters, made for the first search
+function contains(place, wanted) {
+  before ??= messages.map((m) => [...m.texts, ...m.calls.flat()].join("\n").toLowerCase());
+  return before[place].includes(wanted)
+    || now()[place].x.some((text) => text.o !== undefined && text.o.toLowerCase().includes(wanted));
+}
+
+function filter() {
+  const [role, kind, tool, decision] = filters.map((select) => select.value);
+  const wanted = search.value.trim().toLowerCase();
+  const chosen = state.shown[state.at];
+  state.found = wanted;
+  state.shown = [];
+  messages.forEach((message, place) => {
+    if (role && message.role !== role) return;
+    if (kind && message.kind !== kind) return;
+    if (tool && !message.tools.includes(tool)) return;
+    if (decision && word(now()[place].a) !== decision) return;
+    if (wanted && !contains(place, wanted)) return;
+    state.shown.push(place);
+  });
+  const all = messages.length, some = state.shown.length;
+  $("shown").textContent = some === all ? `${number(all)} messages` : `${number(some)} of ${number(all)} messages`;
+  rows.style.height = `${some * ROW_PX}px`;
+  const again = state.shown.indexOf(chosen);
+  choose(again >= 0 ? again : 0, { force: true });
+}
+
+// ---- the list
+
+const drawn = new Map();
+
+function drawRows({ anew = false } = {}) {
+  const first = Math.max(0, Math.floor(list.scrollTop / ROW_PX) - SPARE_ROWS);
+  const last = Math.min(state.shown.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_PX) + SPARE_ROWS);
+  for (const [place, row] of drawn) {
+    if (anew || place < first || place >= last) {
+      row.remove();
+      drawn.delete(place);
+    }
+  }
+  const fresh = [];
+  for (let place = first; place < last; place++) {
+    if (drawn.has(place)) continue;
+    const row = drawRow(place);
+    drawn.set(place, row);
+    fresh.push(row);
+  }
+  rows.append(...fresh);
+  mark();
+}
+
+let most = 1;
+function drawRow(place) {
+  const index = state.shown[place], message = messages[index], after = now()[index];
+  const row = make("div", "row");
+  row.id = `row-${place}`;
+  row.setAttribute("role", "option");
+  row.setAttribute("aria-posinset", place + 1);
+  row.setAttribute("aria-setsize", state.shown.length);
+  row.style.top = `${place * ROW_PX}px`;
+  const who = make("span", "who", make("span", "n", `#${message.n}`), message.role);
+  if (message.tools.length) who.append(make("span", "tool", ` ${message.tools.join(", ")}`));
+  const what = make("span", `what${after.a === "preserved" ? "" : " changed"}`, word(after.a));
+  const bar = make("span", "bar", make("i"), make("b"));
+  bar.setAttribute("aria-hidden", "true");
+  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / most)}%`;
+  bar.children[1].style.width = `${100 * Math.sqrt(after.t / most)}%`;
+  const tokens = message.tokens === after.t ? number(after.t) : `${number(message.tokens)} → ${number(after.t)}`;
+  row.append(who, what, make("span", "words", beginning(message)), bar, make("span", "tokens", `${tokens} tokens`));
+  row.addEventListener("click", () => { choose(place); list.focus({ preventScroll: true }); });
+  return row;
+}
+
+function beginning(message) {
+  const text = message.texts.find((text) => text.trim()) ?? message.calls[0]?.join(" ") ?? "";
+  return text.slice(0, 300).trim().replace(/\s+/g, " ").slice(0, 160) || "–";
+}
+
+function mark() {
+  for (const [place, row] of drawn) row.setAttribute("aria-selected", String(place === state.at));
+  if (drawn.has(state.at)) list.setAttribute("aria-activedescendant", `row-${state.at}`);
+  else list.removeAttribute("aria-activedescendant");
+}
+
+function choose(place, { force = false } = {}) {
+  const last = state.shown.length - 1;
+  const at = Math.min(Math.max(place, 0), Math.max(last, 0));
+  if (at === state.at && !force) return;
+  state.at = at;
+  const top = at * ROW_PX;
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (top + ROW_PX > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW_PX - list.clientHeight;
+  drawRows({ anew: force });
+  drawDetail();
+  drawOverview();
+}
+
+function chooseChanged(direction) {
+  for (let at = state.at + direction; at >= 0 && at < state.shown.length; at += direction) {
+    if (now()[state.shown[at]].a !== "preserved") return choose(at);
+  }
+}
+
+// ---- one message
+
+function drawDetail() {
+  const index = state.shown[state.at];
+  if (index === undefined) {
+    detail.replaceChildren(make("p", "nothing", "No message is like that."));
+    return;
+  }
+  const message = messages[index], after = now()[index];
+  const tools = message.tools.length ? ` · ${message.tools.join(", ")}` : "";
+  const meta = ` · ${message.kind} · ${number(message.tokens)} → ${number(after.t)} tokens`;
+  const parts = [
+    make("h2", "", `#${message.n} ${message.role}${tools}`),
+    make("p", "meta", make("b", "", word(after.a)), meta),
+  ];
+  if (after.g) {
+    const [first, last] = after.g;
+    const said = `One message stands for #${first} to #${last}; below is what it says of this one.`;
+    parts.push(make("p", "group", said));
+  }
+  after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
+  if (!after.g) parts.push(...drawCalls(message));
+  const extras = [];
+  if (message.thinking) extras.push(`${number(message.thinking)} tokens of thinking`);
+  if (message.images) extras.push(message.images === 1 ? "1 picture" : `${message.images} pictures`);
+  if (extras.length) parts.push(make("p", "why", `Also: ${extras.join(", ")}.`));
+  detail.replaceChildren(...parts);
+  detail.scrollTop = 0;
+  highlight();
+}
+
+function drawText(message, after, text, place) {
+  const original = message.texts[place] ?? "";
+  const heading = after.x.length > 1 ? [make("h3", "", `Text ${place + 1}: ${word(text.a)}`)] : [];
+  const sums = (text.s ?? []).map((line) => make("div", "", line));
+  const parts = [...heading, make("div", "why", make("b", "", capital(strings[text.r])), ...sums)];
+  if (text.o === undefined) {
+    if (original) parts.push(make("div", "sides alone", side("Original, kept as it is", drawRuns(original, null))));
+    return parts;
+  }
+  const cutText = text.c ?? original; // a text may be said shorter before it is cut
+  const title = text.c === undefined ? "Original" : "Original, said shorter first";
+  const left = original ? [drawRuns(cutText, text.l)] : drawCalls(message);
+  const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is shown.");
+  parts.push(make("div", "sides", side(title, ...left), side("Folded", right)));
+  if (original && after.g) parts.push(...drawCalls(message));
+  const reasons = drawReasons(cutText, text.l);
+  if (reasons) parts.push(reasons);
+  if (text.c !== undefined) parts.push(unfold("The original as it was", drawRuns(original, null)));
+  return parts;
+}
+
+const unfold = (title, content) => make("details", "", make("summary", "", title), content);
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const side = (title, ...content) => make("div", "side", make("h4", "", title), ...content);
+
+function drawCalls(message) {
+  return message.calls.map(([name, given]) => make("pre", "call", make("b", "", name), ` ${cut(given)}`));
+}
+
+const cut = (text) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)} …` : text);
+
+/** Show a text with its runs marked; of a long one the beginning, and all of it on demand. */
+function drawRuns(text, runs, isFolded = false, limits = { chars: MAX_CHARS, runs: MAX_RUNS }) {
+  const box = make("div"), body = make("pre"), marked = runs ?? [];
+  let start = 0;
+  for (let at = 0; at < marked.length && start < limits.chars && at < 3 * limits.runs; at += 3) {
+    const piece = text.slice(start, Math.min(start + marked[at], limits.chars));
+    body.append(drawRun(piece, marked[at + 1] === 1, strings[marked[at + 2]], isFolded));
+    start += piece.length;
+  }
+  if (!marked.length) {
+    const shown = text.slice(0, limits.chars);
+    body.append(shown);
+    start = shown.length;
+  }
+  box.append(body);
+  if (start < text.length) {
+    const more = make("button", "more", `Show all ${number(text.length)} characters`);
+    more.type = "button";
+    more.addEventListener("click", () => {
+      box.replaceWith(drawRuns(text, runs, isFolded, { chars: Infinity, runs: Infinity }));
+      detail.focus();
+      highlight();
+    });
+    box.append(more);
+  }
+  return box;
+}
+
+function drawRun(piece, isKept, why, isFolded) {
+  if (isFolded && !isKept) return make("span", why === "notation" ? "sign" : "", piece);
+  const element = make(isKept ? "mark" : "del", "", piece);
+  if (why) element.title = why;
+  return element;
+}
+
+/** List why each piece was kept or dropped, if that is known. */
+function drawReasons(text, runs) {
+  if (!runs.some((value, at) => at % 3 === 2 && strings[value])) return null;
+  const items = [];
+  let start = 0;
+  for (let at = 0; at < runs.length && items.length < MAX_RUNS; at += 3) {
+    const words = text.slice(start, start + Math.min(runs[at], 400)).trim().replace(/\s+/g, " ");
+    start += runs[at];
+    if (words) items.push(drawReason(runs[at + 1] === 1, strings[runs[at + 2]], words.slice(0, 120)));
+  }
+  return unfold(`Why, piece by piece (${number(items.length)})`, make("ol", "", ...items));
+}
+
+function drawReason(isKept, why, words) {
+  const verdict = make("span", "", isKept ? "kept" : "dropped");
+  return make("li", isKept ? "kept" : "gone", verdict, make("span", "", why), make("code", "", words));
+}
+
+/** Mark what was searched for; the text itself stays as it is. */
+function highlight() {
+  if (!globalThis.CSS?.highlights) return;
+  CSS.highlights.delete("found");
+  if (state.found) CSS.highlights.set("found", new Highlight(...findRanges(state.found)));
+}
+
+function findRanges(wanted) {
+  const ranges = [];
+  const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()) && ranges.length < MAX_FOUND;) {
+    const text = node.data.toLowerCase();
+    if (text.length !== node.data.length) continue; // a letter that is longer when small
+    let at = text.indexOf(wanted);
+    while (at >= 0 && ranges.length < MAX_FOUND) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + wanted.length);
+      ranges.push(range);
+      at = text.indexOf(wanted, at + wanted.length);
+    }
+  }
+  return ranges;
+}
+
+// ---- keys, theme, start
+
+function say(text) {
+  $("said").textContent = text;
+}
+
+const page = () => Math.max(1, Math.floor(list.clientHeight / ROW_PX) - 1);
+const moves = {
+  ArrowDown: () => choose(state.at + 1),
+  ArrowUp: () => choose(state.at - 1),
+  PageDown: () => choose(state.at + page()),
+  PageUp: () => choose(state.at - page()),
+  Home: () => choose(0),
+  End: () => choose(state.shown.length - 1),
+  Enter: () => detail.focus(),
+};
+const shortcuts = {
+  j: moves.ArrowDown,
+  k: moves.ArrowUp,
+  n: () => chooseChanged(1),
+  p: () => chooseChanged(-1),
+  "[": () => chooseStep(state.step + 1),
+  "]": () => chooseStep(state.step - 1),
+  "/": () => search.focus(),
+  "?": () => $("keys").showModal(),
+};
+
+list.addEventListener("keydown", (event) => {
+  const move = event.ctrlKey || event.metaKey || event.altKey ? null : moves[event.key];
+  if (!move) return;
+  event.preventDefault();
+  move();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !document.querySelector("dialog[open]")) list.focus();
+  const isTyping = event.target.matches("input[type=search], select") || document.querySelector("dialog[open]");
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(shortcuts, event.key)) return;
+  event.preventDefault();
+  shortcuts[event.key]();
+});
+
+const THEMES = ["light dark", "light", "dark"], THEME_NAMES = ["as the system", "light", "dark"];
+let theme = 0;
+$("theme").addEventListener("click", () => {
+  theme = (theme + 1) % THEMES.length;
+  document.documentElement.style.colorScheme = THEMES[theme];
+  $("theme").setAttribute("aria-label", `Theme: ${THEME_NAMES[theme]}`);
+  drawOverview();
+});
+
+let timer = 0;
+search.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(filter, 120);
+});
+filters.forEach((select) => select.addEventListener("change", filter));
+document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+document.querySelector(".filters").addEventListener("reset", () => setTimeout(filter));
+$("budget").addEventListener("input", (event) => chooseStep(Number(event.target.value)));
+$("money-open").addEventListener("click", () => $("money").showModal());
+$("keys-open").addEventListener("click", () => $("keys").showModal());
+list.addEventListener("scroll", () => drawRows(), { passive: true });
+$("overview").addEventListener("click", (event) => {
+  const place = Math.floor((event.offsetX / event.target.clientWidth) * messages.length);
+  const at = state.shown.findIndex((shown) => shown >= place);
+  choose(at < 0 ? state.shown.length - 1 : at);
+});
+new ResizeObserver(() => { drawRows(); drawOverview(); }).observe(list);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
+
+most = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
+$("about").textContent = `${number(messages.length)} messages, profile ${data.profile}, tokens ${data.counted}`;
+$("budget").max = steps.length - 1;
+$("steps").append(...steps.map((step, place) => {
+  const option = make("option");
+  option.value = place;
+  option.label = `${step.percent} %`;
+  return option;
+}));
+$("ticks").append(...steps.map((step) => make("span", "", `${step.percent} %`)));
+fillSelect("role", messages.map((message) => [message.role]));
+fillSelect("kind", messages.map((message) => [message.kind]));
+fillSelect("tool", messages.map((message) => message.tools));
+if (steps.length) chooseStep(state.step);
+performance.mark("ready");
+document.documentElement.dataset.ready = "true";

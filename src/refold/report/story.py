@@ -1,0 +1,71 @@
+"""What happened to every text of a conversation: before, after, the decision on it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from refold.model.message import Message
+from refold.model.piece import Piece
+from refold.result import Result
+from refold.trace import TraceEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One text before and after, with the decision on it and why."""
+
+    index: int
+    part: int
+    id: str
+    role: str
+    action: str
+    reason: str
+    before: str
+    after: str
+    chars_before: int
+    chars_after: int
+    is_turn: bool
+    """False for records of a session file that no model sees."""
+    entry: TraceEntry
+    line: int = 0
+    """Where its message begins in a file; 0 if it comes from none."""
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What became of each piece of the text, if it was cut into some; told when asked for."""
+        return self.entry.pieces
+
+
+def tell(
+    before: Sequence[Message], after: Sequence[Message], places: Sequence[range], result: Result
+) -> Iterator[Row]:
+    """Yield one row per text, in the order of the conversation.
+
+    *places* says which messages of *before* each one of *after* stands for, as `align` does;
+    *result* is that of a fold with a trace.
+    """
+    target_of = [target for target, place in zip(after, places, strict=True) for _ in place]
+    for entry in result.decisions:
+        source = before[entry.message_index]
+        yield Row(
+            index=entry.message_index,
+            part=entry.part,
+            id=entry.message_id,
+            role=source.role,
+            action=entry.action,
+            reason=entry.reason,
+            before=source.parts[entry.part].text if source.parts else "",
+            after=_after(entry, target_of[entry.message_index]),
+            chars_before=entry.input_chars,
+            chars_after=entry.output_chars,
+            is_turn=source.is_turn,
+            entry=entry,
+        )
+
+
+def _after(entry: TraceEntry, target: Message) -> str:
+    """Return what is shown in the place of a text."""
+    if entry.shown is not None:
+        return entry.shown
+    return target.parts[entry.part].text if target.parts else ""

@@ -1,0 +1,65 @@
+"""The folded conversation, message by message: who speaks, what it stands for, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from refold.model.message import Message
+from refold.tokens.base import CountedTexts
+from refold.tokens.choose import counter_for
+from refold.tokens.estimate import estimate_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A message as a model reads it, and what it costs beside what it stands for."""
+
+    message: Message
+    place: range
+    """The messages it stands for, by their number."""
+    is_folded: bool
+    """Whether it stands for anything but itself."""
+    tools: tuple[str, ...]
+    """The tools whose results it shows."""
+    tokens_before: int
+    tokens_after: int
+
+
+def tell_turns(
+    before: Sequence[Message],
+    after: Sequence[Message],
+    places: Sequence[range],
+    model: str | None,
+) -> Iterator[Turn]:
+    """Yield the messages that a model sees; tokens are counted as *model* counts them."""
+    count = make_counter(model)
+    names = name_tools(before)
+    for message, place in zip(after, places, strict=True):
+        if not any(before[number].is_turn for number in place):
+            continue
+        source = before[place.start]
+        yield Turn(
+            message=message,
+            place=place,
+            is_folded=len(place) > 1 or message.digest != source.digest,
+            tools=tools_of(message, names),
+            tokens_before=sum(count.message(before[number]) for number in place),
+            tokens_after=count.message(message),
+        )
+
+
+def make_counter(model: str | None) -> CountedTexts:
+    """Return what counts the tokens of texts and messages, exactly where that can be done."""
+    return CountedTexts(counter_for(model), estimate_tokens)
+
+
+def name_tools(messages: Sequence[Message]) -> dict[str, str]:
+    """Map the id of every call to the tool that it calls."""
+    return {call.id: call.name for message in messages for call in message.calls}
+
+
+def tools_of(message: Message, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the tools whose results *message* has."""
+    found = (names.get(part.call_id, "") for part in message.parts if part.call_id)
+    return tuple(dict.fromkeys(name for name in found if name))

@@ -240,9 +240,9 @@ class S3Server(Server):
         }
         self._buckets = count()
 
-    def bucket(self) -> str:
+    def bucket(self, name: str = "") -> str:
         """Create a bucket that is empty, and return its address."""
-        name = f"bucket-{next(self._buckets)}"
+        name = name or f"bucket-{next(self._buckets)}"
         request = urllib.request.Request(f"{self.options['endpoint']}/{name}", method="PUT")
         urllib.request.urlopen(request).close()
         return f"s3://{name}/originals"

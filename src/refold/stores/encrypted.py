@@ -86,6 +86,12 @@ class EncryptedStore:
         """Remove what is under keys that begin with *prefix*, if it was put before that time."""
         return managed(self._store).remove(prefix, before=before)
 
+    def shrink(self) -> None:
+        """Give back the room of what was removed, if the store has a way to."""
+        shrink = getattr(self._store, "shrink", None)
+        if shrink is not None:
+            shrink()
+
     def close(self) -> None:
         """Close the store, if it can be closed."""
         close = getattr(self._store, "close", None)

@@ -41,6 +41,17 @@ class StoreStat:
     sizes: Counter[str] = field(default_factory=Counter)
     """Bytes of each of them."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as JSON-ready data."""
+        return {
+            "entries": self.entries,
+            "size": self.size,
+            "oldest": self.oldest,
+            "newest": self.newest,
+            "scopes": dict(self.scopes),
+            "sizes": dict(self.sizes),
+        }
+
 
 def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> StoreStat:
     """Count what is in *store*, without reading it."""

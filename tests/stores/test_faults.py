@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def s3(room: Path) -> Place:
 
     server = S3Server(room)
     url = "s3://faults/originals"
-    made = []
+    made: list[str] = []
 
     def open_(**choices: Any) -> OpenStore:
         if not made:
@@ -96,10 +97,13 @@ def test_a_server_that_is_killed_during_a_thousand_folds(place: Place) -> None:
             except StoreError as error:
                 errors.append(error)
 
+        def has_done(least: int) -> bool:
+            return len(views) + len(errors) >= least
+
         done = [pool.submit(work, number) for number in range(FOLDS)]
         for kill in range(1, KILLS + 1):
             least = FOLDS * kill // (KILLS + 1)
-            wait_for(lambda least=least: len(views) + len(errors) >= least, "some folds")
+            wait_for(partial(has_done, least), "some folds")
             place.server.kill()
             place.server.start()
         for future in done:
@@ -117,7 +121,7 @@ def test_a_server_that_is_away_is_named(place: Place) -> None:
         view = fold(1, store)
         place.server.kill()
         for use in (lambda: store.put({"a": 1}), lambda: unfold(1, view, store)):
-            with pytest.raises(StoreError, match="cannot (write to|read) the store") as caught:
+            with pytest.raises(StoreError, match=r"cannot (write to|read) the store") as caught:
                 use()
             assert place.name in str(caught.value)
     with pytest.raises(StoreError, match="cannot open the store"):
@@ -129,7 +133,7 @@ def test_a_server_that_hangs_is_given_up_and_used_again(place: Place) -> None:
     with place.open(timeout_seconds=2) as store:
         store.put({"before": 1})
         place.server.hang()
-        with pytest.raises(StoreError, match="does not answer|cannot be reached") as caught:
+        with pytest.raises(StoreError, match=r"does not answer|cannot be reached") as caught:
             store.put({"meanwhile": 1})
         assert place.name in str(caught.value)
         place.server.go_on()
@@ -201,17 +205,20 @@ def big(name: str) -> dict[str, Any]:
     }
 
 
-def test_a_full_disk_of_postgres_takes_nothing_half(tmp_path: Path) -> None:
+def test_a_full_disk_of_postgres_takes_nothing_half() -> None:
     pytest.importorskip("psycopg", reason="psycopg is not installed; see `make test-stores`")
-    with folder() as room, PostgresServer(room, largest_file=2_500_000) as server:
-        with open_store(server.url) as store:
-            store.put({"before": 1})
-            with pytest.raises(StoreError, match=r"cannot write to the store 'postgresql://"):
-                store.put(big("a"))
-            assert store.get([*big("a"), "before"]) == {"before": 1}
-            store.put({"after": 2})
-            view = fold(1, store)
-            assert unfold(1, view, store) == talk(1)
+    with (
+        folder() as room,
+        PostgresServer(room, largest_file=2_500_000) as server,
+        open_store(server.url) as store,
+    ):
+        store.put({"before": 1})
+        with pytest.raises(StoreError, match=r"cannot write to the store 'postgresql://"):
+            store.put(big("a"))
+        assert store.get([*big("a"), "before"]) == {"before": 1}
+        store.put({"after": 2})
+        view = fold(1, store)
+        assert unfold(1, view, store) == talk(1)
 
 
 FORK = """

@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, BinaryIO, Final
 
 from refold.errors import StoreError
 from refold.private import make_private
@@ -113,7 +113,7 @@ def _told(path: Path, doing: str) -> Iterator[None]:
 
 
 @contextmanager
-def _packed(file: IO[bytes], path: Path, mode: str) -> Iterator[Any]:
+def _packed(file: BinaryIO, path: Path, mode: str) -> Iterator[Any]:
     """Lend *file* through what its name says that it is packed with."""
     if path.suffix == ".gz":
         with gzip.GzipFile(fileobj=file, mode=f"{mode}b") as packed:

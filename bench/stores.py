@@ -3,19 +3,22 @@
 `packing` compares ways to pack the originals of recorded conversations. `speed` puts and gets them
 in every store, in one run, and weighs them at rest; the servers are started for it (see `make
 test-stores`), those that are not installed are left out. `growth` fills a store and compares what
-the last puts took with the first ones, and how long it takes to look up one original.
+the last puts took with the first ones, and how long it takes to look up one original. `round-trip`
+folds every conversation into every store and unfolds it from there.
 
 DATA_DIR holds *.jsonl.gz files with recorded conversations; without it, made-up ones are folded.
 
 examples:
   python bench/stores.py packing data
   python bench/stores.py speed data
+  python bench/stores.py round-trip data --cap 1000
   python bench/stores.py growth --originals 1000000 --stores sqlite,postgres
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sqlite3
 import sys
@@ -29,7 +32,7 @@ from typing import Any, Final
 
 from generate import generate_messages
 from records import read_records
-from refold import MemoryStore, SqliteStore, compress
+from refold import MemoryStore, SqliteStore, compress, uncompress
 from refold.stores.codec import spell_json
 from refold.stores.key import encode_key
 from refold.stores.packing import pack, unpack
@@ -38,6 +41,7 @@ from table import draw
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 Entries = dict[str, Any]
+ALL: Final = ("sqlite", "sqlite zstd", "postgres", "redis", "folder", "s3 (moto)")
 MAX_GROWTH: Final = 1.3
 """The most that the time of a put may grow by on the way to the last original."""
 _PER_PUT: Final = 100
@@ -218,7 +222,6 @@ def _s3(servers: Any, stack: ExitStack) -> tuple[Any, Callable[[], int]]:
 
 def compare_speed(puts: Sequence[Entries]) -> str:
     """Return a table of all stores: each put, put again and got as folding does it."""
-    names = ("sqlite", "sqlite zstd", "postgres", "redis", "folder", "s3 (moto)")
     entries = sum(map(len, puts))
     whole = sum(len(spell_json(k, v)) for put in puts for k, v in put.items())
     rows: list[tuple[str, ...]] = []
@@ -228,7 +231,7 @@ def compare_speed(puts: Sequence[Entries]) -> str:
         earlier.close()
         base = _size(Path(room))
     rows.append(("sqlite before", f"{round(entries / first):,}", "", "", f"{base:,}", "1.00"))
-    with stores(names) as opened:
+    with stores(ALL) as opened:
         for name, (store, size) in opened.items():
             first = _seconds(store.put, puts)
             again = _seconds(store.put, puts)
@@ -246,6 +249,25 @@ def _seconds(use: Callable[[Entries], object], puts: Sequence[Entries]) -> float
     for put in puts:
         use(put)
     return time.perf_counter() - start
+
+
+def round_trip(conversations: Sequence[list[Any]], names: Sequence[str]) -> tuple[str, int]:
+    """Fold and unfold *conversations* through every store; return a table and what differed."""
+    rows = []
+    with stores(names) as opened:
+        for name, (store, _) in opened.items():
+            same = 0
+            start = time.perf_counter()
+            for number, messages in enumerate(conversations):
+                view = compress(messages, store=store, conversation=f"{number}").messages
+                back = uncompress(view, store, conversation=f"{number}").messages
+                same += json.dumps(back) == json.dumps(messages)
+            seconds = time.perf_counter() - start
+            rows.append(
+                (name, len(conversations), same, f"{1e3 * seconds / len(conversations):.1f}")
+            )
+    wrong = sum(row[1] - row[2] for row in rows)
+    return draw(("store", "conversations", "byte for byte", "ms each"), rows), wrong
 
 
 # --- growth ---------------------------------------------------------------------------------------
@@ -293,28 +315,33 @@ def _message(number: int) -> dict[str, str]:
     return {"role": "tool", "tool_call_id": f"call_{number}", "content": f"{said} {said}"}
 
 
-def main() -> None:
-    """Run what was asked for."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what was asked for; 1 if something did not come back as it was."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("packing", "speed", "growth"))
+    parser.add_argument("what", choices=("packing", "speed", "round-trip", "growth"))
     parser.add_argument("data", nargs="?", type=Path, metavar="DATA_DIR")
     parser.add_argument("--cap", type=int, default=10, help="records of each file at most (10)")
     parser.add_argument("--originals", type=int, default=100_000)
     parser.add_argument("--stores", default="sqlite,postgres")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     if chosen.what == "packing":
         print(compare_packing(folded(chosen.data, chosen.cap)))
     elif chosen.what == "speed":
         print(compare_speed(folded(chosen.data, chosen.cap)))
+    elif chosen.what == "round-trip":
+        shown, wrong = round_trip(list(_conversations(chosen.data, chosen.cap)), ALL)
+        print(shown)
+        return 1 if wrong else 0
     else:
         header = ("store", "originals", "first put ms", "last put ms", "growth", "p50 ms", "p99 ms")
         with stores(chosen.stores.split(",")) as opened:
             rows = [measure_growth(n, s, chosen.originals) for n, (s, _) in opened.items()]
         print(f"puts of {_PER_PUT} originals, {_LOOKUPS:,} look-ups\n")
         print(draw(header, rows))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -151,26 +151,38 @@ def _account() -> dict[str, Any]:
 
 
 class PostgresServer(Server):
-    """A PostgreSQL server; with a limit to the size of its files, if any."""
+    """A PostgreSQL server, or the standby of a *primary*; with a limit to its files, if any."""
 
-    def __init__(self, room: Path, *, largest_file: int | None = None) -> None:
+    def __init__(
+        self,
+        room: Path,
+        *settings: str,
+        largest_file: int | None = None,
+        primary: PostgresServer | None = None,
+    ) -> None:
+        port = free_port()
+        self.url = f"postgresql://refold@127.0.0.1:{port}/postgres"
         programs = _postgres_programs()
         account = _account()
         data = room / "data"
-        data.mkdir()
+        data.mkdir(mode=0o700)
         if account:
             shutil.chown(room, _ACCOUNT, _ACCOUNT)
             shutil.chown(data, _ACCOUNT, _ACCOUNT)
-        make = [find("initdb", programs), "-D", str(data), "-U", "refold", "-A", "trust"]
-        make += ["--no-sync", "--wal-segsize=1", "--encoding=UTF8", "--locale=C"]
+        if primary is None:
+            make = [find("initdb", programs), "-D", str(data), "-U", "refold", "-A", "trust"]
+            make += ["--no-sync", "--wal-segsize=1", "--encoding=UTF8", "--locale=C"]
+        else:
+            make = [find("pg_basebackup", programs), "-D", str(data), "-d", primary.url]
+            make += ["-R", "--no-sync", "-c", "fast"]
         subprocess.run(make, check=True, capture_output=True, cwd=room, **account)
-        port = free_port()
         command = [find("postgres", programs), "-D", str(data), "-k", str(room), "-p", str(port)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=100"]
+        for setting in settings:
+            command += ["-c", setting]
         if largest_file is not None:
             command = ["prlimit", f"--fsize={largest_file}", *command]
         super().__init__(command, port, room, cwd=room, **account)
-        self.url = f"postgresql://refold@127.0.0.1:{port}/postgres"
 
     def start(self) -> None:
         """Start it, and wait until it takes queries: it listens while it still recovers."""
@@ -178,6 +190,11 @@ class PostgresServer(Server):
         ready = [find("pg_isready", _postgres_programs()), "-q", "-h", "127.0.0.1"]
         ready += ["-p", str(self.port)]
         wait_for(lambda: subprocess.run(ready, check=False).returncode == 0, "PostgreSQL")
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        promote = [find("pg_ctl", _postgres_programs()), "promote", "-D", str(self.folder / "data")]
+        subprocess.run(promote, check=True, capture_output=True, cwd=self.folder, **_account())
 
 
 class BouncerServer(Server):

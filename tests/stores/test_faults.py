@@ -115,6 +115,42 @@ def test_a_server_that_is_killed_during_a_thousand_folds(place: Place) -> None:
     assert all(place.name in str(error) for error in errors)
 
 
+def make_synchronous(primary: PostgresServer) -> None:
+    """Let the primary wait for its standby from now on."""
+    import psycopg
+
+    with psycopg.connect(primary.url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        connection.execute("SELECT pg_reload_conf()")
+
+        def is_synchronous() -> bool:
+            asked = connection.execute("SELECT sync_state FROM pg_stat_replication")
+            return bool(asked.fetchall() == [("sync",)])
+
+        wait_for(is_synchronous, "the standby")
+
+
+def test_a_standby_takes_over_and_has_everything() -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed; see `make test-stores`")
+    with (
+        folder() as one,
+        folder() as two,
+        PostgresServer(one) as primary,
+        PostgresServer(two, primary=primary) as standby,
+    ):
+        make_synchronous(primary)
+        hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+        url = f"postgresql://refold@{hosts}/postgres?target_session_attrs=read-write"
+        with open_store(url) as store, ThreadPoolExecutor(2) as pool:
+            views = list(pool.map(lambda number: fold(number, store), range(20)))
+            primary.kill()
+            later = [pool.submit(fold, number, store) for number in range(20, 40)]
+            standby.promote()
+            views += [future.result() for future in later]
+            for number, view in enumerate(views):
+                assert unfold(number, view, store) == talk(number)
+
+
 @on_all
 def test_a_server_that_is_away_is_named(place: Place) -> None:
     with place.open(timeout_seconds=2) as store:

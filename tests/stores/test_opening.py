@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from refold.errors import ConfigError, StoreError
+from refold.integrations.choices import CheckedChoices
 from refold.stores import SqliteStore, open_store
 from refold.stores.address import public
 
@@ -17,6 +18,14 @@ def test_a_path_is_a_file(tmp_path: Path) -> None:
             store.put({"a": 1})
             assert isinstance(store, SqliteStore)
     assert {path.name for path in tmp_path.iterdir()} >= {"a.db", "b.db", "c.db"}
+
+
+def test_integrations_take_an_address(tmp_path: Path) -> None:
+    store = CheckedChoices({"store": f"sqlite:///{tmp_path}/a.db"}).store
+    assert isinstance(store, SqliteStore)
+    store.close()
+    with pytest.raises(ConfigError, match="no store has an address like"):
+        _ = CheckedChoices({"store": "mysql://host"}).store
 
 
 def test_a_file_that_is_only_read(tmp_path: Path) -> None:

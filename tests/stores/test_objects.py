@@ -111,6 +111,34 @@ def test_a_removed_original_is_not_found_by_others_and_can_be_put_again(tmp_path
         assert other.get(["d", "a"]) == {"d": 4, "a": "again"}
 
 
+def test_what_others_have_removed_is_put_again(tmp_path: Path) -> None:
+    url = f"file://{tmp_path}"
+    with ObjectStore(url) as one, ObjectStore(url) as other:
+        for number, prefix in enumerate(("", "scope:3:ann:")):
+            ann = ScopedStore(one, "ann")
+            ann.put({"a": number, "b": number})
+            ann.put({"c": number})
+            assert other.remove(prefix).entries == 3
+            ann.put({"a": "again"})
+            assert ann.get(["a", "b", "c"]) == {"a": "again"}
+            assert ScopedStore(other, "ann").get(["a", "b"]) == {"a": "again"}
+            other.remove()
+
+
+def test_what_was_removed_is_in_no_object_any_more(tmp_path: Path) -> None:
+    clock = Clock()
+    with ObjectStore(f"file://{tmp_path}", clock=clock) as store:
+        ScopedStore(store, "ann").put({"a": "xyzzy"})
+        clock.now += 100.0
+        ScopedStore(store, "ann").put({"b": "plugh"})
+        store.remove("scope:3:ann:", before=clock.now)
+        kept = b"".join(file.read_bytes() for file in files(tmp_path))
+        assert (b"xyzzy" in kept, b"plugh" in kept) == (False, True)
+        store.remove("scope:3:ann:")
+        kept = b"".join(file.read_bytes() for file in files(tmp_path))
+        assert b"ann" not in kept
+
+
 def test_what_is_old_goes(tmp_path: Path) -> None:
     clock = Clock()
     with ObjectStore(f"file://{tmp_path}", clock=clock) as store:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Final, NamedTuple
 
 _MAGIC: Final = b"RFLD\x01"
 _HEAD: Final = struct.Struct(">IId")
+REMOVED: Final = b"\xfe"
+"""The key of a record that says that everything before it is removed; no original has it."""
 
 
 class Record(NamedTuple):
@@ -17,10 +20,10 @@ class Record(NamedTuple):
     written_at: float
     value: bytes
 
-    @property
-    def size(self) -> int:
-        """The bytes that it takes."""
-        return _HEAD.size + len(self.key) + len(self.value)
+
+def removal_of(key: bytes) -> bytes:
+    """Return the key of a record that says that *key* is removed, without naming it."""
+    return REMOVED + blake2b(key, digest_size=16).digest()
 
 
 def write_bundle(records: Iterable[Record]) -> bytes:

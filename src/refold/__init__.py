@@ -50,7 +50,12 @@ if TYPE_CHECKING:
         Result,
         UncompressResult,
     )
-    from refold.stores import MemoryStore, SqliteStore, Store
+    from refold.stores import MemoryStore, SqliteStore, Store, open_store
+    from refold.stores.encrypted import EncryptedStore
+    from refold.stores.objects import ObjectStore
+    from refold.stores.postgres import PostgresStore
+    from refold.stores.redis import RedisStore
+    from refold.stores.removal import forget
     from refold.stores.scope import ScopedStore
     from refold.strategies.tokens import TokenVerdict
     from refold.summarizers import create_escalating_summarizer, create_summarizer
@@ -73,6 +78,7 @@ _HOMES = {
     "ConfigError": "refold.errors",
     "ContextWindowManager": "refold.window",
     "DEFAULT_COMPRESSION_PROMPT": "refold.summarizers.generate",
+    "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
     "FitResult": "refold.window",
     "FormatError": "refold.errors",
@@ -80,11 +86,14 @@ _HOMES = {
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
+    "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
     "Piece": "refold.model.piece",
     "Policies": "refold.agent.policy",
+    "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
+    "RedisStore": "refold.stores.redis",
     "RefoldError": "refold.errors",
     "RefusedAnswer": "refold.result",
     "Result": "refold.result",
@@ -106,7 +115,9 @@ _HOMES = {
     "create_escalating_classifier": "refold.compressor",
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
+    "forget": "refold.stores.removal",
     "legend": "refold.notation.legend",
+    "open_store": "refold.stores",
     "retrieve_tool": "refold.agent.retrieval",
     "uncompress": "refold.compressor",
 }
@@ -137,6 +148,7 @@ __all__ = [
     "Compressor",
     "ConfigError",
     "ContextWindowManager",
+    "EncryptedStore",
     "Event",
     "FitResult",
     "FormatError",
@@ -144,11 +156,14 @@ __all__ = [
     "MemoryStore",
     "MessageError",
     "ModelReport",
+    "ObjectStore",
     "Obstacle",
     "Options",
     "Piece",
     "Policies",
+    "PostgresStore",
     "PreservePattern",
+    "RedisStore",
     "RefoldError",
     "RefusedAnswer",
     "Result",
@@ -170,7 +185,9 @@ __all__ = [
     "create_escalating_classifier",
     "create_escalating_summarizer",
     "create_summarizer",
+    "forget",
     "legend",
+    "open_store",
     "retrieve_tool",
     "uncompress",
 ]

@@ -204,3 +204,16 @@ def test_help_shows_examples(script: str) -> None:
     done = run(script, "--help")
     assert done.returncode == 0
     assert f"python bench/{script}" in done.stdout
+
+
+def test_stores_compares_ways_to_pack() -> None:
+    pytest.importorskip("zstandard", reason="zstandard is not installed")
+    done = run("stores.py", "packing", "--cap", "1")
+    assert done.returncode == 0, done.stderr
+    assert "a record, zstd" in done.stdout
+
+
+def test_stores_fills_a_store_and_looks_things_up() -> None:
+    done = run("stores.py", "growth", "--originals", "500", "--stores", "sqlite")
+    assert done.returncode == 0, done.stderr
+    assert "p99 ms" in done.stdout

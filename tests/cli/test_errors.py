@@ -101,7 +101,7 @@ def test_files_that_cannot_be_read(refold: Refold) -> None:
 def test_originals_need_a_place(refold: Refold) -> None:
     done = refold("compress", "-", stdin=jsonl(chat()))
     assert (done.code, done.out) == (2, b"")
-    for way in ("-o OUT", "--store DB", "--json"):
+    for way in ("-o OUT", "--store STORE", "--json"):
         assert way in done.err
 
 

@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold.errors import StoreError
-from refold.stores import Store
+from refold.stores import ManagedStore, Store
+from refold.stores.scope import ScopedStore
+
+from .talking import fold, talk, unfold
 
 SURROGATES = "\ud83d\ude00\udfff\ud800"
 AWKWARD = st.text(st.sampled_from(SURROGATES + 'a\0\n"\\é\u2028😀'), max_size=6)
@@ -58,7 +61,7 @@ def nested(levels: int) -> list[Any]:
 EXACT["four hundred levels"] = nested(400)
 
 
-class SizedStore(Store, Protocol):
+class SizedStore(ManagedStore, Protocol):
     def __len__(self) -> int: ...
 
 
@@ -164,6 +167,45 @@ class StoreContract:
         with pytest.raises(StoreError, match=r"get\(\) takes|must be a string, got"):
             store.get(keys)
 
+    def test_says_what_it_holds(self, store: SizedStore) -> None:
+        entries = {f"key {i}": i for i in range(1_500)}
+        store.put({**entries, "0" * 32: "named by a digest", "\ud800": "odd", "": "empty"})
+        assert sorted(entry.key for entry in store.entries()) == sorted(
+            [*entries, "0" * 32, "\ud800", ""]
+        )
+
+    def test_says_what_begins_with_a_prefix(self, store: SizedStore) -> None:
+        for name in ("ann", "anna", "[a-n]*"):
+            ScopedStore(store, name).put({"k": 1, "f" * 32: 2})
+        store.put({"k": 1})
+        assert {entry.key for entry in store.entries("scope:3:ann:")} == {
+            "scope:3:ann:k",
+            "scope:3:ann:" + "f" * 32,
+        }
+        assert len(list(store.entries("scope:6:[a-n]*:"))) == 2
+        assert len(list(store.entries("scope:"))) == 6
+        assert list(store.entries("nobody")) == []
+
+    def test_removes_what_begins_with_a_prefix_and_nothing_else(self, store: SizedStore) -> None:
+        inner = ScopedStore(store, "ann")
+        for scope in (inner, ScopedStore(store, "bob"), ScopedStore(inner, "deep")):
+            scope.put({"k": 1, "f" * 32: 2})
+        store.put({"k": 3})
+        assert store.remove("scope:3:ann:").entries == 4
+        assert store.remove("scope:3:ann:").entries == 0
+        assert inner.get(["k", "f" * 32]) == {}
+        assert ScopedStore(store, "bob").get(["k", "f" * 32]) == {"k": 1, "f" * 32: 2}
+        assert store.get(["k"]) == {"k": 3}
+        inner.put({"k": "again"})
+        assert inner.get(["k"]) == {"k": "again"}
+        assert store.remove().entries == 4
+        assert len(store) == 0
+
+    def test_what_was_folded_unfolds(self, store: SizedStore) -> None:
+        views = [fold(number, store) for number in range(3)]
+        for number, view in enumerate(views):
+            assert unfold(number, view, store) == talk(number)
+
     def test_eight_threads_at_once(self, store: SizedStore) -> None:
         start = Barrier(8)
 
@@ -178,3 +220,15 @@ class StoreContract:
             for done in [pool.submit(work, worker) for worker in range(8)]:
                 done.result()
         assert len(store) == 8 * 25 + 25
+
+
+class WholeStoreContract(StoreContract):
+    """What holds for a store that is no part of another one."""
+
+    def test_notes_of_removals_stay_until_they_are_named(self, store: SizedStore) -> None:
+        store.put({"k": 3, "refold:audit:1": "a note", "refold:audit": 1, "refold:auditor": 2})
+        assert store.remove().entries == 3
+        assert store.get(["refold:audit:1"]) == {"refold:audit:1": "a note"}
+        assert store.remove("refold:").entries == 0
+        assert store.remove("refold:audit:").entries == 1
+        assert len(store) == 0

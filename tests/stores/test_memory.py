@@ -10,7 +10,7 @@ import pytest
 from refold.errors import StoreError
 from refold.stores import MemoryStore
 
-from .contract import StoreContract, nested
+from .contract import WholeStoreContract, nested
 
 
 class Foreign:
@@ -20,7 +20,7 @@ class Foreign:
         self.items = items
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(WholeStoreContract):
     @pytest.fixture
     def store(self) -> MemoryStore:
         return MemoryStore()

@@ -31,7 +31,7 @@ def start_writer(path: Path, name: str, pairs: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENV)
 
 
-def run_script(script: str, *args: Path) -> str:
+def run_script(script: str, *args: Path | str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, args)],
         stdout=subprocess.PIPE,

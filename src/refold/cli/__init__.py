@@ -28,6 +28,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "watch": "refold.cli.watch",
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
+    "store": "refold.cli.store",
     "demo": "refold.cli.demo",
 }
 """Every command and the module whose `command` it is, in the order of the help."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import click
 
+from refold.cli.addresses import open_address
 from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.document import Document
 from refold.cli.envelope import dump_envelope
@@ -38,7 +38,8 @@ from refold.cli.progress import working
 from refold.cli.words import clean, count_of, percent_saved
 from refold.errors import StoreError
 from refold.result import ModelReport
-from refold.stores import SqliteStore, Store
+from refold.stores import Store
+from refold.stores.address import public
 
 _EPILOG = f"""\b
 Examples:
@@ -54,7 +55,7 @@ Examples:
   refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
 
 \b
-The originals need a place: --store DB, or OUT.refold.db beside the output, or
+The originals need a place: --store STORE, or OUT.refold.db beside the output, or
 (with --json) the output itself. Where conversations of several people share a
 store, give each a name of its own with --conversation, and unfold it with the
 same one.
@@ -99,14 +100,14 @@ def command(
     if (out is None or is_stream(out)) and store is None and not as_json:
         raise click.UsageError(
             "the originals need a place: add -o OUT with a file (they go to OUT.refold.db), "
-            "--store DB, or --json (they go into the output)"
+            "--store STORE, or --json (they go into the output)"
         )
     options = set_budget(options, budget, document)
     with ExitStack() as stack, naming_deep_lines(document):
         if store is not None:
-            inherit(document, file, Path(store))
+            inherit(document, file, store)
         elif out is not None and not as_json:
-            inherit(document, file, sidecar_of(out))
+            inherit(document, file, str(sidecar_of(out)))
         if as_json:
             document = embed_originals(document, file, store)
         chosen, place = _choose_store(document, out, store, as_json, stack)
@@ -126,7 +127,7 @@ def _choose_store(
 ) -> tuple[Store, str]:
     """Return where the originals go, and how to call that place."""
     if store is not None:
-        return stack.enter_context(SqliteStore(store)), store
+        return stack.enter_context(open_address(store)), public(store)
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)

@@ -28,10 +28,18 @@ out_option = click.option(
     "-o", "--output", "out", metavar="OUT", help="Write here instead of standard output."
 )
 store_option = click.option(
-    "--store", "store", metavar="DB", help="Keep the originals in this SQLite file."
+    "--store",
+    "store",
+    metavar="STORE",
+    help="Keep the originals here: in an SQLite file, or at postgresql://..., redis://..., "
+    "s3://... and the like.",
 )
 known_option = click.option(
-    "--store", "store", metavar="DB", help="The SQLite file that has the originals."
+    "--store",
+    "store",
+    metavar="STORE",
+    help="Where the originals are: an SQLite file, or postgresql://..., redis://..., s3://... "
+    "and the like.",
 )
 
 

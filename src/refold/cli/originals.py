@@ -10,15 +10,18 @@ from typing import Any
 
 import click
 
+from refold.cli.addresses import open_address
 from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
 from refold.cli.io import SQLITE, STDIO, OutputError
 from refold.errors import FormatError, StoreError
 from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
 from refold.model.wire import digest
-from refold.stores import MemoryStore, SqliteStore, Store
+from refold.stores import MemoryStore, Store
 from refold.stores.codec import MAX_DEPTH, NestingError, encode_value
+from refold.stores.opening import OpenStore, is_file
 from refold.stores.sqlite_file import copy_entries
+from refold.stores.upkeep import copy_store
 
 
 def sidecar_of(path: str) -> Path:
@@ -32,7 +35,7 @@ class Sidecar:
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self._path = path
         self._stack = stack
-        self._store: SqliteStore | None = None
+        self._store: OpenStore | None = None
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep *entries*, in a new file if need be."""
@@ -44,9 +47,9 @@ class Sidecar:
             return {}
         return self._open().get(keys)
 
-    def _open(self) -> SqliteStore:
+    def _open(self) -> OpenStore:
         if self._store is None:
-            self._store = self._stack.enter_context(SqliteStore(self._path))
+            self._store = self._stack.enter_context(open_address(self._path))
         return self._store
 
 
@@ -67,14 +70,22 @@ class Reading:
         return found
 
 
-def inherit(document: Document, source: str, target: Path) -> None:
+def inherit(document: Document, source: str, target: str) -> None:
     """Let a store know what is known of the originals of *source*: its stand-ins travel along."""
     known = sidecar_of(source)
     if document.verbatim is not None:
-        with SqliteStore(target) as store:
+        with open_address(target) as store:
             within(store, document).put(_entries(document))
-    elif source != STDIO and known.exists() and not (target.exists() and target.samefile(known)):
-        copy_entries(known.absolute(), target.absolute())
+    elif source != STDIO and known.exists() and not _is_same_file(target, known):
+        if is_file(target):
+            copy_entries(known.absolute(), Path(target).absolute())
+        else:
+            with open_address(known, read_only=True) as old, open_address(target) as new:
+                copy_store(old, new)
+
+
+def _is_same_file(target: str, known: Path) -> bool:
+    return is_file(target) and Path(target).exists() and known.samefile(target)
 
 
 @contextmanager
@@ -159,7 +170,9 @@ def embed_originals(document: Document, path: str, store_path: str | None) -> Do
 
     A store that is not there yet is no place to look.
     """
-    known = store_path if store_path is not None and Path(store_path).exists() else None
+    known = store_path
+    if store_path is not None and is_file(store_path) and not Path(store_path).exists():
+        known = None
     with ExitStack() as stack:
         found = _find(document, path, known, stack)
         if found is None or isinstance(found, Mapping):
@@ -197,16 +210,16 @@ def find_originals(
     sidecar = str(sidecar_of(path))
     looked = "standard input has none with it" if path == STDIO else f"there is no {sidecar!r}"
     raise StoreError(
-        f"no originals for {document.name}: {looked}; name their store with --store DB, "
+        f"no originals for {document.name}: {looked}; name their store with --store STORE, "
         "or unfold a document that was written with compress --json"
     )
 
 
-def open_store(path: str, stack: ExitStack) -> SqliteStore:
+def open_known(address: str, stack: ExitStack) -> OpenStore:
     """Open a store that must be there, to read from it."""
-    if not Path(path).exists():
-        raise StoreError(f"the store {path!r} does not exist; check the path of --store")
-    return stack.enter_context(SqliteStore(path, read_only=True))
+    if is_file(address) and not Path(address).exists():
+        raise StoreError(f"the store {address!r} does not exist; check the path of --store")
+    return stack.enter_context(open_address(address, read_only=True))
 
 
 def _find(
@@ -217,10 +230,10 @@ def _find(
     Whatever reads a folded file asks this. A store may have those of other conversations, too.
     """
     if store_path is not None:
-        return open_store(store_path, stack)
+        return open_known(store_path, stack)
     if document.verbatim is not None:
         return document.verbatim
     sidecar = sidecar_of(path)
     if path != STDIO and sidecar.exists():
-        return stack.enter_context(SqliteStore(sidecar, read_only=True))
+        return stack.enter_context(open_address(sidecar, read_only=True))
     return None

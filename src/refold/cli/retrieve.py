@@ -11,7 +11,7 @@ import click
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
 from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import EPILOG, conversation_option, known_option, out_option, quiet_option
-from refold.cli.originals import open_for_looking, open_store
+from refold.cli.originals import open_for_looking, open_known
 from refold.cli.words import clean
 
 _MISSING: Final = 3
@@ -81,7 +81,7 @@ def _open_tool(
     """Return what answers: from the store of a file and what the file shows, or from a store."""
     if file is None:
         assert store is not None, "somebody has looked"
-        shared = open_store(store, stack)
+        shared = open_known(store, stack)
         return retrieve_tool(shared, conversation=conversation, max_chars=_WHOLE)
     document = read_document(file, conversation)
     found = open_for_looking(document, file, store, stack)

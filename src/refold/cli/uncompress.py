@@ -21,6 +21,7 @@ from refold.cli.originals import check_out, find_originals
 from refold.cli.progress import working
 from refold.cli.style import Style
 from refold.cli.words import clean, count_of
+from refold.stores.address import public
 
 _MISSING: Final = 3
 
@@ -34,7 +35,7 @@ Examples:
   refold compress chat.json --json | refold uncompress -
 
 \b
-Originals are taken from --store DB, else from the document itself (what
+Originals are taken from --store STORE, else from the document itself (what
 compress --json wrote), else from FILE.refold.db; under the name that compress was
 given with --conversation, if any.
 
@@ -74,7 +75,7 @@ def command(
     # Beside a file of its own there is nothing to mix up, so texts may well read like that.
     if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
-        where = "what was kept with it" if store is None else repr(store)
+        where = "what was kept with it" if store is None else repr(public(store))
         say(
             f"refold: {count} may be folded, but {where} knows nothing of that: "
             "another store, or another --conversation?"

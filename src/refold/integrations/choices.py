@@ -12,7 +12,7 @@ from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.options import Options, Pin, Profile, ThinkingWay
 from refold.stores.base import Store
-from refold.stores.sqlite import SqliteStore
+from refold.stores.opening import open_store
 from refold.tokens.counter import TokenCounter
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 
@@ -36,7 +36,7 @@ class Choices(TypedDict, total=False):
     model: str | None
     """The name of the model, where the framework cannot tell, or calls it otherwise."""
     store: Store | str | os.PathLike[str] | None
-    """Where originals are kept, or the file; by default `refold.db` in the user's data folder."""
+    """Where originals are kept, or its address; by default a file in the user's data folder."""
     thinking: ThinkingWay
     """What becomes of thinking behind a message that changed; see `Options`."""
     counter: TokenCounter | None
@@ -74,7 +74,7 @@ class CheckedChoices:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._store = path
         if isinstance(self._store, str | os.PathLike):
-            self._store = SqliteStore(self._store)
+            self._store = open_store(self._store)
         store: Store = self._store
         return store
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from refold.errors import ConfigError
+from refold.errors import ConfigError, StoreError
 
 
 @runtime_checkable
@@ -27,6 +27,69 @@ class Store(Protocol):
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*; a key that is not there is simply absent."""
         ...
+
+
+class Entry(NamedTuple):
+    """What a store tells about an original without reading it."""
+
+    key: str
+    size: int
+    """Bytes that it takes, its key included; 0 where originals are no bytes."""
+    written_at: float | None
+    """When it was put, in seconds since 1970; `None` where nobody noted it."""
+
+
+class Removed(NamedTuple):
+    """How much was removed from a store."""
+
+    entries: int
+    size: int
+
+
+@runtime_checkable
+class ManagedStore(Store, Protocol):
+    """A store that can also say what it holds, and let go of it; all stores of refold's can."""
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield what there is under keys that begin with *prefix*, in any order.
+
+        A *prefix* ends before a digest does: the names of scopes are meant, not parts of hashes.
+        """
+        ...
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove what is under keys that begin with *prefix*, if it was put before that time.
+
+        Notes of earlier removals in this store stay, unless *prefix* is theirs.
+        """
+        ...
+
+
+async def aput(store: Store, entries: Mapping[str, Any]) -> None:
+    """Put without blocking the event loop: with the store's own `aput`, or in a thread."""
+    import asyncio  # here and below: it takes long to load, and most never need it
+
+    own = getattr(store, "aput", None)
+    await (own(entries) if own is not None else asyncio.to_thread(store.put, entries))
+
+
+async def aget(store: Store, keys: Iterable[str]) -> dict[str, Any]:
+    """Get without blocking the event loop: with the store's own `aget`, or in a thread."""
+    import asyncio
+
+    own = getattr(store, "aget", None)
+    found: dict[str, Any]
+    found = await (own(keys) if own is not None else asyncio.to_thread(store.get, keys))
+    return found
+
+
+def managed(store: Store) -> ManagedStore:
+    """Return *store* if it can say what it holds, or raise `StoreError`."""
+    if not isinstance(store, ManagedStore):
+        raise StoreError(
+            f"{type(store).__name__} cannot say what it holds: it has no entries() and remove()"
+        )
+    return store
 
 
 def check_store(store: object) -> None:

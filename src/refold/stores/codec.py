@@ -2,29 +2,24 @@
 
 Plain `json` is not exact: it turns tuples into lists and numbers used as keys into strings, and its
 ASCII escapes fuse two lone surrogates into one character. So only what JSON has a form for is
-accepted, and text is written as UTF-8 with surrogates passed through as they are.
-
-What is long is packed by zlib, if that is shorter: its first byte, `x`, begins no JSON.
+accepted, and text is written as UTF-8 with surrogates passed through as they are. `packing` has
+what becomes of these bytes in a store.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from refold.errors import StoreError
+from refold.stores.key import encode_key
+from refold.stores.packing import Compression, pack, unpack
 
 MAX_DEPTH: Final = 500
 """Deepest nesting accepted: half of Python's default stack, so that what was written can be read
 back from deep inside a program too."""
 
-_MIN_PACKED: Final = 256
-"""Bytes below which packing does not pay."""
-_MOST_PACKED: Final = 64
-"""How many times shorter a packed value may be: what is unpacked can then not fill the memory."""
-_PACKED: Final = b"x"
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -33,16 +28,29 @@ class NestingError(StoreError):
     """A value is nested too deeply for a store in a file."""
 
 
-def encode_key(key: str) -> bytes:
-    """Return the bytes *key* is stored under; any string has some, lone surrogates included."""
-    return key.encode("utf-8", "surrogatepass")
+def encode_value(key: str, value: Any, compression: Compression = "zlib") -> bytes:
+    """Return the record of *value*, or raise `StoreError` naming *key* and what is not JSON."""
+    return pack(encode_key(key), spell_json(key, value), compression)
 
 
-def encode_value(key: str, value: Any) -> bytes:
-    """Return *value* as JSON, or raise `StoreError` naming *key* and the place that is not JSON."""
+def decode_value(key: str, record: bytes) -> Any:
+    """Undo `encode_value`; *key* names what was damaged if that fails."""
+    try:
+        return parse_json(unpack(encode_key(key), record))
+    except RecursionError as error:
+        raise StoreError(f"the value of {key!r} is nested too deeply to read from here") from error
+    except ValueError as error:
+        raise StoreError(
+            f"the value of {key!r} is not readable ({error}); something other than refold "
+            "has changed it"
+        ) from error
+
+
+def spell_json(key: str, value: Any) -> bytes:
+    """Spell *value* as JSON, or raise `StoreError` naming *key* and the place that is not JSON."""
     _check(key, value)
     try:
-        return _packed(_ENCODER.encode(value).encode("utf-8", "surrogatepass"))
+        return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
     except RecursionError as error:
         where = f"the value of {key!r} is nested too deeply to write from here"
         raise NestingError(where) from error
@@ -50,36 +58,9 @@ def encode_value(key: str, value: Any) -> bytes:
         raise StoreError(f"the value of {key!r} cannot be written as JSON: {error}") from error
 
 
-def decode_value(key: str, data: bytes) -> Any:
-    """Undo `encode_value`; *key* names what was damaged if that fails."""
-    try:
-        return json.loads(_unpacked(data).decode("utf-8", "surrogatepass"))
-    except RecursionError as error:
-        raise StoreError(f"the value of {key!r} is nested too deeply to read from here") from error
-    except (ValueError, zlib.error) as error:
-        raise StoreError(
-            f"the value of {key!r} is not readable JSON ({error}); something other than refold "
-            "has changed it"
-        ) from error
-
-
-def _packed(data: bytes) -> bytes:
-    """Return *data*, packed if that is shorter."""
-    if len(data) < _MIN_PACKED:
-        return data
-    short = zlib.compress(data, 1)
-    return short if len(short) < len(data) <= _MOST_PACKED * len(short) else data
-
-
-def _unpacked(data: bytes) -> bytes:
-    """Undo `_packed`."""
-    if not data.startswith(_PACKED):
-        return data
-    unpacking = zlib.decompressobj()
-    whole = unpacking.decompress(data, _MOST_PACKED * len(data))
-    if not unpacking.eof or unpacking.unused_data:
-        raise ValueError("its packing is damaged")
-    return whole
+def parse_json(data: bytes) -> Any:
+    """Undo `spell_json`; `ValueError` or `RecursionError` if that fails."""
+    return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
 class _Place(NamedTuple):

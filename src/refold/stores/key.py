@@ -1,11 +1,19 @@
-"""Refuse what cannot be a key, the same way in every store."""
+"""Keys: what can be one, the same way in every store, and the bytes that one is stored under."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from refold.errors import StoreError
+
+AUDIT_PREFIX: Final = "refold:audit:"
+"""How the keys of what was removed, and when, begin; see `upkeep`."""
+
+_DIGEST_CHARS: Final = 32
+_IS_DIGEST: Final = re.compile("[0-9a-f]{32}").fullmatch
+_DIGEST_MARK: Final = 0xFF  # a byte that is in no UTF-8, so no other key ends like this
 
 
 def check_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,3 +34,63 @@ def _checked(key: object) -> str:
     if not isinstance(key, str):
         raise StoreError(f"a key must be a string, got {key!r}")
     return key
+
+
+def encode_key(key: str) -> bytes:
+    """Return the bytes *key* is stored under; any string has some, lone surrogates included.
+
+    Nearly every key ends in a digest, which takes half the room if it is not spelled out.
+    """
+    if _IS_DIGEST(key, max(0, len(key) - _DIGEST_CHARS)):
+        start = encode_prefix(key[:-_DIGEST_CHARS])
+        return b"%b%c%b" % (start, _DIGEST_MARK, bytes.fromhex(key[-_DIGEST_CHARS:]))
+    return encode_prefix(key)
+
+
+def decode_key(raw: bytes) -> str:
+    """Undo `encode_key`."""
+    end = len(raw) - _DIGEST_CHARS // 2
+    if end > 0 and raw[end - 1] == _DIGEST_MARK:
+        return raw[: end - 1].decode("utf-8", "surrogatepass") + raw[end:].hex()
+    return raw.decode("utf-8", "surrogatepass")
+
+
+def encode_prefix(prefix: str) -> bytes:
+    """Return how the bytes of a key begin that begins with *prefix*: up to its digest."""
+    return prefix.encode("utf-8", "surrogatepass")
+
+
+def is_digest(key: str) -> bool:
+    """Tell whether *key* is nothing but a digest: of the original that it is the key of."""
+    return _IS_DIGEST(key) is not None
+
+
+Range = tuple[bytes, bytes | None]
+"""From a key on, up to but without another one, or to the end."""
+
+
+def removable(prefix: str) -> list[Range]:
+    """Return where the keys are that begin with *prefix* and may be removed.
+
+    What notes removals stays, unless it is asked for by its own prefix.
+    """
+    low, high = span(prefix)
+    first, last = span(AUDIT_PREFIX)
+    if prefix.startswith(AUDIT_PREFIX) or not AUDIT_PREFIX.startswith(prefix):
+        return [(low, high)]
+    return [(low, first), (last or b"", high)]
+
+
+def is_removable(prefix: str, key: str) -> bool:
+    """Tell the same about one key that begins with *prefix*."""
+    return prefix.startswith(AUDIT_PREFIX) or not key.startswith(AUDIT_PREFIX)
+
+
+def span(prefix: str) -> Range:
+    """Return where the keys are that begin with *prefix*."""
+    return _span(encode_prefix(prefix))
+
+
+def _span(raw: bytes) -> Range:
+    # No key has a byte above the mark, and none that begins with *raw* goes beyond this.
+    return (raw, raw + b"\xff" * 18) if raw else (b"", None)

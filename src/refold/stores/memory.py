@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
 from refold.errors import StoreError
-from refold.stores.key import check_entries, check_keys
+from refold.stores.base import Entry, Removed
+from refold.stores.key import check_entries, check_keys, is_removable
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
@@ -39,6 +40,22 @@ class MemoryStore:
             found = {key: self._values[key] for key in wanted if key in self._values}
         # A stored value is never changed, so it can be copied after the lock is released.
         return {key: _copy(key, value) for key, value in found.items()}
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield the keys that begin with *prefix*; nobody counts bytes or notes times here."""
+        with self._lock:
+            keys = [key for key in self._values if key.startswith(prefix)]
+        yield from (Entry(key, 0, None) for key in keys)
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Forget what is under keys that begin with *prefix*; nothing here is known to be old."""
+        if before is not None:
+            return Removed(0, 0)
+        with self._lock:
+            gone = [k for k in self._values if k.startswith(prefix) and is_removable(prefix, k)]
+            for key in gone:
+                del self._values[key]
+        return Removed(len(gone), 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the originals; a lock is for one process, and for one store."""

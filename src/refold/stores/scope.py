@@ -8,16 +8,45 @@ store of a conversation; a `ScopedStore` of your own draws a wider one, around a
 from __future__ import annotations
 
 import math
+import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from refold.checks import check_name, check_positive
-from refold.stores.base import Store, check_store
+from refold.stores.base import Entry, Removed, Store, aget, aput, check_store, managed
 from refold.stores.key import check_entries, check_keys
 
 _PERIODS: Final = 8
 """Into how many parts a lifetime is cut: an original may live so much of it longer."""
+_SCOPE: Final = re.compile(r"scope:([0-9]{1,9}):").match
+_PERIOD: Final = re.compile(r"[0-9]+:").match
+
+
+def scope_prefix(name: str) -> str:
+    """Return how keys begin in the scope called *name*.
+
+    The length of the name keeps `a:b` apart from `a` and `b`.
+    """
+    return f"scope:{len(name)}:{name}:"
+
+
+def scopes_of(key: str) -> tuple[list[str], str]:
+    """Return the names of the scopes that *key* is in, the widest first, and what is left of it."""
+    names = []
+    while (found := _SCOPE(key)) is not None:
+        end = found.end() + int(found[1])
+        if key[end : end + 1] != ":":
+            break
+        names.append(key[found.end() : end])
+        key = key[end + 1 :]
+    return names, key
+
+
+def period_of(rest: str) -> str:
+    """Return how what is left of a key begins in a scope whose originals expire; else nothing."""
+    found = _PERIOD(rest)
+    return found[0] if found else ""
 
 
 class ScopedStore:
@@ -47,32 +76,72 @@ class ScopedStore:
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry in this scope, or none if it raises."""
-        place = self._places()[0]
-        self._store.put({place + key: value for key, value in check_entries(entries).items()})
+        self._store.put(self._placed(entries))
+
+    async def aput(self, entries: Mapping[str, Any]) -> None:
+        """Do what `put` does, without blocking the event loop."""
+        await aput(self._store, self._placed(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys* in this scope."""
-        wanted = check_keys(keys)
-        found: dict[str, Any] = {}
-        for place in self._places():
-            missing = [key for key in wanted if key not in found]
-            if not missing:
-                break
-            kept = self._store.get([place + key for key in missing])
-            found.update((name.removeprefix(place), value) for name, value in kept.items())
-        return {key: found[key] for key in wanted if key in found}
+        wanted, places = check_keys(keys), self._places()
+        found = self._store.get(place + key for place in places for key in wanted)
+        return _first_of(wanted, places, found)
+
+    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Do what `get` does, without blocking the event loop."""
+        wanted, places = check_keys(keys), self._places()
+        found = await aget(self._store, [place + key for place in places for key in wanted])
+        return _first_of(wanted, places, found)
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield what there is in this scope, expired or not."""
+        for place in self._written():
+            for entry in managed(self._store).entries(place + prefix):
+                yield entry._replace(key=entry.key.removeprefix(place))
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove what is in this scope, expired or not, under keys that begin with *prefix*."""
+        gone = [
+            managed(self._store).remove(place + prefix, before=before) for place in self._written()
+        ]
+        return Removed(sum(part.entries for part in gone), sum(part.size for part in gone))
+
+    def _placed(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        place = self._places()[0]
+        return {place + key: value for key, value in check_entries(entries).items()}
 
     def _places(self) -> list[str]:
         """Return how keys begin in this scope, that of what is written now first.
 
         A store never writes a key twice, so what is put again later needs another key to live on:
-        the time is part of it. The length of the scope's name keeps `a:b` apart from `a` and `b`.
+        the time is part of it.
         """
-        name = f"scope:{len(self.scope)}:{self.scope}:"
+        name = scope_prefix(self.scope)
         if self._period is None:
             return [name]
         now = math.floor(self._clock() / self._period)
         return [f"{name}{now - age}:" for age in range(_PERIODS + 1)]
 
+    def _written(self) -> list[str]:
+        """Return how keys begin that were ever written in this scope."""
+        name = scope_prefix(self.scope)
+        if self._period is None:
+            return [name]
+        keys = (entry.key.removeprefix(name) for entry in managed(self._store).entries(name))
+        return sorted({f"{name}{key.partition(':')[0]}:" for key in keys})
+
     def __repr__(self) -> str:
         return f"ScopedStore({self._store!r}, {self.scope!r})"
+
+
+def _first_of(
+    wanted: Iterable[str], places: Iterable[str], found: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what was found of each key, from the first place that has it."""
+    answer = {}
+    for key in wanted:
+        name = next((place + key for place in places if place + key in found), None)
+        if name is not None:
+            answer[key] = found[name]
+    return answer

@@ -10,15 +10,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
-from refold.checks import check_positive
+from refold.checks import check_choice, check_positive
 from refold.errors import StoreError
-from refold.stores.codec import decode_value, encode_key, encode_value
-from refold.stores.key import check_entries, check_keys
+from refold.stores.base import Entry, Removed
+from refold.stores.codec import decode_value, encode_value
+from refold.stores.key import check_entries, check_keys, decode_key, encode_key, removable, span
+from refold.stores.packing import Compression, check_compression
 from refold.stores.sqlite_file import explain, open_file, roll_back
 
 _KEYS_PER_QUERY: Final = 500  # old SQLite builds allow 999 variables in one statement
+_ROWS_PER_QUERY: Final = 1_000
+"""How many are listed or removed before others may have the file again."""
 
 # Not `INSERT OR IGNORE`: that would also drop, without a word, a row that breaks NOT NULL.
 _INSERT: Final = (
@@ -42,7 +46,9 @@ class SqliteStore:
     With *read_only* the file has to be there, and nothing is put into it: an archive, or a disk
     that cannot be written to, will do.
 
-    Values must be JSON and come back exactly; see `codec` for what is refused.
+    Values must be JSON and come back exactly; see `codec` for what is refused. They are packed, by
+    zlib, so that any refold can read the file; *compression* `"zstd"` is smaller and faster, and
+    needs `refold[zstd]` wherever the file is read.
     """
 
     def __init__(
@@ -51,11 +57,15 @@ class SqliteStore:
         *,
         ttl_seconds: float | None = None,
         read_only: bool = False,
+        compression: Compression = "zlib",
         clock: Callable[[], float] = time.time,
     ) -> None:
         if ttl_seconds is not None:
             check_positive("ttl_seconds", ttl_seconds)
+        check_choice("compression", compression, get_args(Compression))
+        check_compression(compression)
         self._path = _absolute(path)
+        self._compression: Compression = compression
         self._ttl_seconds = ttl_seconds
         self._read_only = read_only
         self._clock = clock
@@ -66,10 +76,7 @@ class SqliteStore:
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry, or none if it raises; a key that is already there keeps its value."""
-        if self._read_only:
-            raise StoreError(
-                f"cannot write to the store {str(self._path)!r}: it was opened with read_only=True"
-            )
+        self._check_writable()
         now = self._clock()
         fresh = {encode_key(key): (key, value) for key, value in check_entries(entries).items()}
         with self._using("write to") as connection, _transaction(connection):
@@ -83,7 +90,9 @@ class SqliteStore:
                 oldest = (self._oldest(now),)
                 connection.execute("DELETE FROM original WHERE written_at < ?", oldest)
                 how = _KEEP_AND_RENEW
-            rows = ((raw, now, encode_value(*entry)) for raw, entry in fresh.items())
+            rows = (
+                (raw, now, encode_value(*entry, self._compression)) for raw, entry in fresh.items()
+            )
             connection.executemany(how, rows)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -94,6 +103,61 @@ class SqliteStore:
             found = dict(_find(connection, "key, value", wanted, oldest))
         # In the order asked for: SQLite's own order is an accident.
         return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield what there is under keys that begin with *prefix*, in the order of their bytes.
+
+        What is put or removed meanwhile may be in it or not.
+        """
+        low, high = span(prefix)
+        last, after = low, ">="
+        while True:
+            query = (
+                "SELECT key, length(key) + length(value), written_at FROM original "
+                f"WHERE key {after} ? {'' if high is None else 'AND key < ?'} ORDER BY key LIMIT ?"
+            )
+            bounds = (last,) if high is None else (last, high)
+            with self._using("read") as connection:
+                rows = connection.execute(query, (*bounds, _ROWS_PER_QUERY)).fetchall()
+            for key, size, written_at in rows:
+                yield Entry(decode_key(key), size, written_at)
+            if len(rows) < _ROWS_PER_QUERY:
+                return
+            last, after = rows[-1][0], ">"
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove what is under keys that begin with *prefix*, if it was put before that time.
+
+        Its bytes are overwritten in the file, and in what SQLite has beside it. The file stays as
+        large as it is: `shrink` gives the room back.
+        """
+        self._check_writable()
+        entries = size = 0
+        for low, high in removable(prefix):
+            query = (
+                "DELETE FROM original WHERE key IN (SELECT key FROM original WHERE key >= ? "
+                f"{'' if high is None else 'AND key < ?'} AND written_at < ? LIMIT ?) "
+                "RETURNING length(key) + length(value)"
+            )
+            latest = math.inf if before is None else before
+            bounds = (low,) if high is None else (low, high)
+            is_over = False
+            while not is_over:
+                with self._using("write to") as connection, _transaction(connection):
+                    self._check_in_place()
+                    rows = connection.execute(query, (*bounds, latest, _ROWS_PER_QUERY)).fetchall()
+                entries, size = entries + len(rows), size + sum(row[0] for row in rows)
+                is_over = len(rows) < _ROWS_PER_QUERY
+        with self._using("write to") as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return Removed(entries, size)
+
+    def shrink(self) -> None:
+        """Give back the room of what was removed; the file is written anew, so nobody else may."""
+        self._check_writable()
+        with self._using("write to") as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def close(self) -> None:
         """Let go of the file; closing twice is fine, using the store afterwards is a `StoreError`.
@@ -109,7 +173,8 @@ class SqliteStore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as another connection to the same file."""
-        return _reopen, (self._path, self._ttl_seconds, self._read_only, self._clock)
+        settings = self._ttl_seconds, self._read_only, self._compression, self._clock
+        return _reopen, (self._path, *settings)
 
     def __enter__(self) -> Self:
         return self
@@ -157,6 +222,12 @@ class SqliteStore:
             except (sqlite3.Error, OverflowError) as error:  # OverflowError: a value above 2 GB
                 raise explain(error, doing=doing, path=self._path) from error
 
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise StoreError(
+                f"cannot write to the store {str(self._path)!r}: it was opened with read_only=True"
+            )
+
     def _check_in_place(self) -> None:
         """Raise if the file was deleted or replaced: SQLite would write on, to nowhere."""
         if _identity(self._path) != self._file:
@@ -167,9 +238,15 @@ class SqliteStore:
 
 
 def _reopen(
-    path: Path, ttl_seconds: float | None, read_only: bool, clock: Callable[[], float]
+    path: Path,
+    ttl_seconds: float | None,
+    read_only: bool,
+    compression: Compression,
+    clock: Callable[[], float],
 ) -> SqliteStore:
-    return SqliteStore(path, ttl_seconds=ttl_seconds, read_only=read_only, clock=clock)
+    return SqliteStore(
+        path, ttl_seconds=ttl_seconds, read_only=read_only, compression=compression, clock=clock
+    )
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

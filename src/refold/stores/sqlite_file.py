@@ -12,7 +12,7 @@ from typing import Final
 from refold.errors import StoreError
 from refold.private import make_private
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases
 
 _BUSY_SECONDS: Final = 30.0
@@ -78,6 +78,8 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         else:
             # FULL: a put that returned is on the disk, even if the power fails the next moment.
             connection.execute("PRAGMA synchronous = FULL")
+            # What somebody has asked to be forgotten is overwritten, not only let go of.
+            connection.execute("PRAGMA secure_delete = ON")
             _prepare_schema(connection, path)
             _enter_wal_mode(connection)
     except sqlite3.Error as error:

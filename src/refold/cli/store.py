@@ -1,0 +1,258 @@
+"""`refold store`: look after a store of originals."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from refold.cli.addresses import KEYS, open_address
+from refold.cli.io import say, write_text
+from refold.cli.options import EPILOG, json_option, quiet_option
+from refold.cli.progress import Progress, working
+from refold.cli.words import clean
+from refold.errors import StoreError
+from refold.stores.address import public
+from refold.stores.base import Removed
+from refold.stores.opening import OpenStore, is_file
+from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
+from refold.stores.transfer import export_store, import_store
+from refold.stores.upkeep import OnProgress, StoreStat, copy_store, stat_store, verify_store
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
+_MOST_SCOPES: Final = 10
+_MOST_DAMAGED: Final = 20
+
+_EPILOG: Final = f"""\b
+Examples:
+  refold store stat originals.db
+  refold store verify postgresql://refold@db/agents
+  refold store copy originals.db s3://bucket/originals
+  refold store export originals.db all.jsonl.gz
+  refold store gc redis://cache/0 --older-than 90d
+  refold store forget originals.db --conversation ann --reason "asked by mail"
+
+\b
+A store is an SQLite file, or postgresql://..., redis://..., s3://..., gs://...,
+az://... or file:///folder. {KEYS} has the keys of one that is
+encrypted: base64 of 32 bytes each, the one to encrypt with first.
+
+{EPILOG}"""
+
+store_argument = click.argument("store", metavar="STORE")
+tenant_option = click.option("--tenant", metavar="NAME", help="Only what is in this scope.")
+conversation_option = click.option(
+    "--conversation", metavar="NAME", help="Only what is of this conversation."
+)
+reason_option = click.option("--reason", default="", help="Noted with the removal.")
+
+
+def _seconds(_: click.Context, __: click.Parameter, age: str) -> float:
+    """Read a span of time."""
+    found = _AGE(age)
+    if found is None:
+        raise click.BadParameter(f"{age!r} is no age; write 30s, 15m, 12h, 90d or 8w")
+    return float(int(found[1]) * _UNITS[found[2]])
+
+
+@click.group(epilog=_EPILOG)
+def command() -> None:
+    """Count, verify, copy and clear what is in a store of originals."""
+
+
+@command.command()
+@store_argument
+@json_option
+def stat(store: str, as_json: bool) -> None:
+    """Show how much is in a store, and whose it is."""
+    with open_address(store, read_only=True) as opened, working("counting") as progress:
+        found = stat_store(opened, on_progress=_share(progress, opened))
+    if as_json:
+        write_text(json.dumps(found.to_dict(), indent=2) + "\n", None)
+    else:
+        _draw_stat(found)
+
+
+@command.command()
+@store_argument
+@quiet_option
+def verify(store: str, quiet: bool) -> int:
+    """Read everything in a store and compare all digests; 1 if something is damaged."""
+    with open_address(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
+        verdict = verify_store(opened, on_progress=_share(progress, opened))
+    for key in verdict.damaged[:_MOST_DAMAGED]:
+        click.echo(f"damaged: {clean(key)}")
+    if len(verdict.damaged) > _MOST_DAMAGED:
+        click.echo(f"and {len(verdict.damaged) - _MOST_DAMAGED:,} more")
+    say(f"{verdict.entries:,} originals · {len(verdict.damaged):,} damaged", quiet=quiet)
+    return 1 if verdict.damaged else 0
+
+
+@command.command()
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+@click.option("--encrypt", is_flag=True, help="SOURCE is plain; only TARGET is encrypted.")
+@click.option("--decrypt", is_flag=True, help="SOURCE is encrypted; TARGET will be plain.")
+@quiet_option
+def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
+    """Copy a store into another; with new keys, if there are some. May be done again."""
+    with ExitStack() as stack:
+        old = stack.enter_context(open_address(source, read_only=True, is_plain=encrypt))
+        new = stack.enter_context(open_address(target, is_plain=decrypt))
+        with working("copying", quiet=quiet) as progress:
+            done = copy_store(old, new, on_progress=_share(progress, old))
+    say(f"{done:,} originals copied to {public(target)}", quiet=quiet)
+
+
+@command.command("export")
+@store_argument
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@quiet_option
+def export(store: str, file: Path, quiet: bool) -> None:
+    """Write a store to a file of JSON lines; .gz and .zst are packed. It is plain text."""
+    with open_address(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
+        done = export_store(opened, file, on_progress=_share(progress, opened))
+    say(f"{done:,} originals written to {file}", quiet=quiet)
+
+
+@command.command("import")
+@store_argument
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@quiet_option
+def import_(store: str, file: Path, quiet: bool) -> None:
+    """Put what export wrote into a store. May be done again."""
+    with open_address(store) as opened, working("reading", quiet=quiet):
+        done = import_store(opened, file)
+    say(f"{done:,} originals read from {file}", quiet=quiet)
+
+
+@command.command()
+@store_argument
+@click.option(
+    "--older-than",
+    "seconds",
+    metavar="AGE",
+    required=True,
+    callback=_seconds,
+    help="Such as 12h or 90d; since an original was first put.",
+)
+@tenant_option
+@conversation_option
+@reason_option
+@quiet_option
+def gc(store: str, seconds: float, quiet: bool, **names: Any) -> None:
+    """Remove originals that were put long ago, and give back their room."""
+    with _open_existing(store) as opened, working("removing", quiet=quiet):
+        removed = expire(opened, older_than_seconds=seconds, **names)
+        _shrink(opened)
+    _say_removed(removed, quiet)
+
+
+@command.command("forget")
+@store_argument
+@tenant_option
+@conversation_option
+@reason_option
+@quiet_option
+def forget_(store: str, quiet: bool, **names: Any) -> None:
+    """Remove all originals of a conversation or a tenant, for good. Noted; see audit."""
+    if names["tenant"] is None and names["conversation"] is None:
+        raise click.UsageError("whom? name them with --conversation, --tenant, or both")
+    with _open_existing(store) as opened, working("removing", quiet=quiet):
+        removed = forget(opened, names.pop("conversation"), **names)
+        _shrink(opened)
+    _say_removed(removed, quiet)
+
+
+@command.command()
+@store_argument
+@tenant_option
+@conversation_option
+@json_option
+def audit(store: str, tenant: str | None, conversation: str | None, as_json: bool) -> None:
+    """Show what was removed, when and why. Names are kept as digests."""
+    with open_address(store, read_only=True) as opened:
+        notes = [
+            note
+            for note in read_audit(opened)
+            if (tenant is None or note.tenant == name_digest(tenant))
+            and (conversation is None or note.conversation == name_digest(conversation))
+        ]
+    if as_json:
+        write_text(json.dumps([asdict(note) for note in notes], indent=2) + "\n", None)
+    else:
+        _draw_notes(notes)
+
+
+def _open_existing(address: str) -> OpenStore:
+    """Open a store to remove from it: a file that is not there is a mistake, not a new store."""
+    if is_file(address) and not Path(address).exists():
+        raise StoreError(f"cannot open the store {address!r}: there is no such file")
+    return open_address(address)
+
+
+def _share(progress: Progress, store: OpenStore) -> OnProgress:
+    """Return what tells *progress* how much of *store* is done; counted when somebody looks."""
+    total = 0
+    done = 0
+
+    def tell(count: int) -> None:
+        nonlocal done, total
+        total = total or max(1, len(store))
+        done = count
+
+    progress.share = lambda: min(1.0, done / total) if total else 0.0
+    return tell
+
+
+def _shrink(store: object) -> None:
+    """Give back room, where a store has a way to."""
+    shrink: Callable[[], None] | None = getattr(store, "shrink", None)
+    if shrink is not None:
+        shrink()
+
+
+def _say_removed(removed: Removed, quiet: bool) -> None:
+    say(f"{removed.entries:,} originals removed · {removed.size:,} bytes", quiet=quiet)
+
+
+def _draw_stat(found: StoreStat) -> None:
+    click.echo(f"{found.entries:,} originals · {found.size:,} bytes")
+    if found.oldest is not None and found.newest is not None:
+        click.echo(f"put from {_day(found.oldest)} to {_day(found.newest)}")
+    rows = found.scopes.most_common(_MOST_SCOPES)
+    for name, entries in rows:
+        who = clean(name) or "(no name)"
+        click.echo(f"  {who}: {entries:,} originals · {found.sizes[name]:,} bytes")
+    if len(found.scopes) > len(rows):
+        click.echo(f"  and {len(found.scopes) - len(rows):,} more")
+
+
+def _draw_notes(notes: Iterable[RemovalNote]) -> None:
+    for note in notes:
+        whose = [
+            f"{kind} {digest[:12]}"
+            for kind, digest in (("tenant", note.tenant), ("conversation", note.conversation))
+            if digest
+        ]
+        older = [f"put before {_day(note.before)}"] if note.before is not None else []
+        much = [f"{note.entries:,} originals"] if note.stage == "done" else []
+        why = [clean(note.reason)] if note.reason else []
+        told = [_time(note.at), f"{note.action} {note.stage}", *whose, *older, *much, *why]
+        click.echo(" · ".join(told))
+
+
+def _day(seconds: float) -> str:
+    return _time(seconds)[:10]
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

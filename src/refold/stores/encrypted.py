@@ -1,0 +1,163 @@
+"""A store that nobody can read without a key: AES-GCM around whatever store there is."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final, Self
+
+from refold.errors import ConfigError, StoreError
+from refold.stores.base import Entry, Removed, Store, aget, aput, check_store, managed
+from refold.stores.codec import parse_json, spell_json
+from refold.stores.key import check_entries, check_keys, encode_key
+from refold.stores.packing import Compression, pack, unpack
+
+KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 12
+_ID_BYTES: Final = 4
+_MARK: Final = "sealed:"
+"""How a value begins that was encrypted here."""
+
+
+class EncryptedStore:
+    """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
+
+    *keys* are 32 random bytes each (`EncryptedStore.new_key()`). The first encrypts; all of them
+    decrypt. To take a new one into use, put it in front; to retire an old one, copy the store into
+    another (`refold store copy`), which encrypts everything with the first. Take a new key before
+    four billion originals are under one, which is what AES-GCM is good for.
+
+    A value is tied to its key in the store: put under another one, it is refused. The keys of a
+    store are not encrypted: they are digests, and the names of conversations and tenants.
+    """
+
+    def __init__(
+        self, store: Store, keys: bytes | Sequence[bytes], *, compression: Compression = "zlib"
+    ) -> None:
+        check_store(store)
+        ring = [keys] if isinstance(keys, bytes) else list(keys)
+        if not ring or any(not isinstance(k, bytes) or len(k) != KEY_BYTES for k in ring):
+            raise ConfigError(
+                f"keys must be {KEY_BYTES} bytes each, such as EncryptedStore.new_key()"
+            )
+        try:
+            from cryptography.exceptions import InvalidTag
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        except ImportError as error:
+            raise StoreError(
+                "cannot open an EncryptedStore: cryptography is not installed; "
+                "pip install 'refold[encryption]'"
+            ) from error
+        self._store = store
+        self._keys = tuple(ring)
+        self._compression: Compression = compression
+        self._ciphers: dict[bytes, Any] = {_id_of(key): AESGCM(key) for key in ring}
+        self._first = _id_of(ring[0])
+        self._refusal = InvalidTag
+
+    @staticmethod
+    def new_key() -> bytes:
+        """Return a key that nobody else has. Keep it: without it nothing can be decrypted."""
+        return os.urandom(KEY_BYTES)
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        self._store.put(self._sealed(entries))
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known of *keys*; `StoreError` if it cannot be decrypted."""
+        return self._opened(self._store.get(check_keys(keys)))
+
+    async def aput(self, entries: Mapping[str, Any]) -> None:
+        """Do what `put` does, without blocking the event loop."""
+        await aput(self._store, self._sealed(entries))
+
+    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Do what `get` does, without blocking the event loop."""
+        return self._opened(await aget(self._store, check_keys(keys)))
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield what there is under keys that begin with *prefix*."""
+        return managed(self._store).entries(prefix)
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove what is under keys that begin with *prefix*, if it was put before that time."""
+        return managed(self._store).remove(prefix, before=before)
+
+    def shrink(self) -> None:
+        """Give back the room of what was removed, if the store has a way to."""
+        shrink = getattr(self._store, "shrink", None)
+        if shrink is not None:
+            shrink()
+
+    def close(self) -> None:
+        """Close the store, if it can be closed."""
+        close = getattr(self._store, "close", None)
+        if close is not None:
+            close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy with the keys, as the store itself does."""
+        return _reopen, (self._store, self._keys, self._compression)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.entries())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"EncryptedStore({self._store!r})"
+
+    def _sealed(self, entries: Mapping[str, Any]) -> dict[str, str]:
+        return {key: self._seal(key, value) for key, value in check_entries(entries).items()}
+
+    def _opened(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._open(key, value) for key, value in found.items()}
+
+    def _seal(self, key: str, value: Any) -> str:
+        """Encrypt *value*, packed: what is encrypted cannot be packed any more."""
+        raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
+        data = pack(raw, spell_json(key, value), self._compression)
+        secret = self._ciphers[self._first].encrypt(nonce, data, raw)
+        # Text goes into any store. Packing takes back there what base64 adds.
+        return _MARK + base64.b64encode(self._first + nonce + secret).decode()
+
+    def _open(self, key: str, value: Any) -> Any:
+        """Undo `_seal`."""
+        if not isinstance(value, str) or not value.startswith(_MARK):
+            raise StoreError(f"the value of {key!r} is not encrypted; it was put without a key")
+        try:
+            data = base64.b64decode(value.removeprefix(_MARK), validate=True)
+        except ValueError as error:
+            raise self._unreadable(key, "it is damaged") from error
+        name, nonce = data[:_ID_BYTES], data[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
+        cipher = self._ciphers.get(name)
+        if cipher is None:
+            raise self._unreadable(key, f"it needs the key {name.hex()}, which was not given")
+        raw = encode_key(key)
+        try:
+            plain = cipher.decrypt(nonce, data[_ID_BYTES + _NONCE_BYTES :], raw)
+            return parse_json(unpack(raw, plain))
+        except (self._refusal, ValueError) as error:
+            raise self._unreadable(key, "it is damaged, or was put under another key") from error
+
+    def _unreadable(self, key: str, reason: str) -> StoreError:
+        return StoreError(f"the value of {key!r} cannot be decrypted: {reason}")
+
+
+def _id_of(key: bytes) -> bytes:
+    """Return what a value calls the key it was encrypted with; it gives nothing of it away."""
+    return blake2b(key, digest_size=_ID_BYTES, person=b"refold key id").digest()
+
+
+def _reopen(store: Store, keys: Sequence[bytes], compression: Compression) -> EncryptedStore:
+    return EncryptedStore(store, keys, compression=compression)

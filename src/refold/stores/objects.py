@@ -1,0 +1,375 @@
+"""A store in S3, Google Cloud Storage, Azure or a folder: one object for each put."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from refold.errors import StoreError
+from refold.stores.address import public
+from refold.stores.base import Removed
+from refold.stores.bundle import REMOVED, Record, read_bundle, removal_of, write_bundle
+from refold.stores.key import decode_key, encode_prefix, is_removable
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+from refold.stores.scope import scopes_of
+
+_LOG: Final = "log"
+_LOGS_KEPT: Final = 1_000
+"""Of how many conversations it is remembered where their originals are."""
+_READS_AT_ONCE: Final = 32
+
+
+class ObjectStore(RemoteStore):
+    """Keeps originals in a bucket or a folder; needs `refold[objects]`.
+
+    *url* is `s3://bucket/path`, `gs://…`, `az://…`, `file:///folder` or whatever obstore takes;
+    *options* are its settings for that place, which it else finds in the environment.
+
+    Each put is one object. Those of a conversation are numbered, and a number is taken by whoever
+    creates its object first, so that writers need nothing but the bucket to agree on what was there
+    first. To find an original, the objects of its conversation are read, once: give conversations
+    names, or all of them are one. Storage must be able to create an object only if it is not there,
+    as all of these are.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = (url, options, timeout_seconds, clock)
+        backend = _Objects(url, options or {}, timeout_seconds)
+        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as another way to the same place."""
+        return _reopen, self._settings
+
+
+def _reopen(
+    url: str,
+    options: Mapping[str, Any] | None,
+    timeout_seconds: float,
+    clock: Callable[[], float],
+) -> ObjectStore:
+    return ObjectStore(url, options=options, timeout_seconds=timeout_seconds, clock=clock)
+
+
+@dataclass(slots=True)
+class _Log:
+    """What is known of the objects of one conversation, read in the order of their numbers."""
+
+    last: int = -1
+    """The number of the last object; -1 before anybody has looked."""
+    rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
+    """In which object a key is, the first that has it, and what there is to tell about it."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by whoever looks for new objects or adds one."""
+
+    def add(self, number: int, records: Sequence[Record]) -> None:
+        """Note what the next object holds: originals, or that some before it are removed."""
+        self.last = number
+        removed = {record.key for record in records if record.key.startswith(REMOVED)}
+        if REMOVED in removed:
+            self.rows.clear()
+        elif removed:
+            self.rows = {k: row for k, row in self.rows.items() if removal_of(k) not in removed}
+        for key, written_at, value in records:
+            if not key.startswith(REMOVED) and key not in self.rows:
+                size = len(key) + len(value)
+                self.rows[key] = (number, Row(key, size, written_at))
+
+
+class _Objects:
+    """Speaks to the storage."""
+
+    def __init__(self, url: str, options: Mapping[str, Any], timeout_seconds: float) -> None:
+        try:
+            import obstore
+            import obstore.exceptions
+        except ImportError as error:
+            raise StoreError(
+                "cannot open an ObjectStore: obstore is not installed; "
+                "pip install 'refold[objects]'"
+            ) from error
+        self._obstore: Any = obstore
+        self._missing = (obstore.exceptions.NotFoundError, FileNotFoundError)
+        self._url = url
+        self._options = options
+        self._timeout_seconds = timeout_seconds
+        self._logs: OrderedDict[str, _Log] = OrderedDict()
+        self._reading = asyncio.Semaphore(_READS_AT_ONCE)
+        self._bucket: Any = None
+
+    async def open(self) -> None:
+        """Find out whether the place can be read."""
+        self._bucket = _bucket(self._url, self._options, self._timeout_seconds)
+        await self._numbers(_LOG)
+
+    async def close(self) -> None:
+        """Let go of the storage."""
+        self._bucket = None
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of *keys* that are in an object already."""
+        found: set[bytes] = set()
+        for path, wanted in _by_log(keys, lambda key: key).items():
+            log = self._log(path)
+            async with log.lock:
+                await self._catch_up(path, log)
+            found.update(key for key in wanted if key in log.rows)
+        return found
+
+    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+        """Add one object to each conversation, unless all of it is there already."""
+        for path, group in _by_log(records, lambda record: record[0]).items():
+            log = self._log(path)
+            async with log.lock:
+                await self._write_log(path, log, group, now)
+
+    async def _write_log(
+        self, path: str, log: _Log, group: Sequence[tuple[bytes, bytes]], now: float
+    ) -> None:
+        """Take the next number; if somebody else has, look at what they wrote, and try the next."""
+        if log.last < 0:
+            await self._catch_up(path, log)
+        while True:
+            fresh = [Record(k, now, value) for k, value in group if k not in log.rows]
+            if not fresh or await self._append(path, log, fresh):
+                return
+
+    async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
+        """Take the next number; if somebody else has, catch up with them and return false."""
+        number = log.last + 1
+        body = write_bundle(records)
+        try:
+            await self._obstore.put_async(self._bucket, _place(path, number), body, mode="create")
+        except self._obstore.exceptions.AlreadyExistsError:
+            await self._catch_up(path, log)
+            return False
+        log.add(number, records)
+        return True
+
+    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Read the objects that have *keys*; look for new ones if some are not known."""
+        found: dict[bytes, bytes] = {}
+        for path, wanted in _by_log(keys, lambda key: key).items():
+            log = self._log(path)
+            await self._collect(path, log, wanted, found)
+            missing = [key for key in wanted if key not in found]
+            if missing:
+                async with log.lock:
+                    await self._catch_up(path, log)
+                await self._collect(path, log, missing, found)
+        return found
+
+    async def _collect(
+        self, path: str, log: _Log, wanted: Sequence[bytes], found: dict[bytes, bytes]
+    ) -> None:
+        """Add the records of *wanted* keys whose objects are known to *found*."""
+        places = {key: log.rows[key][0] for key in wanted if key in log.rows}
+        numbers = sorted(set(places.values()))
+        for number, records in zip(numbers, await self._load(path, numbers), strict=True):
+            # What was removed meanwhile is not in it any more.
+            found.update((r.key, r.value) for r in records if places.get(r.key) == number)
+
+    async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+        """Yield what each conversation holds."""
+        begin = encode_prefix(prefix)
+        async for path in self._logs_under(prefix):
+            log = _Log()
+            await self._catch_up(path, log)
+            rows = [row for _, row in log.rows.values() if row.key.startswith(begin)]
+            if rows:
+                yield rows
+
+    async def remove(self, prefix: str, before: float | None) -> Removed:
+        """Add an object to each conversation that says what is removed; then overwrite the rest.
+
+        From the first on it is gone for everybody, also for those who have seen it, and would not
+        put again what they take to be there.
+        """
+        entries = size = 0
+        async for path in self._logs_under(prefix):
+            log = self._log(path)
+            async with log.lock:
+                gone = await self._remove_from(path, log, prefix, before)
+            entries, size = entries + len(gone), size + sum(row.size for row in gone)
+        return Removed(entries, size)
+
+    async def _remove_from(
+        self, path: str, log: _Log, prefix: str, before: float | None
+    ) -> list[Row]:
+        """Remove from one conversation; return what is gone."""
+        begin = encode_prefix(prefix)
+        await self._catch_up(path, log)
+        while True:
+            gone = [
+                row
+                for _, row in log.rows.values()
+                if row.key.startswith(begin)
+                and (before is None or row.written_at < before)
+                and is_removable(prefix, decode_key(row.key))
+            ]
+            is_all = len(gone) == len(log.rows)
+            notes = [REMOVED] if is_all else [removal_of(row.key) for row in gone]
+            if not gone or await self._append(path, log, [Record(n, 0.0, b"") for n in notes]):
+                break
+        await self._purge(path, log)
+        return gone
+
+    async def _purge(self, path: str, log: _Log) -> None:
+        """Overwrite objects with what counts in them, which makes up for one that broke off, too.
+
+        None is deleted, even if it is empty: its number could then be given again, and those who
+        have seen what is behind it would never look there.
+        """
+        for number in range(1, log.last + 1):
+            records = await self._load_one(path, number) or []
+            left = [r for r in records if r.key.startswith(REMOVED) or _is_in(log, number, r.key)]
+            if len(left) < len(records):
+                body = write_bundle(left)
+                await self._obstore.put_async(self._bucket, _place(path, number), body)
+
+    async def count(self) -> int:
+        """Count what is in all objects."""
+        entries = 0
+        async for page in self.rows(""):
+            entries += len(page)
+        return entries
+
+    def is_passing(self, error: Exception) -> bool:
+        """Take it for a moment's trouble if the storage gave no reason."""
+        return isinstance(error, self._obstore.exceptions.GenericError)
+
+    def advise(self, error: Exception) -> str:
+        """Say what to do about the errors that people meet."""
+        errors = self._obstore.exceptions
+        match error:
+            case errors.PermissionDeniedError() | errors.UnauthenticatedError() | PermissionError():
+                return "access is denied; check the credentials and their rights"
+            case errors.NotFoundError():
+                return "there is no such bucket; create it first"
+            case errors.GenericError() | OSError():
+                return "the storage cannot be reached or refuses; check its address and free space"
+        return ""
+
+    def _log(self, path: str) -> _Log:
+        """Return what is known of a conversation, which may be nothing yet."""
+        log = self._logs.pop(path, None) or _Log()
+        self._logs[path] = log
+        if len(self._logs) > _LOGS_KEPT:
+            self._logs.popitem(last=False)
+        return log
+
+    async def _catch_up(self, path: str, log: _Log) -> None:
+        """Read the objects that were added since somebody looked; all of them the first time."""
+        if log.last < 0:
+            numbers = await self._numbers(path)
+            log.last = 0
+            for start in range(0, len(numbers), _READS_AT_ONCE):
+                some = numbers[start : start + _READS_AT_ONCE]
+                for number, records in zip(some, await self._load(path, some), strict=True):
+                    log.add(number, records)
+        while (added := await self._load_one(path, log.last + 1)) is not None:
+            log.add(log.last + 1, added)
+
+    async def _numbers(self, path: str) -> list[int]:
+        """Return the numbers of the objects of a conversation, in order."""
+        return [number async for _, number in self._places(path)]
+
+    async def _places(self, path: str) -> AsyncIterator[tuple[str, int]]:
+        """Yield the conversation and the number of every object under *path*, in order."""
+        names = []
+        async for page in self._obstore.list(self._bucket, prefix=path or None):
+            names += [str(meta["path"]) for meta in page]
+        for name in sorted(names):
+            folder, _, number = name.rpartition("/")
+            if number.isdecimal() and folder.endswith(_LOG):
+                yield folder, int(number)
+
+    async def _logs_under(self, prefix: str) -> AsyncIterator[str]:
+        """Yield every conversation with keys that may begin with *prefix*."""
+        names, rest = scopes_of(prefix)
+        # What is left of a prefix is the beginning of a key in that scope, or of a scope's name.
+        is_inner = not rest or "scope:".startswith(rest[:6])
+        path = _folder(names) if is_inner else f"{_folder(names)}/{_LOG}".lstrip("/")
+        for folder in sorted({folder async for folder, _ in self._places(path)}):
+            yield folder
+
+    async def _load(self, path: str, numbers: Sequence[int]) -> list[list[Record]]:
+        """Read objects, many at a time."""
+
+        async def one(number: int) -> list[Record]:
+            async with self._reading:
+                return await self._load_one(path, number) or []
+
+        return await asyncio.gather(*map(one, numbers))
+
+    async def _load_one(self, path: str, number: int) -> list[Record] | None:
+        """Read an object; `None` if it is not there."""
+        place = _place(path, number)
+        try:
+            answer = await self._obstore.get_async(self._bucket, place)
+            body = await answer.bytes_async()
+        except self._missing:
+            return None
+        try:
+            return read_bundle(bytes(body))
+        except ValueError as error:
+            raise StoreError(f"the object {place!r} is damaged ({error})") from error
+
+
+def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any:
+    """Return obstore's way to the place at *url*."""
+    from obstore.store import LocalStore, MemoryStore, from_url
+
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return LocalStore(Path(unquote(parts.path)), mkdir=True)
+    if parts.scheme == "memory":
+        return MemoryStore()
+    limit = timedelta(seconds=timeout_seconds)
+    client: dict[str, Any] = {"timeout": limit, "connect_timeout": limit}
+    if str(options.get("endpoint", "")).startswith("http://"):
+        client["allow_http"] = True  # whoever names such an address wants it
+    retries = {"max_retries": 3, "retry_timeout": limit}
+    return from_url(url, config=dict(options), client_options=client, retry_config=retries)
+
+
+def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, list[Any]]:
+    """Group *items* by the conversation that their key is of."""
+    groups: dict[str, list[Any]] = {}
+    for item in items:
+        names, _ = scopes_of(decode_key(key_of(item)))
+        groups.setdefault(f"{_folder(names)}/{_LOG}".lstrip("/"), []).append(item)
+    return groups
+
+
+def _is_in(log: _Log, number: int, key: bytes) -> bool:
+    """Tell whether an object of that *number* is the one that counts for *key*."""
+    return key in log.rows and log.rows[key][0] == number
+
+
+def _folder(names: Sequence[str]) -> str:
+    """Return where the objects of nested scopes are: names may be long, odd, or nobody's business.
+
+    The folder of an inner scope is in that of the wider one.
+    """
+    hashes = (blake2b(n.encode("utf-8", "surrogatepass"), digest_size=16) for n in names)
+    return "/".join(f"scope-{made.hexdigest()}" for made in hashes)
+
+
+def _place(path: str, number: int) -> str:
+    return f"{path}/{number:012}"

@@ -1,0 +1,100 @@
+"""Open the store at an address: a file, a database, a cache, a bucket."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, Self
+from urllib.parse import unquote, urlsplit
+
+from refold.errors import ConfigError
+from refold.stores.address import public
+from refold.stores.base import ManagedStore
+from refold.stores.sqlite import SqliteStore
+
+_POSTGRES: Final = ("postgresql", "postgres")
+_REDIS: Final = ("redis", "rediss", "unix", "redis+cluster")
+_OBJECTS: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "file")
+
+
+class OpenStore(ManagedStore, Protocol):
+    """A store that was opened, and is to be closed."""
+
+    def close(self) -> None:
+        """Let go of what it was opened on."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def is_file(address: str | os.PathLike[str]) -> bool:
+    """Tell whether *address* is the path of an SQLite file."""
+    return not isinstance(address, str) or "://" not in address
+
+
+def open_store(
+    address: str | os.PathLike[str],
+    *,
+    keys: bytes | Sequence[bytes] = (),
+    ttl_seconds: float | None = None,
+    read_only: bool = False,
+) -> OpenStore:
+    """Open the store at *address*; close it, or use it in a `with`.
+
+    `refold.db` or `sqlite:///…` is a file; `postgresql://…`, `redis://…` (`rediss`, `unix`,
+    `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder` are what they say. What else
+    can be chosen, the classes have: `SqliteStore`, `PostgresStore`, `RedisStore`, `ObjectStore`.
+
+    With *keys* it is an `EncryptedStore`. With *ttl_seconds* originals expire, where a store has
+    that: in a file and in Redis. A file that is *read_only* must be there and is not written to;
+    what may be done on a server, its rights say.
+    """
+    opened = _open(address, ttl_seconds, read_only)
+    if not keys:
+        return opened
+    from refold.stores.encrypted import EncryptedStore
+
+    try:
+        return EncryptedStore(opened, keys)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only: bool) -> OpenStore:
+    if not isinstance(address, str) or is_file(address):
+        return SqliteStore(address, ttl_seconds=ttl_seconds, read_only=read_only)
+    scheme = urlsplit(address).scheme.lower()
+    if scheme == "sqlite":
+        return SqliteStore(_path(address), ttl_seconds=ttl_seconds, read_only=read_only)
+    if scheme in _REDIS:
+        from refold.stores.redis import RedisStore
+
+        return RedisStore(address, ttl_seconds=ttl_seconds)
+    if ttl_seconds is not None:
+        raise ConfigError(
+            f"originals do not expire by themselves in a {scheme} store; "
+            "remove them with `refold store gc`"
+        )
+    if scheme in _POSTGRES:
+        from refold.stores.postgres import PostgresStore
+
+        return PostgresStore(address)
+    if scheme in _OBJECTS:
+        from refold.stores.objects import ObjectStore
+
+        return ObjectStore(address)
+    raise ConfigError(
+        f"no store has an address like {public(address)!r}; name a file, or begin with "
+        "postgresql://, redis://, s3://, gs://, az:// or file://"
+    )
+
+
+def _path(url: str) -> str:
+    """Return the path in `sqlite:///relative.db` or `sqlite:////absolute.db`."""
+    path: Any = urlsplit(url).path
+    return unquote(path.removeprefix("/"))

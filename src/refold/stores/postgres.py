@@ -1,0 +1,262 @@
+"""A store in PostgreSQL: shared by machines, durable as the server is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any, Final
+
+from refold.checks import check_whole
+from refold.errors import ConfigError, StoreError
+from refold.stores.address import public
+from refold.stores.base import Removed
+from refold.stores.key import Range, removable, span
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+
+MIGRATIONS: Final = (
+    "CREATE TABLE refold_original (key bytea PRIMARY KEY, written_at double precision NOT NULL, "
+    "value bytea NOT NULL)",
+    # Records are written in the order of time, for which BRIN takes a few pages in all.
+    "CREATE INDEX refold_original_written_at ON refold_original USING brin (written_at)",
+    # They are packed already: that the server tries once more takes time and gains nothing.
+    "ALTER TABLE refold_original ALTER COLUMN value SET STORAGE EXTERNAL",
+)
+"""How the tables came to be what they are: a step is never changed, a new one is added. What is
+done is noted in `refold_schema`; all steps of one upgrade are one transaction."""
+
+_LOCK: Final = 0x5246_4C44  # "RFLD": one upgrade at a time, whoever else uses the database
+_ROWS_PER_QUERY: Final = 2_000
+_RECONNECT_SECONDS: Final = 1.0
+"""After that a pool waits to be asked again, instead of longer and longer."""
+_OPEN_SECONDS: Final = 2.0
+
+_KNOWN: Final = "SELECT key FROM refold_original WHERE key = ANY(%b::bytea[])"
+_READ: Final = "SELECT key, value FROM refold_original WHERE key = ANY(%b::bytea[])"
+_WRITE: Final = (
+    "INSERT INTO refold_original (key, written_at, value) "
+    "SELECT key, %b::float8, value FROM unnest(%b::bytea[], %b::bytea[]) AS new (key, value) "
+    "ON CONFLICT (key) DO NOTHING"
+)
+_PAGE: Final = (
+    "SELECT key, octet_length(key) + octet_length(value), written_at FROM refold_original "
+    "WHERE key {after} %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) ORDER BY key LIMIT %b"
+)
+_REMOVE: Final = (
+    "WITH gone AS (DELETE FROM refold_original WHERE key IN (SELECT key FROM refold_original "
+    "WHERE key >= %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) AND written_at < %b::float8 "
+    "LIMIT %b) RETURNING octet_length(key) + octet_length(value) AS size) "
+    "SELECT count(*), coalesce(sum(size), 0)::bigint FROM gone"
+)
+
+
+class PostgresStore(RemoteStore):
+    """Keeps originals in a PostgreSQL database; needs `refold[postgres]`.
+
+    *url* is what libpq takes, several hosts and TLS included. Up to *max_connections* are opened,
+    when they are needed. Every statement is a transaction of its own and nothing is prepared or
+    set, so that PgBouncer may give each to another connection. Tables are created and upgraded
+    when a store is opened.
+
+    A put that returned is as durable as the server is set up to be: with a synchronous standby it
+    survives the loss of the primary. While the server restarts or fails over, calls wait for it,
+    for *timeout_seconds* at most; then, or where the server hangs, they raise `StoreError`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        max_connections: int = 8,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not url.startswith(("postgresql://", "postgres://")):
+            raise ConfigError("the address of a PostgresStore must begin with postgresql://")
+        check_whole("max_connections", max_connections, least=1)
+        self._settings = (url, max_connections, timeout_seconds, clock)
+        backend = _Postgres(url, max_connections, timeout_seconds)
+        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as other connections to the same database."""
+        return _reopen, self._settings
+
+
+def _reopen(
+    url: str, max_connections: int, timeout_seconds: float, clock: Callable[[], float]
+) -> PostgresStore:
+    return PostgresStore(
+        url, max_connections=max_connections, timeout_seconds=timeout_seconds, clock=clock
+    )
+
+
+class _Postgres:
+    """Speaks to the server, through a pool of connections."""
+
+    def __init__(self, url: str, max_connections: int, timeout_seconds: float) -> None:
+        try:
+            import psycopg
+            import psycopg_pool
+        except ImportError as error:
+            raise StoreError(
+                "cannot open a PostgresStore: psycopg is not installed; "
+                "pip install 'refold[postgres]'"
+            ) from error
+        self._psycopg = psycopg
+        self._url = url
+        self._timeout_seconds = timeout_seconds
+        # Rounded up, for libpq counts whole seconds, and takes less than two for two.
+        self._options = {
+            "autocommit": True,
+            "prepare_threshold": None,
+            "connect_timeout": max(2, int(timeout_seconds)),
+        }
+        self._make_pool = partial(
+            psycopg_pool.AsyncConnectionPool,
+            url,
+            kwargs=self._options,
+            min_size=0,
+            max_size=max_connections,
+            timeout=min(_OPEN_SECONDS, timeout_seconds),
+            reconnect_timeout=_RECONNECT_SECONDS,
+            open=False,
+        )
+        self._pool: Any = None
+
+    async def open(self) -> None:
+        """Bring the tables up to date; not from the pool, which would not say what went wrong."""
+        connection = await self._psycopg.AsyncConnection.connect(self._url, **self._options)
+        async with connection, self._limited(connection):
+            await _migrate(connection)
+        self._pool = self._make_pool()
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._pool is not None:
+            await self._pool.close()
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of *keys* that are there."""
+        return {row[0] for row in await self._ask(_KNOWN, keys)}
+
+    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+        """Insert in one statement, in the order of keys: two writers then never wait in a ring."""
+        keys, values = [key for key, _ in records], [value for _, value in records]
+        await self._ask(_WRITE, now, keys, values)
+
+    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the records of *keys* that there are."""
+        return dict(await self._ask(_READ, keys))
+
+    async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+        """Yield rows in the order of keys; between two pages nothing is held."""
+        low, high = span(prefix)
+        after = ">="
+        while True:
+            found = await self._ask(_PAGE.format(after=after), low, high, high, _ROWS_PER_QUERY)
+            if found:
+                yield [Row(*row) for row in found]
+            if len(found) < _ROWS_PER_QUERY:
+                return
+            low, after = found[-1][0], ">"
+
+    async def remove(self, prefix: str, before: float | None) -> Removed:
+        """Remove some rows at a time: others can write meanwhile, and no transaction is long."""
+        entries = size = 0
+        for part in removable(prefix):
+            is_over = False
+            while not is_over:
+                gone = await self._remove_some(part, float("inf") if before is None else before)
+                entries, size = entries + gone.entries, size + gone.size
+                is_over = gone.entries < _ROWS_PER_QUERY
+        return Removed(entries, size)
+
+    async def _remove_some(self, part: Range, before: float) -> Removed:
+        low, high = part
+        ((entries, size),) = await self._ask(_REMOVE, low, high, high, before, _ROWS_PER_QUERY)
+        return Removed(entries, size)
+
+    async def count(self) -> int:
+        """Count the rows."""
+        ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
+        return int(entries)
+
+    def is_passing(self, error: Exception) -> bool:
+        """Take what is lost or shutting down for a restart; a read-only server for a failover."""
+        errors = self._psycopg.errors
+        if isinstance(error, errors.DiskFull | errors.OutOfMemory | errors.QueryCanceled):
+            return False
+        passing = (self._psycopg.OperationalError, errors.ReadOnlySqlTransaction)
+        return isinstance(error, passing)
+
+    def advise(self, error: Exception) -> str:
+        """Say what to do about the errors that people meet."""
+        errors = self._psycopg.errors
+        match error:
+            case TimeoutError():
+                return "the server does not answer; check it, or give it more timeout_seconds"
+            case errors.DiskFull():
+                return "the disk of the server is full; free some space, then try again"
+            case errors.InsufficientPrivilege():
+                return "the user lacks rights; grant SELECT, INSERT, DELETE, and CREATE once"
+            case self._psycopg.OperationalError():
+                return "the server cannot be reached or refuses; check its address and state"
+        return ""
+
+    async def _ask(self, query: str, *values: Any) -> list[Any]:
+        """Run one statement, a transaction of its own."""
+        async with self._pool.connection() as connection, self._limited(connection):
+            cursor = await connection.execute(query, values, binary=True)
+            return [] if cursor.description is None else await cursor.fetchall()
+
+    @asynccontextmanager
+    async def _limited(self, connection: Any) -> AsyncIterator[None]:
+        """Break off a connection whose server does not answer in time.
+
+        To cancel would not do: psycopg then asks the server to cancel as well, and waits for it.
+        """
+        is_late = False
+
+        def break_off() -> None:
+            nonlocal is_late
+            is_late = True
+            with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+        timer = asyncio.get_running_loop().call_later(self._timeout_seconds, break_off)
+        try:
+            yield
+        except self._psycopg.Error as error:
+            if is_late:
+                raise TimeoutError(f"no answer within {self._timeout_seconds:g} s") from error
+            raise
+        finally:
+            timer.cancel()
+
+
+async def _migrate(connection: Any) -> None:
+    """Do the steps of `MIGRATIONS` that the database has not seen, all of them or none."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%b::int8)", (_LOCK,))
+        cursor = await connection.execute("SELECT to_regclass('refold_schema') IS NULL")
+        if (await cursor.fetchone())[0]:
+            await connection.execute("CREATE TABLE refold_schema (version integer NOT NULL)")
+            await connection.execute("INSERT INTO refold_schema VALUES (0)")
+        cursor = await connection.execute("SELECT version FROM refold_schema")
+        (version,) = await cursor.fetchone()
+        if version > len(MIGRATIONS):
+            raise StoreError(
+                f"its schema version is {version}, this refold knows version {len(MIGRATIONS)}; "
+                "upgrade refold or choose another database"
+            )
+        for step in MIGRATIONS[version:]:
+            await connection.execute(step)
+        if version < len(MIGRATIONS):
+            done = (len(MIGRATIONS),)
+            await connection.execute("UPDATE refold_schema SET version = %b::int4", done)

@@ -1,0 +1,282 @@
+"""A store in Redis or Valkey: shared by machines, fast, with expiry if you like."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from refold.checks import check_positive
+from refold.errors import ConfigError, StoreError
+from refold.stores.address import public
+from refold.stores.base import Removed
+from refold.stores.key import decode_key, encode_prefix, is_removable
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+from refold.stores.scope import scopes_of
+
+_CLUSTER: Final = "redis+cluster"
+_SCHEMES: Final = ("redis", "rediss", "unix", _CLUSTER)
+_TIME: Final = struct.Struct(">d")
+"""When a record was put, in front of it: Redis itself does not know."""
+_TAG_BYTES: Final = 6
+_KEYS_PER_QUERY: Final = 500
+_GLOB: Final = re.compile(rb"([\\*?\[\]^])")
+_AWAY: Final = ("READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "LOADING", "NOREPLICAS")
+"""How answers begin of a server that is about to be another one."""
+
+
+class RedisStore(RemoteStore):
+    """Keeps originals in Redis; needs `refold[redis]`.
+
+    *url* is `redis://…`, `rediss://…` with TLS, `unix://…`, or `redis+cluster://…` for a cluster.
+    The keys of one conversation carry the same hash tag: they are on one node, where a put is one
+    transaction, and conversations are spread over all nodes.
+
+    With *ttl_seconds* an original lives for so long after it was last put; one that was ever put
+    without lives on. A server that may evict originals is refused: what is gone cannot be unfolded.
+
+    A put that returned is as durable as the server is set up to be: `appendonly yes` with
+    `appendfsync always` is what a database does.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        ttl_seconds: float | None = None,
+        namespace: str = "refold",
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if urlsplit(url).scheme not in _SCHEMES:
+            raise ConfigError(
+                "the address of a RedisStore must begin with redis://, rediss://, unix:// or "
+                "redis+cluster://"
+            )
+        if ttl_seconds is not None:
+            check_positive("ttl_seconds", ttl_seconds)
+        if not namespace or "{" in namespace:
+            raise ConfigError(f"namespace must be a text without '{{', got {namespace!r}")
+        self._settings = (url, ttl_seconds, namespace, timeout_seconds, clock)
+        backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
+        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as other connections to the same server."""
+        return _reopen, self._settings
+
+
+def _reopen(
+    url: str,
+    ttl_seconds: float | None,
+    namespace: str,
+    timeout_seconds: float,
+    clock: Callable[[], float],
+) -> RedisStore:
+    return RedisStore(
+        url,
+        ttl_seconds=ttl_seconds,
+        namespace=namespace,
+        timeout_seconds=timeout_seconds,
+        clock=clock,
+    )
+
+
+class _Redis:
+    """Speaks to the server or the cluster, many commands at a time."""
+
+    def __init__(
+        self, url: str, ttl_seconds: float | None, namespace: str, timeout_seconds: float
+    ) -> None:
+        try:
+            from redis import exceptions
+        except ImportError as error:
+            raise StoreError(
+                "cannot open a RedisStore: redis is not installed; pip install 'refold[redis]'"
+            ) from error
+        self._errors: Any = exceptions
+        self._url = url
+        self._lifetime_ms = None if ttl_seconds is None else math.ceil(ttl_seconds * 1000)
+        self._start = namespace.encode()
+        self._timeout_seconds = timeout_seconds
+        self._client: Any = None
+
+    async def open(self) -> None:
+        """Connect, and see to it that nothing is evicted."""
+        from redis.asyncio import Redis, RedisCluster
+
+        limits = {
+            "socket_timeout": self._timeout_seconds,
+            "socket_connect_timeout": self._timeout_seconds,
+        }
+        if self._url.startswith(_CLUSTER):
+            url = "redis" + self._url.removeprefix(_CLUSTER)
+            self._client = RedisCluster.from_url(url, **limits)
+        else:
+            self._client = Redis.from_url(self._url, **limits)
+        await self._client.ping()
+        await self._check_eviction()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of *keys* that are there; none if what is put again is to live longer."""
+        if self._lifetime_ms is not None:
+            return set()
+        return set(await self._ask_each(keys, "EXISTS"))
+
+    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+        """Set what is not there, in one transaction for each node."""
+        head = _TIME.pack(now)
+        groups: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
+        for key, record in records:
+            groups[self._tag(key)].append((self._name(key), head + record))
+        for group in groups.values():
+            async with self._client.pipeline(transaction=True) as pipeline:
+                for name, value in group:
+                    pipeline.set(name, value, nx=True, px=self._lifetime_ms)
+                    if self._lifetime_ms is not None:
+                        pipeline.pexpire(name, self._lifetime_ms, gt=True)
+                await pipeline.execute()
+
+    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the records of *keys* that there are."""
+        found = await self._ask_each(keys, "GET")
+        return {key: value[_TIME.size :] for key, value in found.items()}
+
+    async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+        """Yield rows as the server walks through its keys; it may name one twice."""
+        async for names in self._pages(prefix):
+            async with self._client.pipeline(transaction=False) as pipeline:
+                for name in names:
+                    pipeline.strlen(name)
+                    pipeline.getrange(name, 0, _TIME.size - 1)
+                answers = await pipeline.execute()
+            yield [
+                Row(self._key(name), len(name) + size, _TIME.unpack(head)[0])
+                for name, size, head in zip(names, answers[::2], answers[1::2], strict=True)
+                if len(head) == _TIME.size  # else it has expired meanwhile
+            ]
+
+    async def remove(self, prefix: str, before: float | None) -> Removed:
+        """Remove page by page."""
+        entries = size = 0
+        async for page in self.rows(prefix):
+            old = [
+                row
+                for row in page
+                if (before is None or row.written_at < before)
+                and is_removable(prefix, decode_key(row.key))
+            ]
+            async with self._client.pipeline(transaction=False) as pipeline:
+                for row in old:
+                    pipeline.execute_command("UNLINK", self._name(row.key))
+                gone = await pipeline.execute() if old else []
+            entries += sum(gone)
+            size += sum(row.size for row, is_gone in zip(old, gone, strict=True) if is_gone)
+        return Removed(entries, size)
+
+    async def count(self) -> int:
+        """Count the keys of this namespace, each of them once."""
+        entries = 0
+        async for names in self._pages(""):
+            entries += len(names)
+        return entries
+
+    def is_passing(self, error: Exception) -> bool:
+        """Take lost connections for a restart; what is no primary, for a failover."""
+        if isinstance(error, self._errors.TimeoutError):
+            return False  # it has waited long enough
+        if isinstance(error, self._errors.AuthenticationError):
+            return False
+        is_away = str(error).startswith(_AWAY)
+        return is_away or isinstance(error, self._errors.ConnectionError | OSError)
+
+    def advise(self, error: Exception) -> str:
+        """Say what to do about the errors that people meet."""
+        match error:
+            case self._errors.OutOfMemoryError():
+                return "the server has no memory left; raise its maxmemory, or remove something"
+            case self._errors.TimeoutError():
+                return "the server does not answer; check it, or give it more timeout_seconds"
+            case self._errors.AuthenticationError() | self._errors.NoPermissionError():
+                return "the server refuses; check user, password and rights"
+            case self._errors.ConnectionError() | OSError():
+                return "the server cannot be reached; check its address and state"
+        if str(error).startswith("MISCONF"):
+            return "the server cannot write to its disk; check its free space"
+        return ""
+
+    async def _ask_each(self, keys: Sequence[bytes], command: str) -> dict[bytes, Any]:
+        """Ask about each key, many at a time; those with no answer are left out."""
+        found: dict[bytes, Any] = {}
+        for start in range(0, len(keys), _KEYS_PER_QUERY):
+            some = keys[start : start + _KEYS_PER_QUERY]
+            async with self._client.pipeline(transaction=False) as pipeline:
+                for key in some:
+                    pipeline.execute_command(command, self._name(key))
+                answers = await pipeline.execute()
+            found.update((k, answer) for k, answer in zip(some, answers, strict=True) if answer)
+        return found
+
+    async def _pages(self, prefix: str) -> AsyncIterator[list[bytes]]:
+        """Yield the names of keys that begin with *prefix*, each of them once."""
+        tag = b"?" * (2 * _TAG_BYTES)
+        pattern = b"%b:{%b}:%b*" % (_escaped(self._start), tag, _escaped(encode_prefix(prefix)))
+        seen: set[bytes] = set()
+        page: list[bytes] = []
+        async for name in self._client.scan_iter(match=pattern, count=_KEYS_PER_QUERY):
+            if name not in seen:
+                seen.add(name)
+                page.append(name)
+            if len(page) == _KEYS_PER_QUERY:
+                yield page
+                page = []
+        if page:
+            yield page
+
+    def _tag(self, key: bytes) -> bytes:
+        """Return what the node of a key is chosen by: the names of the scopes that it is in."""
+        names, _ = scopes_of(decode_key(key))
+        return blake2b(
+            "\0".join(names).encode("utf-8", "surrogatepass"), digest_size=_TAG_BYTES
+        ).digest()
+
+    def _name(self, key: bytes) -> bytes:
+        return b"%b:{%b}:%b" % (self._start, self._tag(key).hex().encode(), key)
+
+    def _key(self, name: bytes) -> bytes:
+        return name[len(self._start) :].partition(b"}:")[2]
+
+    async def _check_eviction(self) -> None:
+        """Refuse a server that drops originals when it runs out of memory."""
+        told = await self._client.info("memory")
+        for node in _nodes(told):
+            policy = str(node.get("maxmemory_policy", ""))
+            evicts = policy.startswith("allkeys") or (
+                policy.startswith("volatile") and self._lifetime_ms is not None
+            )
+            if evicts and node.get("maxmemory"):
+                raise StoreError(
+                    f"its maxmemory-policy is {policy}, which drops originals when memory runs "
+                    "out; set it to noeviction"
+                )
+
+
+def _escaped(part: bytes) -> bytes:
+    return _GLOB.sub(rb"\\\1", part)
+
+
+def _nodes(told: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return what each node of a cluster told, or the one server."""
+    nested = [part for part in told.values() if isinstance(part, Mapping)]
+    return nested or [told]

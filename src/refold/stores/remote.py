@@ -1,0 +1,260 @@
+"""What stores on a server have in common: packing, waiting, trying again, and words for errors.
+
+A backend moves bytes, asynchronously, and knows one kind of server. Everything it is asked to do
+may be done twice: a key is never overwritten, and what is gone cannot be removed again. So whatever
+fails because a server is away for a moment is tried again, until *timeout_seconds* are over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
+
+from refold.checks import check_positive
+from refold.errors import StoreError, describe
+from refold.stores.base import Entry, Removed
+from refold.stores.codec import decode_value, encode_value
+from refold.stores.key import check_entries, check_keys, decode_key, encode_key
+from refold.stores.loop import LoopThread
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS: Final = 30.0
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 1.0
+
+
+class Row(NamedTuple):
+    """What a backend tells about a record without reading it."""
+
+    key: bytes
+    size: int
+    written_at: float
+
+
+class Backend(Protocol):
+    """Keeps bytes under bytes on one kind of server; used from one event loop only."""
+
+    async def open(self) -> None:
+        """Connect, and prepare what there is to be prepared."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        ...
+
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of *keys* that need not be written."""
+        ...
+
+    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+        """Keep all records, durably, before it returns; one that is there stays as it is."""
+        ...
+
+    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the records of *keys* that there are."""
+        ...
+
+    def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+        """Yield what there is under keys that begin with *prefix*, some rows at a time."""
+        ...
+
+    async def remove(self, prefix: str, before: float | None) -> Removed:
+        """Remove what is under such keys and older than *before*, but for notes of removals."""
+        ...
+
+    async def count(self) -> int:
+        """Return how many records there are."""
+        ...
+
+    def is_passing(self, error: Exception) -> bool:
+        """Tell whether what failed may work in a moment, with the server back."""
+        ...
+
+    def advise(self, error: Exception) -> str:
+        """Say what to do about an error; empty if its own words are all there is."""
+        ...
+
+
+class RemoteStore:
+    """A store on a server; what its kinds differ in is their backend."""
+
+    def __init__(
+        self,
+        name: str,
+        backend: Backend,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Connect; *name* is what errors call the store, and must not give away a password."""
+        check_positive("timeout_seconds", timeout_seconds)
+        self._name = name
+        self._backend = backend
+        self._timeout_seconds = timeout_seconds
+        self._clock = clock
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._loop: LoopThread | None = LoopThread()
+        try:
+            self._loop.run(self._once("open", backend.open()))
+        except BaseException:
+            self.close()
+            raise
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep every entry; a key that is already there keeps its value.
+
+        If it raises because the server was lost on the way, some may be there: that does no harm.
+        """
+        self._using("write to").run(self._put(check_entries(entries)))
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known of *keys*; a key that is not there is simply absent."""
+        return self._using("read").run(self._get(check_keys(keys)))
+
+    async def aput(self, entries: Mapping[str, Any]) -> None:
+        """Do what `put` does, without blocking the event loop."""
+        await self._using("write to").arun(self._put(check_entries(entries)))
+
+    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Do what `get` does, without blocking the event loop."""
+        return await self._using("read").arun(self._get(check_keys(keys)))
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield what there is under keys that begin with *prefix*.
+
+        What is put or removed meanwhile may be in it or not.
+        """
+        pages = self._backend.rows(prefix)
+
+        async def turn() -> Sequence[Row] | None:
+            return await anext(pages, None)
+
+        while (page := self._using("read").run(self._once("read", turn()))) is not None:
+            yield from (Entry(decode_key(row.key), row.size, row.written_at) for row in page)
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove what is under keys that begin with *prefix*, if it was put before that time."""
+        remove = partial(self._backend.remove, prefix, before)
+        return self._using("write to").run(self._trying("write to", remove))
+
+    def close(self) -> None:
+        """Let go of the server; closing twice is fine, using the store afterwards is an error.
+
+        In a forked child this does nothing: the connections belong to the parent.
+        """
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            try:
+                loop.run(self._backend.close())
+            finally:
+                loop.close()
+
+    async def aclose(self) -> None:
+        """Do what `close` does, without blocking the event loop."""
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __len__(self) -> int:
+        return self._using("read").run(self._trying("read", self._backend.count))
+
+    def __bool__(self) -> bool:
+        # Without this an empty store would be false, and `store or MemoryStore()` would drop it.
+        return True
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self._loop is None else ""
+        return f"{type(self).__name__}({self._name!r}{closed})"
+
+    async def _put(self, entries: dict[str, Any]) -> None:
+        named = {encode_key(key): (key, value) for key, value in entries.items()}
+        if not named:
+            return
+        # A view is put again with every fold: what is known need not be packed and sent again.
+        for raw in await self._trying("write to", partial(self._backend.known, list(named))):
+            del named[raw]
+        records = [(raw, encode_value(*entry, "zstd")) for raw, entry in sorted(named.items())]
+        if records:
+            write = partial(self._backend.write, records, self._clock())
+            await self._trying("write to", write)
+
+    async def _get(self, keys: list[str]) -> dict[str, Any]:
+        wanted = {encode_key(key): key for key in keys}
+        if not wanted:
+            return {}
+        found = await self._trying("read", partial(self._backend.read, list(wanted)))
+        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+
+    def _using(self, doing: str) -> LoopThread:
+        """Return the loop that talks to the server, if this store can be used."""
+        if self._process != os.getpid():
+            raise StoreError(
+                f"cannot {doing} the store {self._name!r}: it was opened before this process "
+                f"was forked; open a new {type(self).__name__} in each process"
+            )
+        loop = self._loop
+        if loop is None:
+            raise StoreError(
+                f"cannot {doing} the store {self._name!r}: it is closed; "
+                f"open a new {type(self).__name__}"
+            )
+        return loop
+
+    async def _trying(self, doing: str, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Return what an attempt returns, the first or one that is made when a server is back."""
+        deadline = time.monotonic() + self._timeout_seconds
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                return await attempt()
+            except Exception as error:
+                if not self._backend.is_passing(error) or time.monotonic() + pause > deadline:
+                    raise self._explained(doing, error) from error
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _once(self, doing: str, attempt: Awaitable[T]) -> T:
+        """Return what *attempt* returns, or say what failed.
+
+        Whoever opens a store wants to know that at once; a listing cannot begin in its middle.
+        """
+        try:
+            return await attempt
+        except Exception as error:
+            raise self._explained(doing, error) from error
+
+    def _explained(self, doing: str, error: Exception) -> Exception:
+        """Return the error that says what failed, where, and what to do about it."""
+        if isinstance(error, StoreError) and str(error).startswith("cannot "):
+            return error
+        advice = self._backend.advise(error)
+        detail = f"{advice} ({describe(error)})" if advice else describe(error)
+        return StoreError(f"cannot {doing} the store {self._name!r}: {detail}")

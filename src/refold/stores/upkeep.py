@@ -1,0 +1,138 @@
+"""Look after a store: what is in it, whether it is sound, and all of it somewhere else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from refold.errors import StoreError
+from refold.model.wire import digest
+from refold.stores.base import Store, managed
+from refold.stores.key import is_digest
+from refold.stores.scope import period_of, scopes_of
+
+T = TypeVar("T")
+
+OnProgress = Callable[[int], None]
+"""Told how many originals are done."""
+
+BATCH: Final = 500
+"""How many originals are in memory at a time."""
+
+
+def ignore_progress(done: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(slots=True, kw_only=True)
+class StoreStat:
+    """How much there is in a store."""
+
+    entries: int = 0
+    size: int = 0
+    """Bytes at rest, keys included, without what a database needs besides."""
+    oldest: float | None = None
+    newest: float | None = None
+    scopes: Counter[str] = field(default_factory=Counter)
+    """Originals of each conversation or tenant, by name; those without one under `""`."""
+    sizes: Counter[str] = field(default_factory=Counter)
+    """Bytes of each of them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as JSON-ready data."""
+        return {
+            "entries": self.entries,
+            "size": self.size,
+            "oldest": self.oldest,
+            "newest": self.newest,
+            "scopes": dict(self.scopes),
+            "sizes": dict(self.sizes),
+        }
+
+
+def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> StoreStat:
+    """Count what is in *store*, without reading it."""
+    stat = StoreStat()
+    for entry in managed(store).entries():
+        stat.entries += 1
+        stat.size += entry.size
+        names, _ = scopes_of(entry.key)
+        name = names[0] if names else ""
+        stat.scopes[name] += 1
+        stat.sizes[name] += entry.size
+        if entry.written_at is not None:
+            when = entry.written_at
+            stat.oldest = when if stat.oldest is None else min(stat.oldest, when)
+            stat.newest = when if stat.newest is None else max(stat.newest, when)
+        if stat.entries % BATCH == 0:
+            on_progress(stat.entries)
+    return stat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a store is sound."""
+
+    entries: int
+    damaged: tuple[str, ...]
+    """Keys whose values cannot be read, or are not what their key says."""
+
+
+def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> Verdict:
+    """Read everything in *store*: packing, digests, and that originals are what they are named."""
+    checked = 0
+    damaged: list[str] = []
+    for keys in batches(entry.key for entry in managed(store).entries()):
+        found, bad = _read_what_can_be(store, keys)
+        damaged += bad
+        damaged += (key for key, value in found.items() if not _is_named_right(key, value))
+        checked += len(keys)
+        on_progress(checked)
+    return Verdict(entries=checked, damaged=tuple(damaged))
+
+
+def copy_store(
+    source: Store, target: Store, *, prefix: str = "", on_progress: OnProgress = ignore_progress
+) -> int:
+    """Put into *target* what *source* has under keys that begin with *prefix*; return how much.
+
+    What *target* has already stays as it is, so that this may be done again if it was broken off.
+    """
+    done = 0
+    for keys in batches(entry.key for entry in managed(source).entries(prefix)):
+        target.put(source.get(keys))
+        done += len(keys)
+        on_progress(done)
+    return done
+
+
+def batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield *items*, some at a time."""
+    rest = iter(items)
+    while some := list(islice(rest, BATCH)):
+        yield some
+
+
+def _read_what_can_be(store: Store, keys: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return what can be read of *keys*, and the keys of what cannot."""
+    try:
+        return store.get(keys), []
+    except StoreError:
+        found: dict[str, Any] = {}
+        bad = []
+        for key in keys:
+            try:
+                found.update(store.get([key]))
+            except StoreError:
+                bad.append(key)
+        return found, bad
+
+
+def _is_named_right(key: str, value: Any) -> bool:
+    """Tell whether *value* is what its key says, if that is named by content."""
+    _, rest = scopes_of(key)
+    name = rest.removeprefix(period_of(rest))
+    return not is_digest(name) or digest(value) == name

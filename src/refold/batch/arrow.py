@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from refold.batch.extras import need
 from refold.batch.record import FoldedRecord, RecordFolder, parse_json, unfold_record
@@ -22,18 +22,19 @@ _TYPE_KEY: Final = b"refold.type"
 """Where a column that was made of structs notes its type: Arrow's bytes of a schema, in hex."""
 _STYLE: Final = Style(ascii_only=False)
 
+Rows = TypeVar("Rows", bound="pa.RecordBatch | pa.Table")
 Change = Callable[[int, str], Any]
 """Changes the text in one row; `None` if it is to be left out."""
 
 
 def fold_batch(
-    batch: pa.RecordBatch,
+    batch: Rows,
     *,
     column: str = COLUMN,
     errors: Literal["raise", "keep"] = "raise",
     **choices: Any,
-) -> pa.RecordBatch:
-    """Fold the conversations in *column*; other columns stay as they are.
+) -> Rows:
+    """Fold the conversations in *column* of a batch or table; other columns stay as they are.
 
     Each is JSON text, as for `fold_record`; a list of structs is read as such text, without the
     fields that are null. Adds the columns `originals`, `tokens_before` and `tokens_after`. With
@@ -60,19 +61,18 @@ def fold_batch(
     folded = fold_rows(batch, column, change)
     if errors == "raise":
         return folded
-    return folded.append_column("error", need("pyarrow", "batch").array(failures, "string"))
+    told: Rows = folded.append_column("error", need("pyarrow", "batch").array(failures, "string"))
+    return told
 
 
-def unfold_batch(
-    batch: pa.RecordBatch, *, column: str = COLUMN, store: Store | None = None
-) -> pa.RecordBatch:
+def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = None) -> Rows:
     """Put back what `fold_batch` was given: the same text, or the same list of structs."""
     return unfold_rows(
         batch, column, lambda _, folded, note: unfold_record(folded, note, store=store)
     )
 
 
-def fold_rows(batch: pa.RecordBatch, column: str, change: Change) -> pa.RecordBatch:
+def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
     """Replace each text by what *change* makes of it; leave out the row if that is `None`."""
     pa = need("pyarrow", "batch")
     place = find_column(batch.schema, column)
@@ -81,35 +81,42 @@ def fold_rows(batch: pa.RecordBatch, column: str, change: Change) -> pa.RecordBa
         raise ConfigError(
             f"there is a column {min(taken)!r} already: rename it, or unfold it first"
         )
-    records = [change(row, text) for row, text in enumerate(_texts(batch.column(place)))]
-    kept = batch.filter(pa.array([record is not None for record in records], pa.bool_()))
-    done = [record for record in records if record is not None]
     field = folded_field(batch.schema.field(place))
-    folded = pa.array([record["folded"] for record in done], field.type)
-    kept = kept.set_column(place, field, folded)
+    records = [change(row, text) for row, text in enumerate(_texts(batch.column(place)))]
+    done = [record for record in records if record is not None]
+    kept = _filter(batch, [record is not None for record in records])
+    texts = pa.array([record["folded"] for record in done], field.type)
+    kept = kept.set_column(place, field, texts)
     for name, type_ in zip(ADDED, (pa.string(), pa.int64(), pa.int64()), strict=True):
         kept = kept.append_column(name, pa.array([record[name] for record in done], type_))
     return kept
 
 
-def unfold_rows(
-    batch: pa.RecordBatch, column: str, change: Callable[[int, str, str], str | None]
-) -> pa.RecordBatch:
+def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str | None]) -> Rows:
     """Replace each folded text and its originals by what *change* makes of them."""
-    pa = need("pyarrow", "batch")
     place = find_column(batch.schema, column)
     if "originals" not in batch.schema.names:
         raise ConfigError("no folded batch: it has no column 'originals'")
-    pairs = zip(batch.column(place).to_pylist(), batch.column("originals").to_pylist(), strict=True)
-    texts = [
-        folded if note is None else change(row, folded, note)
-        for row, (folded, note) in enumerate(pairs)
-    ]
-    kept = batch.filter(pa.array([text is not None for text in texts], pa.bool_()))
+    texts = batch.column(place).to_pylist()
+    is_kept = [True] * batch.num_rows
+    for row, note in enumerate(batch.column("originals").to_pylist()):
+        if note is not None:  # else `fold_batch` could not read it, and kept it
+            texts[row] = change(row, texts[row], note)
+            is_kept[row] = texts[row] is not None
     field = unfolded_field(batch.schema.field(place))
-    done = [text for text in texts if text is not None]
-    kept = kept.set_column(place, field, _values(done, field.type))
-    return kept.drop_columns([name for name in (*ADDED, "error") if name in kept.schema.names])
+    done = [text for text, is_one in zip(texts, is_kept, strict=True) if is_one]
+    kept = _filter(batch, is_kept).set_column(place, field, _values(done, field.type))
+    added = [name for name in (*ADDED, "error") if name in kept.schema.names]
+    unfolded: Rows = kept.drop_columns(added)
+    return unfolded
+
+
+def _filter(batch: Rows, is_kept: Sequence[bool]) -> Rows:
+    # Arrow cannot filter every type of column; mostly there is no need to.
+    if all(is_kept):
+        return batch
+    kept: Rows = batch.filter(need("pyarrow", "batch").array(is_kept, "bool"))
+    return kept
 
 
 def fold_schema(schema: pa.Schema, column: str) -> pa.Schema:

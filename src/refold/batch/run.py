@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
-from refold.batch.job import Job, Report, Shard
+from refold.batch.job import BatchError, Job, Report, Shard
 from refold.batch.local import run_local
 from refold.batch.output import Output, line_offsets
 from refold.batch.sources import find_files, plan_shards
 from refold.checks import check_choice, check_whole
+from refold.errors import RefoldError, describe
 
 Engine = Literal["local", "ray", "spark"]
 ENGINES: tuple[str, ...] = get_args(Engine)
@@ -60,37 +63,56 @@ def run_batch(
     for name, value in (("workers", workers), ("part_bytes", part_bytes)):
         if value is not None:
             check_whole(name, value)
-    files = find_files(inputs, job.out)
-    shards = plan_shards(files, part_bytes)
-    output = Output(job, files, shards)
-    with output.opened():
-        manifest = output.read_manifest()
-        if manifest is not None:
-            return BatchResult(manifest=manifest)
-        reports = output.reports()
-        on_start(shards)
-        for report in reports.values():
-            on_report(report)
-        left = [shard for shard in shards if shard.number not in reports]
-        for report in _run(job, left, engine, workers, address) if left else ():
+    work = partial(_run, engine=engine, workers=workers, address=address)
+    try:
+        files = find_files(inputs, job.out)
+        shards = plan_shards(files, part_bytes)
+        output = Output(job, files, shards)
+        with output.opened():
+            return _finish(output, work, on_start, on_report)
+    except RefoldError:
+        raise
+    except Exception as error:  # of files and folders, of Arrow, and whatever Ray and Spark raise
+        raise BatchError(describe(error)) from error
+
+
+def _finish(
+    output: Output,
+    work: Callable[[Job, Sequence[Shard]], Generator[Report, None, None]],
+    on_start: Callable[[Sequence[Shard]], None],
+    on_report: Callable[[Report], None],
+) -> BatchResult:
+    """Do what is left to do."""
+    manifest = output.read_manifest()
+    if manifest is not None:
+        return BatchResult(manifest=manifest)
+    reports = output.reports()
+    on_start(output.shards)
+    for report in reports.values():
+        on_report(report)
+    left = [shard for shard in output.shards if shard.number not in reports]
+    with closing(work(output.job, left)) as done:  # closed at once, whatever happens here
+        for report in done:
             reports[report.shard.number] = report
             on_report(report)
-        manifest = output.finish(reports)
-    ordered = tuple(reports[shard.number] for shard in shards)
+    manifest = output.finish(reports)
+    ordered = tuple(reports[shard.number] for shard in output.shards)
     return BatchResult(manifest=manifest, reports=ordered)
 
 
 def _run(
-    job: Job, shards: Sequence[Shard], engine: Engine, workers: int | None, address: str | None
-) -> Iterator[Report]:
+    job: Job, shards: Sequence[Shard], *, engine: Engine, workers: int | None, address: str | None
+) -> Generator[Report, None, None]:
     match engine:
+        case _ if not shards:
+            return
         case "local":
-            return run_local(job, shards, workers)
+            yield from run_local(job, shards, workers)
         case "ray":
             from refold.batch.ray_engine import run_ray
 
-            return run_ray(job, shards, workers, address)
+            yield from run_ray(job, shards, workers, address)
         case "spark":
             from refold.batch.spark_engine import run_spark
 
-            return run_spark(job, shards, workers, address)
+            yield from run_spark(job, shards, workers, address)

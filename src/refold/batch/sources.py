@@ -11,7 +11,7 @@ from refold.batch.extras import need
 from refold.batch.job import Kind, Shard
 from refold.batch.lines import plan_lines, plan_packed_lines
 from refold.batch.tables import plan_arrow, plan_parquet
-from refold.errors import FormatError
+from refold.errors import FormatError, RefoldError, describe
 
 HUB: Final = "hf:"
 """How the name of a dataset on the Hugging Face hub begins: `hf:NAME` or `hf:NAME@SPLIT`."""
@@ -97,9 +97,19 @@ def plan_shards(files: Sequence[Path], part_bytes: int | None = None) -> list[Sh
     for file in files:
         kind = kind_of(file)
         assert kind is not None, "only such files are found"
-        for start, stop, size in _PLANNERS[kind](file, part_bytes):
-            number = len(shards)
-            shards.append(
-                Shard(number=number, kind=kind, source=str(file), start=start, stop=stop, size=size)
+        for start, stop, size in _plan(file, kind, max(1, part_bytes)):
+            number, source = len(shards), str(file)
+            shard = Shard(
+                number=number, kind=kind, source=source, start=start, stop=stop, size=size
             )
+            shards.append(shard)
     return shards
+
+
+def _plan(file: Path, kind: Kind, part_bytes: int) -> list[tuple[int, int, int]]:
+    try:
+        return list(_PLANNERS[kind](file, part_bytes))
+    except RefoldError:
+        raise
+    except Exception as error:  # Arrow has many errors for files that are none of its own
+        raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error

@@ -7,9 +7,10 @@ LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
 SCANNED := forms detectors text scoring strategies tokens quality model properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
+ENGINES := build/engines
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-batch test-model lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -49,6 +50,14 @@ test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 	$(WITH) -m tests.integrations.installed $(HEAVY)
 	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
 	$(WITH) -m pytest $(TOLERANT) $(HEAVY:%='$(EXAMPLES)[docs/integrations/%.md]')
+
+# Data engines in local mode, in an environment of their own, and more kills than elsewhere. Spark
+# needs Java.
+test-batch: WITH = $(ENGINES)/bin/python
+test-batch: $(ENGINES)/installed
+	$(WITH) -c 'import daft, dask, datasets, datatrove, polars, pyarrow, pyspark, ray, zstandard'
+	REFOLD_KILLS=20 $(WITH) -m pytest $(TOLERANT) tests/batch
+	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and batch'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -105,6 +114,11 @@ $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 build/docs-tools/installed: docs/requirements.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+$(ENGINES)/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,batch-test]'
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

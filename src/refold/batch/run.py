@@ -47,8 +47,8 @@ def run_batch(
     workers: int | None = None,
     address: str | None = None,
     part_bytes: int | None = None,
-    on_start: Callable[[Sequence[Shard]], None] = lambda _: None,
-    on_report: Callable[[Report], None] = lambda _: None,
+    on_start: Callable[[Sequence[Shard]], None] | None = None,
+    on_report: Callable[[Report], None] | None = None,
 ) -> BatchResult:
     """Do *job* to all records of *inputs*: files, folders, patterns and datasets.
 
@@ -69,11 +69,15 @@ def run_batch(
         shards = plan_shards(files, part_bytes)
         output = Output(job, files, shards)
         with output.opened():
-            return _finish(output, work, on_start, on_report)
+            return _finish(output, work, on_start or _ignore, on_report or _ignore)
     except RefoldError:
         raise
     except Exception as error:  # of files and folders, of Arrow, and whatever Ray and Spark raise
         raise BatchError(describe(error)) from error
+
+
+def _ignore(_: object) -> None:
+    """Take no notice of progress."""
 
 
 def _finish(

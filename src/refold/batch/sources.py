@@ -32,7 +32,7 @@ _HIDDEN: Final = (".", "_")
 _CACHED: Final = "cache-"
 """How `datasets` names what it can make again: no data of their own."""
 _PARTS: Final = 64
-_MIN_PART_BYTES: Final = 1_000_000
+_MIN_PART_BYTES: Final = 250_000
 _MAX_PART_BYTES: Final = 64_000_000
 """Enough parts for progress to be seen and for cores to share, few enough for a folder. A killed
 batch does at most one part a worker again: 64 MB take a core half a minute at 2 MB/s."""

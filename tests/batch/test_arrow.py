@@ -148,12 +148,29 @@ class TestFiles:
         data = (tmp_path / "in.jsonl").read_bytes()
         pack = zstandard.ZstdCompressor().compress
         (tmp_path / "in.jsonl.zst").write_bytes(pack(data[:5000]) + pack(data[5000:]))
-        run(tmp_path / "in.jsonl.zst", tmp_path / "packed")
+        assert len(run(tmp_path / "in.jsonl.zst", tmp_path / "packed")["parts"]) == 1
         run(tmp_path / "in.jsonl", tmp_path / "plain")
         run(tmp_path / "packed", tmp_path / "back", unfold=True)
         unpack = zstandard.ZstdDecompressor().stream_reader
         assert unpack(parts(tmp_path / "packed")).read() == parts(tmp_path / "plain")
         assert unpack(parts(tmp_path / "back")).read() == data
+
+    def test_packed_lines_are_cut_for_several_cores(self, tmp_path: Path) -> None:
+        zstandard = pytest.importorskip("zstandard", reason="run make test-batch")
+        lines = write_lines(tmp_path / "in.jsonl", 150)
+        data = (tmp_path / "in.jsonl").read_bytes()[:-1]  # the last line may lack its end
+        (tmp_path / "in.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(data))
+        job = Job(out=tmp_path / "out", options=Options(profile="lossless"))
+        file = str(tmp_path / "in.jsonl.zst")
+        manifest = run_batch([file], job, workers=2, part_bytes=100).manifest
+        assert len(manifest["parts"]) > 1
+        assert manifest["totals"]["records"] == len(lines)
+        run(tmp_path / "out", tmp_path / "back", unfold=True)
+        unpack = zstandard.ZstdDecompressor().stream_reader
+        back = [
+            unpack(file.read_bytes()).read() for file in sorted((tmp_path / "back").glob("part-*"))
+        ]
+        assert b"".join(back) == data + b"\n"
 
     def test_the_number_of_workers_changes_nothing(self, tmp_path: Path) -> None:
         pq.write_table(texts(12), tmp_path / "in.parquet", row_group_size=2)

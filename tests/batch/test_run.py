@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,16 @@ def test_a_store_in_trouble_stops_the_batch(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="cannot open"):
             run_batch([str(tmp_path / "in.jsonl")], job, workers=workers, part_bytes=SMALL)
     assert not list((tmp_path / "out").glob("part-*"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no modes")
+def test_parts_are_for_those_who_may_read_the_input(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in.jsonl", 1)
+    for mode in (0o600, 0o640):
+        (tmp_path / "in.jsonl").chmod(mode)
+        fold([tmp_path / "in.jsonl"], tmp_path / f"out{mode}", workers=1)
+        files = list((tmp_path / f"out{mode}").iterdir())
+        assert {file.stat().st_mode & 0o777 for file in files} == {mode}
 
 
 def test_a_budget_may_be_a_share(tmp_path: Path) -> None:

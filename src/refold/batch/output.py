@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, Final
 
 import refold
 from refold.batch.job import BatchError, Figures, Job, Report, Shard
-from refold.batch.parts import SCRATCH, rejects_of, replacing, report_of
+from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
+from refold.batch.record import digest_of
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
@@ -35,7 +38,13 @@ class Output:
         self._inputs = [{"file": name, "bytes": status.st_size} for name, status in statuses]
         times = [status.st_mtime_ns for _, status in statuses]
         cuts = [(shard.start, shard.stop) for shard in shards]
-        self._identity = {**self._head(), "modified": times, "cuts": [list(cut) for cut in cuts]}
+        self._mode = reduce(and_, (mode_of(file) for file in files))
+        self._identity = {
+            **self._head(),
+            "store": None if job.store is None else digest_of(job.store),
+            "modified": times,
+            "cuts": [list(cut) for cut in cuts],
+        }
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -116,7 +125,8 @@ class Output:
             "rejected": self._write_rejected(ordered) if totals.rejected else None,
             "parts": [_part(report) for report in ordered],
         }
-        with replacing(self.job.out / MANIFEST, scratch=self._scratch) as temporary:
+        manifest_path = self.job.out / MANIFEST
+        with replacing(manifest_path, scratch=self._scratch, mode=self._mode) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         self._clean_up()
         return manifest
@@ -134,7 +144,7 @@ class Output:
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
         with (
-            replacing(path, scratch=self._scratch) as temporary,
+            replacing(path, scratch=self._scratch, mode=self._mode) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
             for report in ordered:

@@ -37,7 +37,11 @@ def do_shard(job: Job, shard: Shard) -> Report:
     """
     began = time.process_time()
     part, rejected = job.out / shard.part, rejects_of(job, shard)
-    with replacing(rejected) as rejects, replacing(part, scratch=job.out / SCRATCH) as temporary:
+    mode = mode_of(Path(shard.source))
+    with (
+        replacing(rejected) as rejects,
+        replacing(part, scratch=job.out / SCRATCH, mode=mode) as temporary,
+    ):
         with (
             open_originals(job.store) as store,
             temporary.open("wb") as out,
@@ -75,11 +79,16 @@ def rejects_of(job: Job, shard: Shard) -> Path:
     return job.out / SCRATCH / f"{shard.part}.rejected"
 
 
+def mode_of(source: Path) -> int:
+    """Return who may read and write a file: what is made from it is for nobody else."""
+    return source.stat().st_mode & 0o666
+
+
 @contextmanager
-def replacing(path: Path, *, scratch: Path | None = None) -> Iterator[Path]:
+def replacing(path: Path, *, scratch: Path | None = None, mode: int = 0) -> Iterator[Path]:
     """Lend a file that takes the place of *path* at the end, on the disk for good.
 
-    It is its owner's alone, as it holds what people said.
+    It holds what people said: only its owner may read it, and whom *mode* allows to.
     """
     temporary = (scratch or path.parent) / f"{path.name}.{os.getpid()}.tmp"
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY))
@@ -87,6 +96,7 @@ def replacing(path: Path, *, scratch: Path | None = None) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
+        temporary.chmod(OWNER_ONLY | mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

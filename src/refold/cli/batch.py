@@ -14,12 +14,12 @@ from refold.batch.run import ENGINES, BatchResult, Engine, run_batch
 from refold.cli.batch_progress import counting
 from refold.cli.budget import Share
 from refold.cli.io import say, write_text
-from refold.cli.options import fold_options, json_option, make_options, quiet_option
+from refold.cli.options import EPILOG, fold_options, json_option, make_options, quiet_option
 
 _SET_ASIDE = 5
 _SLOWEST = 3
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Examples:
   refold batch chats.jsonl folded
   refold batch data/ folded --budget 8000 --store originals.db
@@ -36,9 +36,7 @@ OUT is a folder: parts, _manifest.json with their checksums, and records that
 could not be read in _rejected.jsonl. Run the same command again to take up what
 was interrupted.
 
-\b
-Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
-5 done, and some records were set aside; 130 interrupted."""
+{EPILOG}"""
 
 
 def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -84,7 +82,7 @@ def command(
     quiet: bool,
     **choices: Any,
 ) -> int:
-    """Fold files of many conversations into a folder, or unfold them."""
+    """Fold files of many conversations, or unfold them."""
     *inputs, out = paths
     if not inputs:
         raise click.UsageError("name what to read and a folder to write to: IN... OUT")

@@ -57,7 +57,7 @@ test-batch: WITH = $(ENGINES)/bin/python
 test-batch: $(ENGINES)/installed
 	$(WITH) -c 'import daft, dask, datasets, datatrove, polars, pyarrow, pyspark, ray, zstandard'
 	REFOLD_KILLS=20 $(WITH) -m pytest $(TOLERANT) tests/batch
-	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) tests/docs -k 'examples_run and batch'
+	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) '$(EXAMPLES)[docs/batch.md]'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -116,6 +116,14 @@ class TestFiles:
         run(tmp_path / "out", tmp_path / "back", unfold=True)
         assert read(tmp_path / "back").equals(table)
 
+    def test_large_row_groups_are_cut_for_several_cores(self, tmp_path: Path) -> None:
+        table = texts(150).rename_columns(["id", "talk"])
+        pq.write_table(table, tmp_path / "in.parquet", row_group_size=140)
+        manifest = run(tmp_path / "in.parquet", tmp_path / "out", key="talk")
+        assert len(manifest["parts"]) > 10
+        run(tmp_path / "out", tmp_path / "back", unfold=True, key="talk")
+        assert read(tmp_path / "back").equals(table)
+
     def test_bad_rows_are_set_aside(self, tmp_path: Path) -> None:
         table = pa.table({"messages": [line(1), "broken", line(2), None]})
         pq.write_table(table, tmp_path / "in.parquet", row_group_size=1)

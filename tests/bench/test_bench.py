@@ -204,3 +204,10 @@ def test_help_shows_examples(script: str) -> None:
     done = run(script, "--help")
     assert done.returncode == 0
     assert f"python bench/{script}" in done.stdout
+
+
+def test_batches_are_measured() -> None:
+    done = run("batch.py", "--records", "2,4", "--messages", "4")
+    assert done.returncode == 0, done.stderr
+    for words in ("growth of CPU", "× for 2×", "json.loads and dumps alone", "by CPU time"):
+        assert words in done.stdout

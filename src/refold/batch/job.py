@@ -28,7 +28,7 @@ class Shard:
     source: str
     start: int
     stop: int
-    """Where it begins and ends: bytes of JSON lines, row groups of Parquet, batches of Arrow."""
+    """Where it begins and ends: bytes of JSON lines, rows of Parquet, batches of Arrow."""
     size: int
     """About how many bytes of input it has: what progress is measured by."""
 

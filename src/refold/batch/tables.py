@@ -28,17 +28,29 @@ _ROWS: Final = 64
 _GROUP_ROWS: Final = 4096
 _GROUP_BYTES: Final = 16_000_000
 """A row group is written when so much waits: large enough to be packed well."""
+_MAX_PIECES: Final = 16
+"""Into how many pieces a row group is cut at most; see `lines.py`, where packed files are."""
 _FILE_FORMAT: Final = b"ARROW1"
 _STALE: Final = b"huggingface"
 """What `datasets` notes in a schema: the types that columns had before."""
 
 
 def plan_parquet(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
-    """Put neighbouring row groups together until they have *part_bytes*."""
+    """Cut large row groups, and put small ones together; starts and stops are rows.
+
+    Who wants a piece of a row group has to read it from its beginning, so there are only a few.
+    """
+    rows, sizes = [0], []
     with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
-        groups = range(file.metadata.num_row_groups)
-        sizes = [file.metadata.row_group(group).total_byte_size for group in groups]
-    yield from _gather(sizes, part_bytes)
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            count, size = group.num_rows, group.total_byte_size
+            pieces = max(1, min(-(-size // part_bytes), count, _MAX_PIECES))
+            first = rows[-1]
+            rows += [first + count * piece // pieces for piece in range(1, pieces + 1)]
+            sizes += [size // pieces] * pieces
+    for start, stop, size in _gather(sizes, part_bytes):
+        yield rows[start], rows[stop], size
 
 
 def plan_arrow(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
@@ -119,11 +131,24 @@ def _reading(shard: Shard) -> Iterator[tuple[Any, Iterator[Any]]]:
     path = Path(shard.source)
     if shard.kind == "parquet":
         with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
-            groups = list(range(shard.start, shard.stop))
-            yield file.schema_arrow, file.iter_batches(batch_size=_ROWS, row_groups=groups)
+            yield file.schema_arrow, _rows_between(file, shard.start, shard.stop)
     else:
         with _open_batches(path) as batches:
             yield batches.schema, _slices(batches, shard)
+
+
+def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
+    place = 0
+    for number in range(file.metadata.num_row_groups):
+        rows = file.metadata.row_group(number).num_rows
+        if place >= stop or place + rows <= start:
+            place += rows
+            continue
+        for batch in file.iter_batches(batch_size=_ROWS, row_groups=[number]):
+            low, high = max(0, start - place), min(batch.num_rows, stop - place)
+            if low < high:
+                yield batch.slice(low, high - low)
+            place += batch.num_rows
 
 
 def _slices(batches: Any, shard: Shard) -> Iterator[Any]:

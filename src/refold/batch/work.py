@@ -26,11 +26,13 @@ _SLOWEST: Final = 5
 class Work:
     """What is known while a shard is worked on."""
 
-    def __init__(self, job: Job, store: BufferedStore | None, rejects: IO[str]) -> None:
+    def __init__(
+        self, job: Job, key: str | None, store: BufferedStore | None, rejects: IO[str]
+    ) -> None:
         self.job = job
         self.store = store
         self.folder = RecordFolder(
-            replace(job.options, trace=True), key=job.key, token_share=job.token_share, store=store
+            replace(job.options, trace=True), key=key, token_share=job.token_share, store=store
         )
         self.lines = 0
         """Lines or rows so far."""
@@ -44,15 +46,16 @@ class Work:
     def attempt(self, line: int, raw: str | bytes, change: Callable[[str], T]) -> T | None:
         """Change one record; one that cannot be changed is set aside, with the reason."""
         began = time.perf_counter()
-        self.figures.bytes_in += len(raw) if isinstance(raw, bytes | str) else 0
         try:
-            changed = change(raw.decode() if isinstance(raw, bytes) else raw)
+            text = raw.decode() if isinstance(raw, bytes) else raw
+            changed = change(text)
         except Exception as error:  # no record may stop the others, whatever is wrong with it
             if isinstance(error, StoreError) and not isinstance(error, RecordError | NestingError):
                 raise  # the store is in trouble, not the record
             self._reject(line, raw, error)
             return None
         self.figures.records += 1
+        self.figures.bytes_in += len(raw if isinstance(raw, bytes) else raw.encode())
         heapq.heappush(self.slowest, (time.perf_counter() - began, line))
         if len(self.slowest) > _SLOWEST:
             heapq.heappop(self.slowest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from refold.batch import Job, run_batch
+from refold.cli.batch_progress import counting
 from tests.batch.chats import parts, write_lines
 from tests.cli.conftest import Refold
 
@@ -99,3 +102,22 @@ def test_a_terminal_sees_rate_and_time_left(tmp_path: Path) -> None:
     text = shown.decode()
     for word in ("folding", "records", "/s", "0:00:"):
         assert word in text
+
+
+def test_a_log_has_a_line_now_and_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_lines(tmp_path / "in.jsonl", 4)
+    minutes = itertools.count(0, 20.0)  # as if every part took so many seconds
+    with counting("folding", quiet=False, clock=lambda: next(minutes)) as progress:
+        run_batch(
+            [str(tmp_path / "in.jsonl")],
+            Job(out=tmp_path / "out"),
+            workers=1,
+            part_bytes=1,
+            on_start=progress.start,
+            on_report=progress.advance,
+        )
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("folding: 50 %, 2 records, ")
+    assert first.endswith(" s left")
+    assert second.startswith("folding: 100 %, 4 records, ")
+    assert second.endswith(" 0 s left")

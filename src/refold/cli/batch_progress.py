@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -27,10 +27,12 @@ class BatchProgress(Protocol):
 
 
 @contextmanager
-def counting(what: str, *, quiet: bool) -> Iterator[BatchProgress]:
+def counting(
+    what: str, *, quiet: bool, clock: Callable[[], float] = time.monotonic
+) -> Iterator[BatchProgress]:
     """Show progress in the way that fits standard error."""
     if quiet or not sys.stderr.isatty():
-        yield _Log(what, quiet=quiet)
+        yield _Log(what, clock, quiet=quiet)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -64,11 +66,12 @@ class _Bar:
 class _Log:
     """Says how far it is, and when it will be done, at most twice a minute."""
 
-    def __init__(self, what: str, *, quiet: bool) -> None:
+    def __init__(self, what: str, clock: Callable[[], float], *, quiet: bool) -> None:
         self._what = what
+        self._clock = clock
         self._quiet = quiet
         self._total = self._done = self._records = 0
-        self._began = self._said = time.monotonic()
+        self._began = self._said = clock()
 
     def start(self, shards: Sequence[Shard]) -> None:
         self._total = sum(shard.size for shard in shards)
@@ -76,7 +79,7 @@ class _Log:
     def advance(self, report: Report) -> None:
         self._done += report.shard.size
         self._records += report.figures.records
-        now = time.monotonic()
+        now = self._clock()
         if now - self._said >= _LOG_SECONDS:
             self._said = now
             rate = self._done / (now - self._began)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -19,11 +21,11 @@ KILLS = int(os.environ.get("REFOLD_KILLS", "2"))
 RECORDS = 12 + 3 * KILLS
 
 
-def start(tmp_path: Path, out: str) -> subprocess.Popen[bytes]:
+def start(tmp_path: Path, out: str, stderr: int | None = None) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "refold", "batch", "in.jsonl", out]
     choices = ["--budget", "300", "--part-size", "4KB", "--workers", "2", "--quiet"]
     choices += ["--store", f"{out}.db"] if out.startswith("stored") else []
-    return subprocess.Popen([*command, *choices], cwd=tmp_path)
+    return subprocess.Popen([*command, *choices], cwd=tmp_path, stderr=stderr)
 
 
 def files_in(folder: Path) -> set[str]:
@@ -62,3 +64,16 @@ def test_nothing_is_lost_or_done_twice(tmp_path: Path, out: str) -> None:
     back += ["--store", f"{out}.db"] if out == "stored" else []
     subprocess.run(back, cwd=tmp_path, check=True)
     assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for others")
+def test_an_interrupted_batch_leaves_only_whole_parts(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", 40)
+    process = start(tmp_path, "out", stderr=subprocess.PIPE)
+    wait_for_work(process, tmp_path / "out", 8)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=FOR_EVER)
+    assert (process.returncode, said.strip()) == (130, b"refold: interrupted")
+    done = parts(tmp_path / "out").splitlines()
+    assert len(done) < len(lines)
+    assert all(json.loads(line)["refold"] for line in done)

@@ -71,6 +71,8 @@ class Output:
                     name for name in self._identity if known.get(name) != self._identity[name]
                 )
                 raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
+            for abandoned in self._scratch.glob("*.tmp"):
+                abandoned.unlink(missing_ok=True)
             return
         if any(name.name != SCRATCH for name in self.job.out.iterdir()):
             raise self._refusal("is not empty")

@@ -9,11 +9,10 @@ HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 BROWSER := build/browser
 AXE := axe-core@4.14.0
+ENGINES := build/engines
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-
-
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -63,6 +62,13 @@ test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 # is skipped, and said.
 test-browser: $(BROWSER)/installed
 	$(BROWSER)/bin/python -m pytest tests/browser -s -rs
+# Data engines in local mode, in an environment of their own, and more kills than elsewhere. Spark
+# needs Java.
+test-batch: WITH = $(ENGINES)/bin/python
+test-batch: $(ENGINES)/installed
+	$(WITH) -c 'import daft, dask, datasets, datatrove, polars, pyarrow, pyspark, ray, zstandard'
+	REFOLD_KILLS=20 $(WITH) -m pytest $(TOLERANT) tests/batch
+	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) '$(EXAMPLES)[docs/batch.md]'
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
@@ -130,6 +136,11 @@ $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 build/docs-tools/installed: docs/requirements.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+$(ENGINES)/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,batch-test]'
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

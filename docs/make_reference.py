@@ -69,6 +69,18 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.stores.transfer.import_store",
     ),
     "Sessions": ("refold.Session", "refold.Marks", "refold.SessionReport"),
+    "Batch": (
+        "refold.batch.fold_record",
+        "refold.batch.unfold_record",
+        "refold.batch.FoldedRecord",
+        "refold.batch.fold_batch",
+        "refold.batch.unfold_batch",
+        "refold.batch.run_batch",
+        "refold.batch.Job",
+        "refold.batch.BatchResult",
+        "refold.batch.BatchError",
+        "refold.batch.RecordError",
+    ),
     "Integrations": (
         "refold.integrations.choices.Choices",
         "refold.integrations.conversations.Conversations",

@@ -217,3 +217,10 @@ def test_stores_fills_a_store_and_looks_things_up() -> None:
     done = run("stores.py", "growth", "--originals", "500", "--stores", "sqlite")
     assert done.returncode == 0, done.stderr
     assert "p99 ms" in done.stdout
+
+
+def test_batches_are_measured() -> None:
+    done = run("batch.py", "--records", "2,4", "--messages", "4")
+    assert done.returncode == 0, done.stderr
+    for words in ("growth of CPU", "× for 2×", "json.loads and dumps alone", "by CPU time"):
+        assert words in done.stdout

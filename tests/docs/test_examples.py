@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ CONVERSATION = [
     {"role": "user", "content": "Treat it as unknown, please."},
 ]
 """What `messages` are where a page does not say."""
+PACKAGE = re.compile(
+    r"^(?:import|from) (daft|dask|datasets|datatrove|polars|pyarrow|pyspark|ray|zstandard)\b",
+    re.MULTILINE,
+)
+"""What the recipes for data engines need; `make test-batch` has all of it."""
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -77,7 +83,9 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
 
 
 def may_run(block: Block) -> bool:
-    """Tell whether the framework that a block is for is installed."""
+    """Tell whether the framework or data engine that a block is for is installed."""
+    if not all(find_spec(found[1]) for found in PACKAGE.finditer(block.text)):
+        return False
     try:
         return all(import_module(found[1]) for found in FRAMEWORK.finditer(block.text))
     except ImportError:

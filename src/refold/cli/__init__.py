@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
     "store": "refold.cli.store",
+    "batch": "refold.cli.batch",
     "demo": "refold.cli.demo",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
@@ -49,6 +50,7 @@ Examples:
   refold report session.jsonl -o report.html
   refold stats chat.jsonl
   refold count chat.jsonl --model gpt-5
+  refold batch chats/ folded --budget 8000
   refold compress chat.json --json | refold uncompress -
 
 \b
@@ -57,7 +59,8 @@ files of Claude Code and Codex, and what compress --json writes.
 
 \b
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
-3 some originals are missing; 4 over budget; 130 interrupted."""
+3 some originals are missing; 4 over budget; 5 records of a batch were set
+aside; 130 interrupted."""
 
 
 class _Commands(click.Group):

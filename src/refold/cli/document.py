@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from json import JSONDecodeError
 from typing import Any, Final
 
-from refold.cli.style import Style, detect_style
 from refold.errors import FormatError
+from refold.formats import CONVERSATION_KEYS
+from refold.json_style import Style, detect_style
 
 BLANKS: Final = " \t\r\n"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -19,9 +20,6 @@ _EXPECTED: Final = (
     'expected messages such as {"role": "user", "content": "…"}: '
     'a JSON list, an object with "messages", or JSON lines'
 )
-_LISTS: Final = ("messages", "contents", "input")
-"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
-Responses API."""
 _FOUND_CHARS: Final = 40
 
 
@@ -120,7 +118,9 @@ def _is_lines(text: str, start: int) -> bool:
         return first.endswith("}") and text[start + len(first) :].lstrip(BLANKS).startswith("{")
     if not isinstance(value, dict) or (feed >= 0 and text[feed:].strip(BLANKS)):
         return True
-    return _is_record(value) and not any(isinstance(value.get(name), list) for name in _LISTS)
+    return _is_record(value) and not any(
+        isinstance(value.get(name), list) for name in CONVERSATION_KEYS
+    )
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
@@ -132,7 +132,7 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
     others: dict[str, Any] = {}
     found: tuple[list[_Span], int] | None = None
     for key, place in (members := _Members(text, start)):
-        if found is None and key in _LISTS and text[place] == "[":
+        if found is None and key in CONVERSATION_KEYS and text[place] == "[":
             found = _scan_list(text, place)
             members.place = found[1]
         else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from refold.cli.document import Document, Item
-from refold.cli.style import Style, says
+from refold.json_style import Style, says
 from refold.result import Compression
 
 FILE_KEY: Final = "refold:file"

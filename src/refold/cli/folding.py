@@ -12,11 +12,11 @@ from typing import Any, Final
 from refold.asking import run
 from refold.cli.document import Document, Item
 from refold.cli.progress import Progress
-from refold.cli.style import Style, says
 from refold.compressor import find_lookup
 from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError
 from refold.formats import check_list
+from refold.json_style import Style, says
 from refold.model.provenance import looks_folded, read_provenance
 from refold.model.wire import clone_message, digest
 from refold.options import Options

@@ -20,7 +20,8 @@ _WORDS: Final = {
 
 EPILOG: Final = (
     "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage;"
-    "\n3 some originals are missing; 4 over budget; 130 interrupted."
+    "\n3 some originals are missing; 4 over budget; 5 records of a batch were set"
+    "\naside; 130 interrupted."
 )
 
 file_argument = click.argument("file", metavar="FILE|-")

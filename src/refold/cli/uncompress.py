@@ -19,8 +19,8 @@ from refold.cli.options import (
 )
 from refold.cli.originals import check_out, find_originals
 from refold.cli.progress import working
-from refold.cli.style import Style
 from refold.cli.words import clean, count_of
+from refold.json_style import Style
 from refold.stores.address import public
 
 _MISSING: Final = 3

@@ -43,6 +43,9 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
+CONVERSATION_KEYS: Final = ("messages", "contents", "input")
+"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
+Responses API."""
 KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 

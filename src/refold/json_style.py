@@ -1,4 +1,4 @@
-"""How a file spells its JSON: spacing and escapes, found once and used for every new record."""
+"""How a text spells its JSON: spacing and escapes, so that it can be written the same way again."""
 
 from __future__ import annotations
 
@@ -81,6 +81,12 @@ def detect_style(records: Iterable[tuple[str, Any]], *, ascii_only: bool) -> Sty
     sample = list(islice(records, _SAMPLE))
     candidates = _candidates([raw for raw, _ in sample], ascii_only)
     return max(candidates, key=lambda style: sum(style.dump(value) == raw for raw, value in sample))
+
+
+def find_style(raw: str, value: object) -> Style | None:
+    """Return a style that spells *value* as *raw* does, to the byte; `None` if there is none."""
+    candidates = _candidates([raw], raw.isascii())
+    return next((style for style in candidates if style.dump(value) == raw), None)
 
 
 def _candidates(raws: Iterable[str], ascii_only: bool) -> list[Style]:

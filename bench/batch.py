@@ -1,0 +1,198 @@
+"""Fold files of generated conversations: speed a core, use of two cores, memory, growth, engines.
+
+Records are conversations of `generate.py`, each with a number of its own in its first message. A
+machine may be shared, so that CPU time is what counts; wall time is shown beside it.
+
+examples:
+  python bench/batch.py
+  python bench/batch.py --records 10000,100000 --messages 16
+  python bench/batch.py --records 100 --engines ray,spark --engine-records 5000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from generate import generate_messages
+from refold import Options
+from refold.batch import BatchResult, Job, run_batch
+from table import draw
+
+_POOL: Final = 200
+"""Distinct conversations: making them takes longer than folding them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a batch."""
+
+    wall: float
+    result: BatchResult
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of all shards."""
+        return sum(report.cpu_seconds for report in self.result.reports)
+
+    @property
+    def longest(self) -> float:
+        """CPU seconds of the worker that had most to do."""
+        workers: dict[int, float] = defaultdict(float)
+        for report in self.result.reports:
+            workers[report.worker] += report.cpu_seconds
+        return max(workers.values())
+
+    @property
+    def peak(self) -> float:
+        """The most memory that a worker had, in MB."""
+        return max(report.peak_bytes for report in self.result.reports) / 1e6
+
+
+def write_records(path: Path, count: int, messages: int) -> int:
+    """Write so many records; return how many bytes they have."""
+    pool = [generate_messages(messages, seed=seed) for seed in range(min(_POOL, count))]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            first, task, *rest = pool[number % len(pool)]
+            own = {**task, "content": f"{task['content']} This is ticket {number}."}
+            record = {"id": number, "messages": [first, own, *rest]}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return path.stat().st_size
+
+
+def time_json(path: Path) -> float:
+    """Return the CPU seconds that reading and writing the same JSON takes."""
+    began = time.process_time()
+    with path.open("rb") as file:
+        for line in file:
+            json.dumps(json.loads(line), ensure_ascii=False).encode()
+    return time.process_time() - began
+
+
+def run(path: Path, folder: Path, name: str, budget: int | None, **choices: Any) -> Run:
+    """Fold a file into a folder of its own."""
+    job = Job(out=folder / name, options=Options(token_budget=budget))
+    began = time.perf_counter()
+    result = run_batch([str(path)], job, **choices)
+    return Run(wall=time.perf_counter() - began, result=result)
+
+
+def measure_sizes(
+    folder: Path, counts: Sequence[int], messages: int, budget: int | None
+) -> list[list[str]]:
+    """Fold files of several sizes with two workers."""
+    rows = []
+    smaller: tuple[int, float] | None = None
+    for count in counts:
+        path = folder / f"{count}.jsonl"
+        size = write_records(path, count, messages)
+        two = run(path, folder, f"two-{count}", budget, workers=2)
+        growth = "–"
+        if smaller is not None:
+            # Others come and go on a shared machine: the smaller one is folded again afterwards.
+            again = run(folder / f"{smaller[0]}.jsonl", folder, "again", budget, workers=2)
+            shutil.rmtree(folder / "again")
+            factor = two.cpu / ((smaller[1] + again.cpu) / 2)
+            growth = f"{factor:.1f}× for {count / smaller[0]:.0f}×"
+        figures = (two.wall, two.cpu, size / two.cpu / 1e6)
+        rows.append(
+            [
+                f"{count:,}",
+                f"{size / 1e6:,.1f}",
+                *(f"{figure:,.2f}" for figure in figures),
+                f"{two.peak:.0f}",
+                growth,
+            ]
+        )
+        smaller = count, two.cpu
+        shutil.rmtree(folder / f"two-{count}")
+    return rows
+
+
+def compare_cores(path: Path, folder: Path, budget: int | None) -> list[tuple[str, str]]:
+    """Fold the same file with one worker and with two, and read it with `json` alone."""
+    size = path.stat().st_size
+    plain = time_json(path)
+    one = run(path, folder, "one", budget, workers=1)
+    two = run(path, folder, "two", budget, workers=2)
+    return [
+        ("json.loads and dumps alone", f"{size / plain / 1e6:.1f} MB/s a core"),
+        ("refold batch", f"{size / one.cpu / 1e6:.2f} MB/s a core"),
+        ("times slower", f"{one.cpu / plain:.0f}"),
+        ("two workers, by CPU time", f"{one.cpu / two.longest:.2f}× as fast"),
+        ("two workers, by the clock", f"{one.wall / two.wall:.2f}× as fast, starts included"),
+    ]
+
+
+def compare_engines(
+    folder: Path, engines: Sequence[str], count: int, messages: int, budget: int | None
+) -> list[list[str]]:
+    """Fold the same file with every engine, and one record to see what starting costs."""
+    many, single = folder / "many.jsonl", folder / "single.jsonl"
+    write_records(many, count, messages)
+    write_records(single, 1, messages)
+    rows = []
+    base: Run | None = None
+    for engine in ("local", *engines):
+        start = run(single, folder, f"{engine}-single", budget, engine=engine, workers=2)
+        whole = run(many, folder, f"{engine}-many", budget, engine=engine, workers=2)
+        base = base or whole
+        is_same = whole.result.manifest == base.result.manifest
+        each = 1000 * (whole.wall - start.wall - base.wall) / count
+        rows.append(
+            [
+                engine,
+                f"{start.wall:.1f}",
+                f"{whole.wall:.1f}",
+                "–" if whole is base else f"{each:+.2f}",
+                "yes" if is_same else "NO",
+            ]
+        )
+    return rows
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, and print the tables."""
+    summary, _, rest = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--records", default="1000,10000", help="sizes (1000,10000)")
+    parser.add_argument("--messages", type=int, default=5, help="messages a record (5)")
+    parser.add_argument("--compare", type=int, help="on which size to compare cores (the first)")
+    parser.add_argument("--budget", type=int, help="tokens a record may have (no budget)")
+    parser.add_argument("--engines", default="", help="also compare these: ray,spark")
+    parser.add_argument("--engine-records", type=int, default=5000, help="for that (5000)")
+    arguments = parser.parse_args(argv)
+    counts = [int(count) for count in arguments.records.split(",")]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        head = ["records", "MB", "wall s", "CPU s", "MB/s a core", "peak MB", "growth of CPU"]
+        sizes = measure_sizes(folder, counts, arguments.messages, arguments.budget)
+        print(draw(head, sizes))
+        print()
+        chosen = folder / f"{arguments.compare or counts[0]}.jsonl"
+        for what, figure in compare_cores(chosen, folder, arguments.budget):
+            print(f"{what:<28}{figure}")
+        if arguments.engines:
+            engines = arguments.engines.split(",")
+            rows = compare_engines(
+                folder, engines, arguments.engine_records, arguments.messages, arguments.budget
+            )
+            print()
+            print(draw(["engine", "one record s", "all s", "ms a record more", "same bytes"], rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""JSON lines, plain or packed by zstd: one record a line, read and written one at a time."""
+
+from __future__ import annotations
+
+import io
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final
+
+from refold.batch.extras import need
+from refold.batch.job import Shard
+from refold.batch.record import FoldedRecord, parse_json, unfold_record
+from refold.batch.work import Work
+from refold.errors import MessageError
+from refold.json_style import Style
+
+REFOLD_KEY: Final = "refold"
+"""Under which a folded line has what `refold batch --unfold` needs."""
+_LIST_KEY: Final = "messages"
+"""Under which a folded line has the messages of a record that was a list."""
+_MAX_PACKED_PIECES: Final = 16
+"""Into how many pieces a packed file is cut at most: all of them together unpack it eight times,
+which at 500 MB/s or more is little beside folding at 2 or 3."""
+_CHUNK_BYTES: Final = 1_000_000
+_LEVEL: Final = 3  # the default of zstd, said here because the bytes of parts depend on it
+_STYLE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
+
+
+def plan_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Cut a file at the ends of lines; yield start, stop and size of each piece."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = 0
+        while start < size:
+            file.seek(min(start + part_bytes, size) - 1)
+            file.readline()
+            yield start, file.tell(), file.tell() - start
+            start = file.tell()
+
+
+def plan_packed_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Cut what a packed file holds at the ends of lines; starts and stops are of that.
+
+    Who wants a piece has to unpack everything before it, so there are only a few.
+    """
+    size = path.stat().st_size
+    pieces = min(-(-size // part_bytes), _MAX_PACKED_PIECES)
+    if pieces > 1:
+        ends = _line_ends(path)
+        wanted = [ends[-1] * number // pieces for number in range(1, pieces + 1)]
+        stops = sorted({ends[bisect_left(ends, place)] for place in wanted}) if ends[-1] else []
+        for start, stop in zip((0, *stops), stops, strict=False):
+            yield start, stop, size * (stop - start) // ends[-1]
+    elif size:
+        yield 0, sys.maxsize, size
+
+
+def _line_ends(path: Path) -> list[int]:
+    """Return places where lines of a packed file end, about one in a megabyte, and its own end."""
+    ends: list[int] = []
+    place = 0
+    with path.open("rb") as file, _unpacked(file) as data:
+        while chunk := data.read(_CHUNK_BYTES):
+            if b"\n" in chunk:
+                ends.append(place + chunk.rindex(b"\n") + 1)
+            place += len(chunk)
+    return [*ends, place] if ends[-1:] != [place] else ends
+
+
+def work_on_lines(shard: Shard, work: Work, out: BinaryIO) -> None:
+    """Change every record of *shard* and write the results to *out*."""
+    change = partial(_unfold_line if work.job.unfold else _fold_line, work)
+    with _reading(shard) as lines, _writing(shard, out) as write:
+        for number, raw in enumerate(lines, start=1):
+            work.lines = number
+            if raw.strip():
+                line = work.attempt(number, raw.removesuffix(b"\n"), change)
+                if line is not None:
+                    write.write(line.encode() + b"\n")
+
+
+def _fold_line(work: Work, text: str) -> str:
+    record, result = work.folder.fold(text)
+    line = join_line(record)
+    work.count(result)
+    return line
+
+
+def _unfold_line(work: Work, line: str) -> str:
+    folded, originals = split_line(line)
+    text = unfold_record(folded, originals, store=work.store)
+    if "\n" in text:
+        raise MessageError("its text has several lines, which JSON lines cannot hold")
+    return text
+
+
+def join_line(record: FoldedRecord) -> str:
+    """Write a folded record as one line: the record itself, with one key more."""
+    value = parse_json(record["folded"], "folded")
+    if isinstance(value, list):
+        value = {_LIST_KEY: value}
+    if REFOLD_KEY in value:
+        raise MessageError(f"it has a key {REFOLD_KEY!r} already: it was folded before")
+    note = {name: record[name] for name in ("tokens_before", "tokens_after", "originals")}
+    return _STYLE.dump({**value, REFOLD_KEY: note})
+
+
+def split_line(line: str) -> tuple[str, str]:
+    """Return the folded record and its originals from a line that `join_line` has written."""
+    value = parse_json(line, "record")
+    match value:
+        case {"refold": {"originals": str() as originals}}:
+            pass
+        case _:
+            raise MessageError(f"no folded record: it has no originals under {REFOLD_KEY!r}")
+    del value[REFOLD_KEY]
+    is_list = parse_json(originals, "originals").get("key", "") is None
+    return _STYLE.dump(value[_LIST_KEY] if is_list else value), originals
+
+
+@contextmanager
+def _reading(shard: Shard) -> Iterator[Iterator[bytes]]:
+    with Path(shard.source).open("rb") as file:
+        if shard.kind == "jsonl.zst":
+            with _unpacked(file) as data:
+                left = shard.start
+                while left and (skipped := len(data.read(min(left, _CHUNK_BYTES)))):
+                    left -= skipped
+                yield _lines_until(data, shard.start, shard.stop)
+        else:
+            file.seek(shard.start)
+            yield _lines_until(file, shard.start, shard.stop)
+
+
+def _unpacked(file: IO[bytes]) -> io.BufferedReader:
+    packed = need("zstandard", "batch").ZstdDecompressor()
+    return io.BufferedReader(packed.stream_reader(file, read_across_frames=True), _CHUNK_BYTES)
+
+
+def _lines_until(file: IO[bytes], place: int, stop: int) -> Iterator[bytes]:
+    while place < stop and (line := file.readline()):
+        place += len(line)
+        yield line
+
+
+@contextmanager
+def _writing(shard: Shard, out: BinaryIO) -> Iterator[Any]:
+    if shard.kind == "jsonl.zst":
+        packer = need("zstandard", "batch").ZstdCompressor(level=_LEVEL)
+        with packer.stream_writer(out, closefd=False) as packed:
+            yield packed
+    else:
+        yield out

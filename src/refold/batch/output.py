@@ -1,0 +1,212 @@
+"""The folder of a batch: what is done in it already, and the manifest when everything is."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import Any, Final
+
+import refold
+from refold.batch.job import BatchError, Figures, Job, Report, Shard
+from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
+from refold.batch.record import digest_of
+
+MANIFEST: Final = "_manifest.json"
+REJECTED: Final = "_rejected.jsonl"
+"""Both are hidden from whoever reads the folder as data: Spark, Hive, and refold itself."""
+_JOB: Final = "job.json"
+
+
+class Output:
+    """An output folder that is this job's alone for as long as it is open."""
+
+    def __init__(self, job: Job, files: Sequence[Path], shards: Sequence[Shard]) -> None:
+        self.job = job
+        self.shards = shards
+        self._scratch = job.out / SCRATCH
+        statuses = [(str(file), file.stat()) for file in files]
+        self._inputs = [{"file": name, "bytes": status.st_size} for name, status in statuses]
+        times = [status.st_mtime_ns for _, status in statuses]
+        cuts = [(shard.start, shard.stop) for shard in shards]
+        self._mode = reduce(and_, (mode_of(file) for file in files))
+        self._identity = {
+            **self._head(),
+            "store": None if job.store is None else digest_of(job.store),
+            "modified": times,
+            "cuts": [list(cut) for cut in cuts],
+        }
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Create the folder, or take up what is in it.
+
+        Raises `BatchError` if that belongs to another job, or if somebody is working on it.
+        """
+        out = self.job.out
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BatchError(f"cannot write to {str(out)!r}: {error.strerror}") from error
+        with _locked(out):
+            if not self.is_finished():
+                self._take_up()
+            yield
+
+    def _take_up(self) -> None:
+        noted = self._scratch / _JOB
+        if noted.exists():
+            known = json.loads(noted.read_text())
+            if known != self._identity:
+                changed = ", ".join(
+                    name for name in self._identity if known.get(name) != self._identity[name]
+                )
+                raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
+            for abandoned in self._scratch.glob("*.tmp"):
+                abandoned.unlink(missing_ok=True)
+            return
+        if any(name.name != SCRATCH for name in self.job.out.iterdir()):
+            raise self._refusal("is not empty")
+        self._scratch.mkdir(mode=0o700, exist_ok=True)
+        with replacing(noted) as temporary:
+            temporary.write_text(json.dumps(self._identity))
+
+    def is_finished(self) -> bool:
+        """Tell whether this very batch is done; raise `BatchError` if another one is."""
+        manifest = self.read_manifest()
+        if manifest is None:
+            return False
+        if any(manifest.get(name) != value for name, value in self._head().items()):
+            raise self._refusal("holds another batch")
+        self._clean_up()
+        return True
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, if there is one."""
+        try:
+            found: dict[str, Any] = json.loads((self.job.out / MANIFEST).read_text())
+        except FileNotFoundError:
+            return None
+        return found
+
+    def reports(self) -> dict[int, Report]:
+        """Return the reports of all shards that are done, by number."""
+        found = {}
+        for shard in self.shards:
+            with suppress(FileNotFoundError):
+                report = Report.from_json(report_of(self.job, shard).read_text())
+                # A power cut may have kept the report and not the part.
+                if (self.job.out / shard.part).stat().st_size == report.figures.bytes_out:
+                    found[shard.number] = report
+        return found
+
+    def finish(self, reports: Mapping[int, Report]) -> dict[str, Any]:
+        """Write what was set aside, then the manifest; return the manifest."""
+        ordered = [reports[shard.number] for shard in self.shards]
+        totals, kinds, errors = Figures(), dict[str, list[int]](), Counter[str]()
+        for report in ordered:
+            totals.add(report.figures)
+            errors.update(report.errors)
+            for kind, sums in report.kinds.items():
+                before = kinds.get(kind, [0, 0, 0])
+                kinds[kind] = [a + b for a, b in zip(before, sums, strict=True)]
+        manifest = {
+            **self._head(),
+            "totals": asdict(totals),
+            "kinds": dict(sorted(kinds.items())),
+            "errors": dict(sorted(errors.items())),
+            "rejected": self._write_rejected(ordered) if totals.rejected else None,
+            "parts": [_part(report) for report in ordered],
+        }
+        manifest_path = self.job.out / MANIFEST
+        with replacing(manifest_path, scratch=self._scratch, mode=self._mode) as temporary:
+            temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        self._clean_up()
+        return manifest
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "refold": refold.__version__,
+            "job": self.job.describe(),
+            "inputs": self._inputs,
+        }
+
+    def _write_rejected(self, ordered: Sequence[Report]) -> dict[str, str]:
+        """Put together what the shards have set aside, with its lines counted from the file's."""
+        digest = hashlib.sha256()
+        path = self.job.out / REJECTED
+        offsets = line_offsets(ordered)
+        with (
+            replacing(path, scratch=self._scratch, mode=self._mode) as temporary,
+            temporary.open("w", encoding="utf-8") as out,
+        ):
+            for report in ordered:
+                with rejects_of(self.job, report.shard).open() as lines:
+                    for line in lines:
+                        note = json.loads(line)
+                        note["line"] += offsets[report.shard.number]
+                        text = json.dumps({"file": report.shard.source, **note}) + "\n"
+                        digest.update(text.encode())
+                        out.write(text)
+        return {"file": REJECTED, "sha256": digest.hexdigest()}
+
+    def _refusal(self, what: str) -> BatchError:
+        return BatchError(f"{str(self.job.out)!r} {what}: give a folder of its own")
+
+    def _clean_up(self) -> None:
+        # A worker of a killed batch may still be there for a moment, and write.
+        for _ in range(3):
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def line_offsets(ordered: Sequence[Report]) -> dict[int, int]:
+    """Return how many lines of its file come before each shard, by the shard's number."""
+    seen: dict[str, int] = {}
+    offsets = {}
+    for report in ordered:
+        before = seen.get(report.shard.source, 0)
+        offsets[report.shard.number] = before
+        seen[report.shard.source] = before + report.lines
+    return offsets
+
+
+def _part(report: Report) -> dict[str, Any]:
+    shard = report.shard
+    return {
+        "file": shard.part,
+        "sha256": report.sha256,
+        "source": shard.source,
+        "start": shard.start,
+        "stop": shard.stop,
+        **asdict(report.figures),
+    }
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let nobody else work on *folder*; the system takes the lock back from who is killed."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has none for folders
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                raise BatchError(f"another batch is working on {str(folder)!r}") from error
+            # Some network file systems have no locks.
+        yield
+    finally:
+        os.close(descriptor)

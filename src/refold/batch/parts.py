@@ -1,0 +1,114 @@
+"""Turn one shard into one part: all of it or nothing, on whatever machine this runs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from refold.batch.job import Job, Kind, Report, Shard
+from refold.batch.lines import work_on_lines
+from refold.batch.originals import open_originals
+from refold.batch.tables import work_on_table
+from refold.batch.work import Work
+from refold.private import OWNER_ONLY
+
+SCRATCH: Final = ".refold"
+"""Where an output folder has what is not done yet; gone when everything is."""
+
+_WORKERS: Final[Mapping[Kind, Callable[[Shard, Work, BinaryIO], None]]] = {
+    "jsonl": work_on_lines,
+    "jsonl.zst": work_on_lines,
+    "parquet": work_on_table,
+    "arrow": work_on_table,
+}
+
+
+def do_shard(job: Job, shard: Shard) -> Report:
+    """Write the part of *shard*, then the report that says so; return the report.
+
+    A part appears whole, under its name, when its originals are in the store. What was done twice,
+    because the report was missing, gives the same bytes again.
+    """
+    began = time.process_time()
+    part, rejected = job.out / shard.part, rejects_of(job, shard)
+    mode = mode_of(Path(shard.source))
+    with (
+        replacing(rejected) as rejects,
+        replacing(part, scratch=job.out / SCRATCH, mode=mode) as temporary,
+    ):
+        with (
+            open_originals(job.store) as store,
+            temporary.open("wb") as out,
+            rejects.open("w") as reasons,
+        ):
+            # In a table the name is that of a column; what is in it says what it is itself.
+            key = job.key if shard.kind in ("jsonl", "jsonl.zst") else None
+            work = Work(job, key, store, reasons)
+            _WORKERS[shard.kind](shard, work, out)
+        with temporary.open("rb") as whole:
+            sha256 = hashlib.file_digest(whole, "sha256").hexdigest()
+        work.figures.bytes_out = temporary.stat().st_size
+    report = Report(
+        shard=shard,
+        sha256=sha256,
+        lines=work.lines,
+        figures=work.figures,
+        kinds=dict(sorted(work.kinds.items())),
+        errors=dict(sorted(work.errors.items())),
+        slowest=sorted(work.slowest, reverse=True),
+        cpu_seconds=time.process_time() - began,
+        peak_bytes=_peak_bytes(),
+        worker=os.getpid(),
+    )
+    with replacing(report_of(job, shard)) as temporary:
+        temporary.write_text(report.to_json())
+    return report
+
+
+def report_of(job: Job, shard: Shard) -> Path:
+    """Return where the report of a shard is: it is there if, and only if, the shard is done."""
+    return job.out / SCRATCH / f"{shard.part}.json"
+
+
+def rejects_of(job: Job, shard: Shard) -> Path:
+    """Return where the records are that a shard has set aside."""
+    return job.out / SCRATCH / f"{shard.part}.rejected"
+
+
+def mode_of(source: Path) -> int:
+    """Return who may read and write a file: what is made from it is for nobody else."""
+    return source.stat().st_mode & 0o666
+
+
+@contextmanager
+def replacing(path: Path, *, scratch: Path | None = None, mode: int = 0) -> Iterator[Path]:
+    """Lend a file that takes the place of *path* at the end, on the disk for good.
+
+    It holds what people said: only its owner may read it, and whom *mode* allows to.
+    """
+    temporary = (scratch or path.parent) / f"{path.name}.{os.getpid()}.tmp"
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY))
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(OWNER_ONLY | mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _peak_bytes() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,213 @@
+"""Fold one conversation that is JSON text, and unfold it to the very same text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, TypedDict
+
+from refold.compressor import Compressor, uncompress
+from refold.engine import combine
+from refold.errors import ConfigError, FormatError, MessageError, StoreError
+from refold.formats import CONVERSATION_KEYS, load
+from refold.json_style import Style, find_style
+from refold.options import Options
+from refold.result import Result
+from refold.stores import Store
+from refold.tokens.base import CountedTexts
+from refold.tokens.choose import counter_for
+from refold.tokens.estimate import estimate_tokens
+
+_BLANKS: Final = " \t\r\n\ufeff"
+_ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
+"""How records are written where the style of their text would take several lines."""
+_TEXT_PREFIX: Final = "refold:record:"
+"""Where a store keeps the text of a record that no style spells."""
+_MAX_NAMED: Final = 3
+
+
+class RecordError(StoreError):
+    """A record cannot be unfolded: its originals are missing, or something was changed."""
+
+
+class FoldedRecord(TypedDict):
+    """A folded conversation as a row of plain values, which any data engine takes."""
+
+    folded: str
+    """The conversation as JSON text, in the shape of its input."""
+    originals: str
+    """What `unfold_record` needs, as JSON text; with a store, the originals are there instead."""
+    tokens_before: int
+    tokens_after: int
+
+
+def fold_record(text: str, *, key: str | None = None, **choices: Any) -> FoldedRecord:
+    """Fold a conversation that is given as JSON text.
+
+    It is a list of messages, or an object that has one under *key*; by default `messages`,
+    `contents` or `input`. What else the object holds stays as it is. *choices* are those of
+    `Compressor`: options, *store* and models. The fold is undone and compared before this returns.
+
+    Raises `FormatError` or `MessageError` if *text* is no conversation.
+    """
+    return RecordFolder(key=key, **choices).fold(text)[0]
+
+
+def unfold_record(folded: str, originals: str, *, store: Store | None = None) -> str:
+    """Return the text that `fold_record` was given, to the byte.
+
+    Raises `RecordError` if it cannot: originals are missing, or something was changed.
+    """
+    match parse_json(originals, "originals"):
+        case {"text": str() as text}:
+            return text
+        case {"text_key": str() as key}:
+            return _stored_text(key, store)
+        case {"style": style, "digest": str() as digest, **note}:
+            text = _unfold(parse_json(folded, "folded"), Style.from_wire(style), note, store)
+        case _:
+            raise FormatError("this is not what fold_record() has written", "originals")
+    if digest_of(text) != digest:
+        raise RecordError(
+            "the record does not unfold to the text that it was made from: it was changed, "
+            "or these are not its originals"
+        )
+    return text
+
+
+class RecordFolder:
+    """Folds records with one set of choices; made once, it saves checking them for every record."""
+
+    def __init__(
+        self,
+        options: Options | None = None,
+        *,
+        key: str | None = None,
+        token_share: float | None = None,
+        store: Store | None = None,
+        **choices: Any,
+    ) -> None:
+        if choices.get("conversation") is not None:
+            raise ConfigError(
+                "a record cannot be given a conversation: for a part of a store of its own, give "
+                "store=ScopedStore(store, name)"
+            )
+        fields = Options.__dataclass_fields__
+        helpers = {name: value for name, value in choices.items() if name not in fields}
+        chosen = {name: value for name, value in choices.items() if name in fields}
+        self._options = combine(options, chosen)
+        self._helpers: dict[str, Any] = {"store": store, **helpers}
+        self._compressor = Compressor(self._options, **self._helpers)
+        self._key = key
+        self._token_share = token_share
+        self._store = store
+
+    def fold(self, text: str) -> tuple[FoldedRecord, Result]:
+        """Fold *text*; also return what the library says about it."""
+        core = text.strip(_BLANKS) if isinstance(text, str) else text
+        value = parse_json(core, "record")
+        key = find_key(value, self._key)
+        messages = value if key is None else value[key]
+        result = self._choose_compressor(messages).compress(messages)
+        # What comes back is spelled and compared with the text: that proves this very fold.
+        back = uncompress(result.messages, self._store or result.verbatim).messages
+        style = find_style(core, _put(value, key, back))
+        spell = _ONE_LINE if style is None or style.indent is not None else style
+        folded = spell.dump(_put(value, key, result.messages))
+        record = FoldedRecord(
+            folded=folded,
+            originals=self._note(text, core, key, style, result),
+            tokens_before=result.tokens_before,
+            tokens_after=result.tokens_after,
+        )
+        return record, result
+
+    def _choose_compressor(self, messages: list[Any]) -> Compressor:
+        """Return the compressor, for a budget that is a share one with the tokens it comes to."""
+        if self._token_share is None:
+            return self._compressor
+        options = self._options
+        tokens = CountedTexts(options.counter or counter_for(options.model), estimate_tokens)
+        total = sum(map(tokens.message, load(messages, format_name=options.format)))
+        budget = int(total * self._token_share)
+        return Compressor(replace(options, token_budget=budget), **self._helpers)
+
+    def _note(
+        self, text: str, core: str, key: str | None, style: Style | None, result: Result
+    ) -> str:
+        """Write down what `unfold_record` needs beside the folded text."""
+        if style is None:
+            if self._store is None:
+                return _ONE_LINE.dump({"text": text})
+            text_key = _TEXT_PREFIX + digest_of(text)
+            self._store.put({text_key: text})
+            return _ONE_LINE.dump({"text_key": text_key})
+        note: dict[str, Any] = {"key": key, "style": style.to_wire(), "digest": digest_of(text)}
+        if text != core:
+            head, _, tail = text.partition(core)
+            note["around"] = [head, tail]
+        if self._store is None:
+            note["verbatim"] = result.verbatim
+        return _ONE_LINE.dump(note)
+
+
+def _unfold(folded: Any, style: Style, note: Mapping[Any, Any], store: Store | None) -> str:
+    key = note.get("key")
+    originals = note.get("verbatim", store)
+    if originals is None:
+        raise RecordError("the originals of this record are in a store: give it as store=")
+    messages = folded if key is None else folded[key]
+    result = uncompress(messages, originals)
+    if result.missing_ids:
+        named = ", ".join(map(repr, result.missing_ids[:_MAX_NAMED]))
+        raise RecordError(f"{len(result.missing_ids)} originals are missing, such as {named}")
+    head, tail = note.get("around", ("", ""))
+    return f"{head}{style.dump(_put(folded, key, result.messages))}{tail}"
+
+
+def parse_json(text: object, what: str) -> Any:
+    """Read JSON text; whatever is wrong with it is a `FormatError`."""
+    if not isinstance(text, str):
+        raise FormatError(f"expected JSON text, got {type(text).__name__}", what)
+    try:
+        text.encode()  # half a surrogate pair cannot be written to any file
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{what}, line {error.lineno}, column {error.colno}"
+        raise FormatError(f"broken JSON: {error.msg}", where) from error
+    except RecursionError as error:
+        raise FormatError("the JSON is nested too deeply to read", what) from error
+    except ValueError as error:
+        raise FormatError(f"the JSON cannot be read: {error}", what) from error
+
+
+def find_key(value: object, key: str | None) -> str | None:
+    """Return under which key a record has its messages; `None` if it is the list of them."""
+    if isinstance(value, list):
+        return None
+    if isinstance(value, dict):
+        for name in CONVERSATION_KEYS if key is None else (key,):
+            if isinstance(value.get(name), list):
+                return name
+    wanted = " or ".join(CONVERSATION_KEYS) if key is None else key
+    raise MessageError(
+        f"no conversation: expected a list of messages, or an object that has one under {wanted}"
+    )
+
+
+def digest_of(text: str) -> str:
+    """Name a text by its content."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _put(value: Any, key: str | None, messages: list[Any]) -> Any:
+    return messages if key is None else {**value, key: messages}
+
+
+def _stored_text(key: str, store: Store | None) -> str:
+    text = store.get([key]).get(key) if store is not None else None
+    if not isinstance(text, str):
+        raise RecordError("the text of this record is in a store: give that as store=")
+    return text

@@ -1,0 +1,122 @@
+"""Fold or unfold files of conversations, however many: with any engine, the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+from refold.batch.job import BatchError, Job, Report, Shard
+from refold.batch.local import run_local
+from refold.batch.output import Output, line_offsets
+from refold.batch.sources import find_files, plan_shards
+from refold.checks import check_choice, check_whole
+from refold.errors import RefoldError, describe
+
+Engine = Literal["local", "ray", "spark"]
+ENGINES: tuple[str, ...] = get_args(Engine)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """What became of a batch."""
+
+    manifest: dict[str, Any]
+    """As it stands in `_manifest.json`: the job, sums, and a checksum for every part."""
+    reports: tuple[Report, ...] = ()
+    """One for each part, with times; none if there was nothing left to do."""
+
+    def slowest(self, count: int) -> list[tuple[float, str, int]]:
+        """Return seconds, file and line of the records that took longest."""
+        offsets = line_offsets(self.reports)
+        records = [
+            (seconds, report.shard.source, offsets[report.shard.number] + line)
+            for report in self.reports
+            for seconds, line in report.slowest
+        ]
+        return sorted(records, reverse=True)[:count]
+
+
+def run_batch(
+    inputs: Sequence[str],
+    job: Job,
+    *,
+    engine: Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    part_bytes: int | None = None,
+    on_start: Callable[[Sequence[Shard]], None] | None = None,
+    on_report: Callable[[Report], None] | None = None,
+) -> BatchResult:
+    """Do *job* to all records of *inputs*: files, folders, patterns and datasets.
+
+    Every part is written whole, with a report; a run that was killed is taken up by running it
+    again, and comes to the same bytes. With *engine* `ray` or `spark`, *address* names a cluster,
+    whose machines need refold, and the inputs and the output under the same paths. *on_start* is
+    told all shards, and *on_report* of each that is done, also by earlier runs.
+
+    Raises `BatchError` if the output folder holds anything else.
+    """
+    check_choice("engine", engine, ENGINES)
+    for name, value in (("workers", workers), ("part_bytes", part_bytes)):
+        if value is not None:
+            check_whole(name, value)
+    work = partial(_run, engine=engine, workers=workers, address=address)
+    try:
+        files = find_files(inputs, job.out)
+        shards = plan_shards(files, part_bytes)
+        output = Output(job, files, shards)
+        with output.opened():
+            return _finish(output, work, on_start or _ignore, on_report or _ignore)
+    except RefoldError:
+        raise
+    except Exception as error:  # of files and folders, of Arrow, and whatever Ray and Spark raise
+        raise BatchError(describe(error)) from error
+
+
+def _ignore(_: object) -> None:
+    """Take no notice of progress."""
+
+
+def _finish(
+    output: Output,
+    work: Callable[[Job, Sequence[Shard]], Generator[Report, None, None]],
+    on_start: Callable[[Sequence[Shard]], None],
+    on_report: Callable[[Report], None],
+) -> BatchResult:
+    """Do what is left to do."""
+    manifest = output.read_manifest()
+    if manifest is not None:
+        return BatchResult(manifest=manifest)
+    reports = output.reports()
+    on_start(output.shards)
+    for report in reports.values():
+        on_report(report)
+    left = [shard for shard in output.shards if shard.number not in reports]
+    with closing(work(output.job, left)) as done:  # closed at once, whatever happens here
+        for report in done:
+            reports[report.shard.number] = report
+            on_report(report)
+    manifest = output.finish(reports)
+    ordered = tuple(reports[shard.number] for shard in output.shards)
+    return BatchResult(manifest=manifest, reports=ordered)
+
+
+def _run(
+    job: Job, shards: Sequence[Shard], *, engine: Engine, workers: int | None, address: str | None
+) -> Generator[Report, None, None]:
+    match engine:
+        case _ if not shards:
+            return
+        case "local":
+            yield from run_local(job, shards, workers)
+        case "ray":
+            from refold.batch.ray_engine import run_ray
+
+            yield from run_ray(job, shards, workers, address)
+        case "spark":
+            from refold.batch.spark_engine import run_spark
+
+            yield from run_spark(job, shards, workers, address)

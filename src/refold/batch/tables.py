@@ -1,0 +1,186 @@
+"""Parquet files, and the Arrow files of Hugging Face datasets: a few rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from refold.batch.arrow import (
+    COLUMN,
+    fold_rows,
+    fold_schema,
+    unfold_rows,
+    unfold_schema,
+)
+from refold.batch.extras import need
+from refold.batch.job import Shard
+from refold.batch.record import FoldedRecord, unfold_record
+from refold.batch.work import Work
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS: Final = 64
+"""How many rows are in memory at once, beside those that wait to be written."""
+_GROUP_ROWS: Final = 4096
+_GROUP_BYTES: Final = 16_000_000
+"""A row group is written when so much waits: large enough to be packed well."""
+_MAX_PIECES: Final = 16
+"""Into how many pieces a row group is cut at most; see `lines.py`, where packed files are."""
+_FILE_FORMAT: Final = b"ARROW1"
+_STALE: Final = b"huggingface"
+"""What `datasets` notes in a schema: the types that columns had before."""
+
+
+def plan_parquet(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Cut large row groups, and put small ones together; starts and stops are rows.
+
+    Who wants a piece of a row group has to read it from its beginning, so there are only a few.
+    """
+    rows, sizes = [0], []
+    with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            count, size = group.num_rows, group.total_byte_size
+            pieces = max(1, min(-(-size // part_bytes), count, _MAX_PIECES))
+            first = rows[-1]
+            rows += [first + count * piece // pieces for piece in range(1, pieces + 1)]
+            sizes += [size // pieces] * pieces
+    for start, stop, size in _gather(sizes, part_bytes):
+        yield rows[start], rows[stop], size
+
+
+def plan_arrow(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Put neighbouring batches together until they have *part_bytes*."""
+    with _open_batches(path) as batches:
+        sizes = [batch.nbytes for batch in batches]
+    yield from _gather(sizes, part_bytes)
+
+
+def _gather(sizes: list[int], part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    start = size = 0
+    for place, more in enumerate(sizes):
+        size += more
+        if size >= part_bytes:
+            yield start, place + 1, size
+            start, size = place + 1, 0
+    if start < len(sizes):
+        yield start, len(sizes), size
+
+
+def work_on_table(shard: Shard, work: Work, out: BinaryIO) -> None:
+    """Change every row of *shard* and write the results to *out*."""
+    column = work.job.key or COLUMN
+    is_back = work.job.unfold
+    change, change_schema = (_unfold, unfold_schema) if is_back else (_fold, fold_schema)
+    with _reading(shard) as (schema, batches):
+        changed = change_schema(schema, column)
+        notes = {key: note for key, note in (changed.metadata or {}).items() if key != _STALE}
+        parquet = need("pyarrow.parquet", "batch")
+        with parquet.ParquetWriter(out, changed.with_metadata(notes), compression="zstd") as writer:
+            waiting: list[Any] = []
+            for batch in batches:
+                rows = change(batch, column, work)
+                waiting.append(rows.replace_schema_metadata(notes))
+                if _is_enough(waiting):
+                    _write(writer, waiting)
+            _write(writer, waiting)
+
+
+def _fold(batch: pa.RecordBatch, column: str, work: Work) -> Any:
+    first = work.lines + 1
+    work.lines += batch.num_rows
+
+    def change(text: str) -> FoldedRecord:
+        record, result = work.folder.fold(text)
+        work.count(result)
+        return record
+
+    return fold_rows(batch, column, lambda row, text: work.attempt(first + row, text, change))
+
+
+def _unfold(batch: pa.RecordBatch, column: str, work: Work) -> Any:
+    first = work.lines + 1
+    work.lines += batch.num_rows
+
+    def change(row: int, folded: str, originals: str) -> str | None:
+        unfold = partial(unfold_record, originals=originals, store=work.store)
+        return work.attempt(first + row, folded, unfold)
+
+    return unfold_rows(batch, column, change)
+
+
+def _is_enough(waiting: list[Any]) -> bool:
+    rows = sum(batch.num_rows for batch in waiting)
+    size = sum(batch.nbytes for batch in waiting)
+    return bool(rows >= _GROUP_ROWS or size >= _GROUP_BYTES)
+
+
+def _write(writer: Any, waiting: list[Any]) -> None:
+    if any(batch.num_rows for batch in waiting):
+        writer.write_table(need("pyarrow", "batch").Table.from_batches(waiting))
+    waiting.clear()
+
+
+@contextmanager
+def _reading(shard: Shard) -> Iterator[tuple[Any, Iterator[Any]]]:
+    """Open the rows of *shard*; yields their schema and small batches of them."""
+    path = Path(shard.source)
+    if shard.kind == "parquet":
+        with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
+            yield file.schema_arrow, _rows_between(file, shard.start, shard.stop)
+    else:
+        with _open_batches(path) as batches:
+            yield batches.schema, _slices(batches, shard)
+
+
+def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
+    place = 0
+    for number in range(file.metadata.num_row_groups):
+        rows = file.metadata.row_group(number).num_rows
+        if place >= stop or place + rows <= start:
+            place += rows
+            continue
+        for batch in file.iter_batches(batch_size=_ROWS, row_groups=[number]):
+            low, high = max(0, start - place), min(batch.num_rows, stop - place)
+            if low < high:
+                yield batch.slice(low, high - low)
+            place += batch.num_rows
+
+
+def _slices(batches: Any, shard: Shard) -> Iterator[Any]:
+    for place, batch in enumerate(batches):
+        if place >= shard.stop:
+            break
+        if place >= shard.start:
+            for row in range(0, batch.num_rows, _ROWS):
+                yield batch.slice(row, _ROWS)
+
+
+@contextmanager
+def _open_batches(path: Path) -> Iterator[Any]:
+    """Open a stream of Arrow batches, or a file of them; both are only looked at where needed."""
+    pa = need("pyarrow", "batch")
+    with path.open("rb") as file:
+        is_file = file.read(len(_FILE_FORMAT)) == _FILE_FORMAT
+    with pa.memory_map(str(path)) as mapped:
+        if is_file:
+            reader = need("pyarrow.ipc", "batch").open_file(mapped)
+            yield _FileBatches(reader)
+        else:
+            with need("pyarrow.ipc", "batch").open_stream(mapped) as stream:
+                yield stream
+
+
+class _FileBatches:
+    """The batches of an Arrow file, in order, as a stream has them."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self.schema = reader.schema
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._reader.get_batch, range(self._reader.num_record_batches))

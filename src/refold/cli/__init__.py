@@ -21,6 +21,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "refold.cli.explain",
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
+    "serve": "refold.cli.serve",
     "demo": "refold.cli.demo",
 }
 """Every command and the module whose `command` it is, in the order of the help."""

@@ -1,0 +1,291 @@
+"""Folds requests, in a worker: what is new is shortened once, and stays as it was sent.
+
+A conversation is found again by how it begins. Nothing of it changes between requests; only when
+its budget is nearly spent is the beginning folded anew, once, down to half, so that the provider's
+cache is lost as seldom as can be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from refold.agent.retrieval import retrieve_tool
+from refold.agent.session import Session
+from refold.integrations.choices import CheckedChoices
+from refold.model.wire import spell
+from refold.server.proxy.apis import api_called
+from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
+from refold.server.proxy.breakpoints import without_marks
+from refold.server.proxy.conversation import Conversation
+from refold.server.proxy.ledger import Ledger, name_beginnings
+from refold.server.proxy.settings import Settings
+from refold.stores.base import Store
+from refold.stores.scope import ScopedStore
+from refold.tokens.choose import counter_for
+
+_WINDOW_SHARE: Final = 0.9
+"""The share of a window that a conversation may fill; the rest is for the answer, and for what the
+estimate of tokens is off by. A beginning is folded anew at 90 % of that."""
+_MOST: Final = 256
+"""Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
+
+
+class Job(NamedTuple):
+    """A request to fold."""
+
+    api: str
+    path: str
+    tenant: str
+    session: str
+    """What the client calls the conversation; empty if it does not say."""
+    body: bytes
+    deadline: float
+    """When nobody waits for it any more, on the clock of the worker."""
+    same_count: bool = False
+    """Whether as many messages must come out as go in, and no tool is offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """What to send, and figures about it."""
+
+    body: bytes | None = None
+    """`None` if it is what came."""
+    conversation: str = ""
+    """Its name within the tenant."""
+    beginning: str = ""
+    """The name of all its messages so far."""
+    model: str = ""
+    has_tool: bool = False
+    """Whether the retrieval tool is offered."""
+    tokens_before: int = 0
+    """Tokens of the messages as they came."""
+    tokens_after: int = 0
+    saved_before: int = 0
+    """Tokens that earlier requests saved, and that stay saved."""
+    tokens_known: int = 0
+    """Tokens of the messages, as they came, that were sent before."""
+    is_refolded: bool = False
+    """Whether the beginning was folded anew, so that the provider's cache does not have it."""
+    why_not: str = ""
+    """Why nothing was folded, if something is wrong."""
+
+
+class _Request:
+    """A request, read."""
+
+    def __init__(self, job: Job) -> None:
+        self.api: Api = api_called(job.api)
+        self.body: Any = json.loads(job.body)
+        found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
+        self.given: list[Any] = found if isinstance(found, list) else []
+        is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
+        self.messages = without_marks(self.given) if is_marked else self.given
+        self.beginnings = name_beginnings(self.messages)
+        self.about = Folded()
+        if self.given:
+            name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
+            known = f"{self.api.provider}:{name}".encode()
+            self.about = Folded(
+                conversation=blake2b(known, digest_size=8).hexdigest(),
+                beginning=self.beginnings[-1],
+                model=self.api.model_of(self.body, job.path) or "",
+            )
+
+    def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
+        """Return the request with these *messages*; `None` if that is what came."""
+        is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
+        if is_same and not has_tool:
+            return None
+        body = {**self.body, self.api.key: messages}
+        return _spell(self.api.offer(body) if has_tool else body)
+
+
+class Folder:
+    """All conversations of one worker."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._choices = CheckedChoices(
+            {
+                "profile": settings.profile,
+                "store": settings.store or None,
+                "token_budget": settings.token_budget,
+                "window_share": _WINDOW_SHARE,
+                "thinking": "append",
+            }
+        )
+        self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        """By tenant and the name of the beginning that they have come to."""
+
+    def fold(self, job: Job) -> Folded:
+        """Return what to send for a request; whatever is replaced is in the store then."""
+        if self._clock() > job.deadline:
+            return Folded(why_not="late")
+        request = _Request(job)
+        if not request.given:
+            return Folded(why_not="no messages")
+        found = self._find(job, request)
+        if found.is_off:
+            self._keep(job.tenant, found, request)
+            return replace(request.about, why_not="turned off")
+        saved_before, known = found.saved, found.tokens_known
+        found.extend(request.api, request.messages)
+        budget = self._budget(found, request)
+        view = found.session.view(budget)
+        is_refolded = budget is not None and not job.same_count and found.is_full(budget)
+        if is_refolded and budget is not None:
+            view = self._refold(job, found, budget)
+        has_tool = found.is_offered and request.api.has_tools(request.body)
+        written = found.write(view, request.messages, request.given)
+        body = request.write(written, has_tool=has_tool)
+        if self._clock() > job.deadline:
+            return replace(request.about, why_not="late")
+        self._enter(job, found, request, view, saved_before if not is_refolded else None)
+        tokens = found.session.report.tokens
+        self._keep(job.tenant, found, request)
+        return replace(
+            request.about,
+            body=body,
+            has_tool=has_tool,
+            tokens_before=tokens + found.saved,
+            tokens_after=tokens,
+            saved_before=saved_before,
+            tokens_known=known,
+            is_refolded=is_refolded,
+        )
+
+    def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
+        """Answer a call of the retrieval tool that was made after *body* had been sent."""
+        tool = retrieve_tool(
+            self.store(tenant),
+            messages=json.loads(body)[api_called(api).key],
+            conversation=self._scope(conversation),
+            name=TOOL_NAME,
+        )
+        return tool.call(asked)
+
+    def enter_rounds(self, tenant: str, beginning: str, rounds: Sequence[Round]) -> None:
+        """Remember what was said about originals in the answer to a request."""
+        found = self._live.get((tenant, beginning))
+        if found is not None:
+            found.rounds[found.length - 1] = rounds
+        Ledger(self.store(tenant)).enter_rounds(beginning, rounds)
+
+    def turn_off(self, tenant: str, beginning: str) -> None:
+        """Fold a conversation no more: its provider refused what was folded, not what came."""
+        self._live.pop((tenant, beginning), None)
+        Ledger(self.store(tenant)).turn_off(beginning)
+
+    def store(self, tenant: str) -> Store:
+        """Return the part of the store that belongs to a tenant."""
+        store = self._choices.store
+        return store if self._settings.retrieve == "mcp" else ScopedStore(store, tenant)
+
+    def _scope(self, conversation: str) -> str | None:
+        """Return the name under which to fold; none where any program may ask for originals."""
+        return None if self._settings.retrieve == "mcp" else conversation
+
+    def _find(self, job: Job, request: _Request) -> Conversation:
+        """Return the conversation that goes on with a request, from memory or from the store.
+
+        It is not in memory any more then: only if all goes well is it kept again.
+        """
+        for name in reversed(request.beginnings):
+            found = self._live.pop((job.tenant, name), None)
+            if found is not None and found.model == request.about.model:
+                return found
+        about, store = request.about, self.store(job.tenant)
+        options = replace(
+            self._choices.options, format=request.api.format, model=about.model or None
+        )
+        scope = self._scope(about.conversation)
+        session = Session(options, store=store, conversation=scope)
+        found = Conversation(about.conversation, about.model, session)
+        past = Ledger(store).read(request.beginnings)
+        if self._settings.retrieve == "inline" and not job.same_count:
+            # What was said without the tool is bound to that: it is offered from the start, or not.
+            found.is_offered = past.is_offered or not any(map(_is_answer, request.messages))
+        found.replay(request.api, past, request.messages)
+        return found
+
+    def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:
+        """Fold everything in view anew, with room to spare; return the new view.
+
+        A session that only appends cannot, so it goes on for a moment as one that can.
+        """
+        store, scope = self.store(job.tenant), self._scope(found.name)
+        key = found.session.save(store)
+        folding = Session.resume(key, store, thinking="strip", conversation=scope)
+        folding.view(budget)
+        key = folding.save(store)
+        found.session = Session.resume(key, store, thinking="append", conversation=scope)
+        view = found.session.view(budget)
+        found.base = len(view), len(found.origins)
+        found.landed = found.session.report.tokens
+        return view
+
+    def _enter(
+        self,
+        job: Job,
+        found: Conversation,
+        request: _Request,
+        view: list[Any],
+        saved_before: int | None,
+    ) -> None:
+        """Enter the forms of what is sent for the first time; all of it, if it is folded anew."""
+        names = request.beginnings
+        offered = names[-1] if found.is_offered and not found.length else ""
+        sent: dict[str, Wire] = {}
+        folded: dict[str, Wire] = {}
+        if saved_before is None:
+            folded[names[-1]] = {"wires": view, "saved": found.saved}
+        else:
+            saved = found.saved - saved_before
+            for at, wire in found.new_forms(view, request.messages).items():
+                sent[names[at]] = {"wire": wire, "saved": saved}
+                saved = 0  # all of it is entered with the first
+        Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
+
+    def _keep(self, tenant: str, found: Conversation, request: _Request) -> None:
+        found.length = len(request.messages)
+        found.tokens_known = found.session.report.tokens + found.saved
+        self._live[tenant, request.beginnings[-1]] = found
+        while len(self._live) > _MOST:
+            self._live.popitem(last=False)
+
+    def _budget(self, found: Conversation, request: _Request) -> int | None:
+        """Return what is left for the messages, beside system prompt and tools."""
+        budget = self._choices.budget_for(found.model or None)
+        if budget is None:
+            return None
+        beside = [request.body.get(name) for name in request.api.beside]
+        if beside != found.beside[0]:
+            found.beside = beside, counter_for(found.model or None)(spell(beside))
+        return max(1, budget - found.beside[1])
+
+
+def _is_answer(message: object) -> bool:
+    """Tell whether a model said this."""
+    if not isinstance(message, Mapping):
+        return False
+    is_said = message.get("role") in ("assistant", "model")
+    return is_said or str(message.get("type", "")).endswith("_call")
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _spell(body: Wire) -> bytes:
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

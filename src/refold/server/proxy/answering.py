@@ -42,6 +42,8 @@ class Answer:
         self._ask = ask
         self._retrieve = retrieve
         self.rounds: list[Round] = []
+        self.names = ("", "")
+        """What the client calls the answer, and what the provider calls the end of it."""
         self.meters: list[Meter] = []
         self.failures = 0
         """Rounds that the provider did not answer."""
@@ -88,12 +90,14 @@ class Answer:
         following: aiohttp.ClientResponse | None = response
         while following is not None:
             meter = self._meter(following)
-            this = _Streamed(self._api, meter, shown, is_first=not self.rounds)
+            this = _Streamed(self._api, meter, shown, self.names[0] if self.rounds else None)
             async with following:
                 async for chunk in following.content.iter_any():
                     for piece in this.take(chunk):
                         yield piece
             following = None
+            if this.name:
+                self.names = self.names[0] or this.name, this.name
             if this.held:
                 turn = self._api.read_stream(read_events([*this.passed, *this.held]))
                 seen = self._api.read_stream(read_events(this.passed)).shown
@@ -128,11 +132,14 @@ class Answer:
 class _Streamed:
     """The events of one round: passed on until a call of ours begins, and held back from there."""
 
-    def __init__(self, api: Api, meter: Meter, shown: Sequence[Any], *, is_first: bool) -> None:
+    def __init__(self, api: Api, meter: Meter, shown: Sequence[Any], known: str | None) -> None:
+        """*known* is what the client calls the answer; `None` in the first round."""
         self._api = api
         self._meter = meter
         self._shown = list(shown)
-        self._is_first = is_first
+        self._known = known
+        self.name = ""
+        """What the provider calls this round."""
         self._splitter = EventSplitter()
         self.passed: list[bytes] = []
         self.held: list[bytes] = []
@@ -167,9 +174,17 @@ class _Streamed:
         return said is not None and self._api.starts_own_call(said)
 
     def _moved(self, event: bytes) -> list[bytes]:
-        said = None if self._is_first else read_event(event)
+        if self._known is None and len(self.passed) > 1:
+            return [event]  # only the first event has a name
+        said = read_event(event)
+        if said is not None:
+            self.name = self.name or self._api.name_of(said)
+        if self._known is None:
+            return [event]
         return [event] if said is None else self._spelt(said)
 
     def _spelt(self, said: Wire) -> list[bytes]:
-        moved = said if self._is_first else self._api.shift(said, self._shown)
+        moved: Wire | None = said
+        if self._known is not None:
+            moved = self._api.shift(said, self._shown, self._known)
         return [] if moved is None else [write_event(moved, str(moved.get("type", "")))]

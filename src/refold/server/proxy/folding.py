@@ -87,6 +87,7 @@ class _Request:
         is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
         self.messages = without_marks(self.given) if is_marked else self.given
         self.beginnings = name_beginnings(self.messages)
+        self.is_renamed = False
         self.about = Folded()
         if self.given:
             name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
@@ -97,10 +98,18 @@ class _Request:
                 model=self.api.model_of(self.body, job.path) or "",
             )
 
+    def rename(self, ledger: Ledger) -> None:
+        """Go on from the end of an answer, where the client knows only its beginning by name."""
+        name = self.api.follows(self.body)
+        known = ledger.provider_name(name) if name else ""
+        if known != name:
+            self.body = self.api.follow(self.body, known)
+            self.is_renamed = True
+
     def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
         """Return the request with these *messages*; `None` if that is what came."""
         is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
-        if is_same and not has_tool:
+        if is_same and not has_tool and not self.is_renamed:
             return None
         body = {**self.body, self.api.key: messages}
         return _spell(self.api.offer(body) if has_tool else body)
@@ -131,6 +140,7 @@ class Folder:
         request = _Request(job)
         if not request.given:
             return Folded(why_not="no messages")
+        request.rename(Ledger(self.store(job.tenant)))
         found = self._find(job, request)
         if found.is_off:
             self._keep(job.tenant, found, request)
@@ -171,12 +181,14 @@ class Folder:
         )
         return tool.call(asked)
 
-    def enter_rounds(self, tenant: str, beginning: str, rounds: Sequence[Round]) -> None:
+    def enter_rounds(
+        self, tenant: str, beginning: str, rounds: Sequence[Round], names: tuple[str, str]
+    ) -> None:
         """Remember what was said about originals in the answer to a request."""
         found = self._live.get((tenant, beginning))
         if found is not None:
             found.rounds[found.length - 1] = rounds
-        Ledger(self.store(tenant)).enter_rounds(beginning, rounds)
+        Ledger(self.store(tenant)).enter_rounds(beginning, rounds, names)
 
     def turn_off(self, tenant: str, beginning: str) -> None:
         """Fold a conversation no more: its provider refused what was folded, not what came."""

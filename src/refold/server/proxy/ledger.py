@@ -22,6 +22,7 @@ _FOLDED: Final = "proxy:folded:"
 _ROUNDS: Final = "proxy:rounds:"
 _OFFERED: Final = "proxy:offered:"
 _OFF: Final = "proxy:off:"
+_ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
 
 
@@ -83,9 +84,19 @@ class Ledger:
         if entries:
             self._store.put(entries)
 
-    def enter_rounds(self, beginning: str, rounds: Sequence[Round]) -> None:
-        """Enter what was said about originals in the answer to a request."""
-        self._store.put({_ROUNDS + beginning: [list(each) for each in rounds]})
+    def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
+        """Enter what was said about originals in the answer to a request.
+
+        *names* are what the client calls the answer, and what the provider calls the end of it.
+        """
+        entries: dict[str, Any] = {_ROUNDS + beginning: [list(each) for each in rounds]}
+        known, last = names
+        entries |= {_ALIAS + known: last} if known != last else {}
+        self._store.put(entries)
+
+    def provider_name(self, name: str) -> str:
+        """Return what the provider calls an answer that the client calls *name*."""
+        return str(self._store.get([_ALIAS + name]).get(_ALIAS + name, name))
 
     def turn_off(self, beginning: str) -> None:
         """Enter that a conversation is not to be folded any more."""

@@ -170,7 +170,9 @@ class Proxy:
         folded = visit.folded
         visit.session.totals.retrievals += len(answer.rounds)
         self.stats.totals.retrievals += len(answer.rounds)
-        await self._tell(visit, "rounds", visit.tenant, folded.beginning, answer.rounds)
+        await self._tell(
+            visit, "rounds", visit.tenant, folded.beginning, answer.rounds, answer.names
+        )
 
     async def _ask(self, visit: _Visit, body: bytes, *, has_tool: bool) -> aiohttp.ClientResponse:
         assert self._upstream is not None

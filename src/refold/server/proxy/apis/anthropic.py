@@ -102,8 +102,9 @@ class Anthropic(Api):
         content = [block for block in answer.get("content") or [] if not _is_own(block)]
         return {**answer, "content": [*shown, *content]}
 
-    def shift(self, event: Wire, shown: Sequence[Any]) -> Wire | None:
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Shift the numbers of blocks; a message begins once."""
+        del name
         if event.get("type") == "message_start":
             return None
         if "index" in event:

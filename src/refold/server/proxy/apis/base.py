@@ -93,10 +93,15 @@ class Api(ABC):
         del path
         return False
 
-    def holds_history(self, body: Wire) -> bool:
-        """Tell whether the provider has the earlier messages, and the request only the newest."""
+    def follows(self, body: Wire) -> str:
+        """Return the name of the answer that a request goes on from, if its provider has it."""
         del body
-        return False
+        return ""
+
+    def follow(self, body: Wire, name: str) -> Wire:
+        """Return the request as one that goes on from another answer."""
+        del name
+        return body
 
     def has_tools(self, body: Wire) -> bool:
         """Tell whether the model is offered tools, and may choose among them."""
@@ -110,6 +115,11 @@ class Api(ABC):
     @abstractmethod
     def usage_of(self, said: Wire, known: Usage) -> Usage:
         """Return what an answer or an event of one says of tokens, on top of what is *known*."""
+
+    def name_of(self, said: Wire) -> str:
+        """Return the name of an answer, if the client may refer to it, and an event tells it."""
+        del said
+        return ""
 
     @abstractmethod
     def starts_own_call(self, said: Wire) -> bool:
@@ -132,10 +142,10 @@ class Api(ABC):
         """Return an answer in one piece behind what was *shown* before, without calls of ours."""
 
     @abstractmethod
-    def shift(self, event: Wire, shown: Sequence[Any]) -> Wire | None:
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Return an event of a later round as if the answer were one; `None` to leave it out.
 
-        *shown* is what the client has of the rounds before.
+        *shown* is what the client has of the rounds before, *name* the name that it knows.
         """
 
     @abstractmethod

@@ -111,9 +111,9 @@ class Gemini(Api):
         content = {"role": "model", **(candidates[0].get("content") or {}), "parts": parts}
         return {**answer, "candidates": [{**candidates[0], "content": content}]}
 
-    def shift(self, event: Wire, shown: Sequence[Any]) -> Wire | None:
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Leave a chunk as it is: parts simply go on."""
-        del shown
+        del shown, name
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:

@@ -103,9 +103,9 @@ class OpenAIChat(Api):
             message |= {"tool_calls": kept} if kept else {}
         return {**answer, "choices": [{**choice, "message": message}]}
 
-    def shift(self, event: Wire, shown: Sequence[Any]) -> Wire | None:
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Leave a chunk as it is: text simply goes on."""
-        del shown
+        del shown, name
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:

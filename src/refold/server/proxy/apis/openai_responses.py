@@ -18,6 +18,7 @@ from refold.server.proxy.apis.base import (
     whole,
 )
 
+_FOLLOWS: Final = "previous_response_id"
 _STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
@@ -36,9 +37,18 @@ class OpenAIResponses(Api):
         """Tell whether *path* is that of responses."""
         return path.endswith("/responses")
 
-    def holds_history(self, body: Wire) -> bool:
-        """Tell whether the request goes on from a response or a conversation of the provider's."""
-        return bool(body.get("previous_response_id") or body.get("conversation"))
+    def follows(self, body: Wire) -> str:
+        """Return the response that the request goes on from."""
+        return str(body.get(_FOLLOWS) or "")
+
+    def follow(self, body: Wire, name: str) -> Wire:
+        """Return the request as one that goes on from another response."""
+        return {**body, _FOLLOWS: name}
+
+    def name_of(self, said: Wire) -> str:
+        """Return the id of a response."""
+        response = said.get("response")
+        return str(response.get("id") or "") if isinstance(response, dict) else ""
 
     def has_tools(self, body: Wire) -> bool:
         """Tell whether there are tools; what runs in the background is fetched elsewhere."""
@@ -90,12 +100,12 @@ class OpenAIResponses(Api):
         output = [item for item in answer.get("output") or [] if not _is_own(item)]
         return {**answer, "output": [*shown, *output]}
 
-    def shift(self, event: Wire, shown: Sequence[Any]) -> Wire | None:
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Shift the numbers of items; a response begins once, and has all items at its end."""
         if event.get("type") in _STARTS:
             return None
         if isinstance(event.get("response"), dict):
-            return {**event, "response": self.join(shown, event["response"])}
+            return {**event, "response": {**self.join(shown, event["response"]), "id": name}}
         if "output_index" in event:
             return {**event, "output_index": event["output_index"] + len(shown)}
         return event

@@ -37,7 +37,7 @@ The page with all figures is at the address that is printed."""
     help="Who answers when the model asks for an original. [inline]",
 )
 @click.option("--profile", type=click.Choice(["standard", "lossless"]), help="[standard]")
-@click.option("--token-budget", type=int, help="Tokens of a conversation. [90% of the window]")
+@click.option("--token-budget", type=int, help="Tokens of a conversation. [95% of the window]")
 @click.option("--fold-ms", type=int, help="How long folding may hold up a request. [200]")
 @click.option("--workers", type=int, help="Processes that fold. [1]")
 @click.option("--show-content", is_flag=True, default=None, help="Let the page show content.")

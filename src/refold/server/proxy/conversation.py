@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
-from refold.agent.marks import Marks
 from refold.agent.session import Session
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.breakpoints import with_marks
 from refold.server.proxy.ledger import Past
 
-_MARKS: Final = Marks()
+FULL_SHARE: Final = 0.8
+"""The share of a budget at which the beginning is folded anew. Above, the results of the next turn,
+up to a tenth of the budget each, would be cut to what room there is; below, the cache is lost more
+often."""
+_MIN_GAIN: Final = 0.1
+"""If folding anew left more than that, it is tried again only after this share of a budget."""
 
 
 @dataclass(slots=True)
@@ -43,6 +47,8 @@ class Conversation:
     """Tokens that were saved before this session was begun."""
     tokens_known: int = 0
     """Tokens of all messages so far, as they came."""
+    sent: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
+    """What was sent last, and of how many messages of the client."""
     landed: int = 0
     """Tokens that were left when the beginning was last folded anew."""
     beside: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
@@ -56,7 +62,7 @@ class Conversation:
 
     def is_full(self, budget: int) -> bool:
         """Tell whether to fold anew: the budget is nearly spent, and it may help."""
-        most = max(_MARKS.trigger * budget, self.landed + _MARKS.min_gain * budget)
+        most = max(FULL_SHARE * budget, self.landed + _MIN_GAIN * budget)
         return self.session.report.tokens > most
 
     def replay(self, api: Api, past: Past, messages: Sequence[Any]) -> None:

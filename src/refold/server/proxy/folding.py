@@ -16,21 +16,22 @@ from typing import Any, Final, NamedTuple
 
 from refold.agent.retrieval import retrieve_tool
 from refold.agent.session import Session
+from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.model.wire import spell
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
 from refold.server.proxy.breakpoints import without_marks
-from refold.server.proxy.conversation import Conversation
+from refold.server.proxy.conversation import FULL_SHARE, Conversation
 from refold.server.proxy.ledger import Ledger, name_beginnings
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
 from refold.tokens.choose import counter_for
 
-_WINDOW_SHARE: Final = 0.9
-"""The share of a window that a conversation may fill; the rest is for the answer, and for what the
-estimate of tokens is off by. A beginning is folded anew at 90 % of that."""
+_WINDOW_SHARE: Final = 0.95
+"""The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
+so that 24 % are left for the answer, and for what the estimate of tokens is off by."""
 _MOST: Final = 256
 """Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
 
@@ -145,7 +146,25 @@ class Folder:
         if found.is_off:
             self._keep(job.tenant, found, request)
             return replace(request.about, why_not="turned off")
+        try:
+            return self._go_on(job, request, found)
+        except RefoldError as error:  # such as a store that is full
+            sent, length = found.sent
+            if not sent:
+                raise
+            # What was sent before is sent again even then: thinking may be bound to it.
+            has_tool = found.is_offered and request.api.has_tools(request.body)
+            body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
+            return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
+
+    def _go_on(self, job: Job, request: _Request, found: Conversation) -> Folded:
+        """Fold what is new of a conversation."""
         saved_before, known = found.saved, found.tokens_known
+        answered = _answered(request.messages)
+        if answered > found.length:  # and nobody has entered it: it was sent as it came
+            found.extend(request.api, request.messages[:answered])
+            found.session.note_sent()
+            found.length = answered
         found.extend(request.api, request.messages)
         budget = self._budget(found, request)
         view = found.session.view(budget)
@@ -159,6 +178,7 @@ class Folder:
             return replace(request.about, why_not="late")
         self._enter(job, found, request, view, saved_before if not is_refolded else None)
         tokens = found.session.report.tokens
+        found.sent = view, len(request.messages)
         self._keep(job.tenant, found, request)
         return replace(
             request.about,
@@ -223,7 +243,7 @@ class Folder:
         past = Ledger(store).read(request.beginnings)
         if self._settings.retrieve == "inline" and not job.same_count:
             # What was said without the tool is bound to that: it is offered from the start, or not.
-            found.is_offered = past.is_offered or not any(map(_is_answer, request.messages))
+            found.is_offered = past.is_offered or not _answered(request.messages)
         found.replay(request.api, past, request.messages)
         return found
 
@@ -235,7 +255,7 @@ class Folder:
         store, scope = self.store(job.tenant), self._scope(found.name)
         key = found.session.save(store)
         folding = Session.resume(key, store, thinking="strip", conversation=scope)
-        folding.view(budget)
+        folding.view(int(FULL_SHARE * budget))
         key = folding.save(store)
         found.session = Session.resume(key, store, thinking="append", conversation=scope)
         view = found.session.view(budget)
@@ -281,6 +301,12 @@ class Folder:
         if beside != found.beside[0]:
             found.beside = beside, counter_for(found.model or None)(spell(beside))
         return max(1, budget - found.beside[1])
+
+
+def _answered(messages: Sequence[object]) -> int:
+    """Return how many messages there are up to the last one that a model said."""
+    said = (place for place in range(len(messages), 0, -1) if _is_answer(messages[place - 1]))
+    return next(said, 0)
 
 
 def _is_answer(message: object) -> bool:

@@ -9,10 +9,10 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
+from refold.server.proxy.frames import JobError
 from refold.server.proxy.headers import tenant_of
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.worker import JobError
 from refold.server.proxy.workers import WorkerLostError, Workers
 
 _PAGE: Final = {

@@ -18,6 +18,7 @@ from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.apis.base import Api, OwnCall, Usage
 from refold.server.proxy.folding import Folded
+from refold.server.proxy.frames import JobError
 from refold.server.proxy.guard import Refusal, admit
 from refold.server.proxy.headers import for_client, for_upstream, session_of, tenant_of
 from refold.server.proxy.meter import Meter
@@ -27,12 +28,17 @@ from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.upstream import Upstream
-from refold.server.proxy.worker import JobError
 from refold.server.proxy.workers import WorkerLostError, Workers
 
 _RETRIEVE_SECONDS: Final = 10.0
 _SPARE_SECONDS: Final = 0.05
 """How much longer than its deadline a worker may take to say so."""
+_PATIENT_SECONDS: Final = 30.0
+"""How long folding may take once its provider has refused what came."""
+_LATE: Final = "late"
+_LOST: Final = "worker lost"
+_FAILED: Final = "failed"
+_FAILURES: Final = (_LATE, _LOST, _FAILED)
 _MAX_ERROR_BYTES: Final = 1 << 20
 _log: Final = logging.getLogger("refold.serve")
 
@@ -117,15 +123,21 @@ class Proxy:
         request, api = visit.request, visit.api
         body = await self._read(request)
         started = time.perf_counter()
-        folded = await self._fold(visit, body)
+        folded = await self._fold(visit, body, self.settings.fold_ms / 1000)
         self.stats.added.add(time.perf_counter() - started)
         visit.note(folded)
         sent = body if folded.body is None else folded.body
         answer = await self._ask(visit, sent, has_tool=folded.has_tool)
         if answer.status == 400 and folded.body is not None:
             answer = await self._ask_again(visit, body, folded, answer)
-            sent = body
-            folded = visit.folded
+            sent, folded = body, visit.folded
+        elif answer.status == 400 and folded.why_not in _FAILURES:
+            folded = await self._fold(visit, body, _PATIENT_SECONDS)
+            if folded.body is not None:  # what was thought before may be bound to the folded form
+                answer.release()
+                sent = folded.body
+                visit.folded = folded
+                answer = await self._ask(visit, sent, has_tool=folded.has_tool)
         if not folded.has_tool or answer.status != 200:
             meter = Meter(
                 api,
@@ -196,9 +208,8 @@ class Proxy:
         visit.unfold()
         return answer
 
-    async def _fold(self, visit: _Visit, body: bytes) -> Folded:
+    async def _fold(self, visit: _Visit, body: bytes, seconds: float) -> Folded:
         """Return what to send; as it came, if folding fails or takes too long."""
-        seconds = self.settings.fold_ms / 1000
         job = (
             visit.api.name,
             visit.path,
@@ -214,17 +225,20 @@ class Proxy:
             )
         except TimeoutError:
             self.stats.fault("fold late")
-            return Folded(why_not="late")
+            return Folded(why_not=_LATE)
         except WorkerLostError:
             self.stats.fault("worker lost")
-            return Folded(why_not="worker lost")
+            return Folded(why_not=_LOST)
         except JobError as error:
             self.stats.fault("fold failed")
             _log.error("sent as it came: %s", error)
-            return Folded(why_not="failed")
+            return Folded(why_not=_FAILED)
         self.stats.folding.add(time.perf_counter() - started)
-        if folded.why_not == "late":
+        if folded.why_not == _LATE:
             self.stats.fault("fold late")
+        elif folded.why_not and folded.body is not None:
+            self.stats.fault("fold failed")
+            _log.error("what is new is sent as it came: %s", folded.why_not)
         return folded
 
     async def _fold_frame(self, request: web.BaseRequest, path: str, body: bytes) -> bytes:
@@ -233,7 +247,7 @@ class Proxy:
         if api is None:
             return body
         visit = _Visit(self, request, api, path, URL())
-        folded = await self._fold(visit, body)
+        folded = await self._fold(visit, body, self.settings.fold_ms / 1000)
         visit.note(folded)
         return body if folded.body is None or folded.has_tool else folded.body
 

@@ -12,8 +12,8 @@ from itertools import count
 from typing import Any, Final
 from zlib import crc32
 
+from refold.server.proxy.frames import LENGTH, JobError, make_frame
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.worker import LENGTH, JobError, make_frame
 
 _STUCK_SECONDS: Final = 30.0
 """A worker that has not answered for so long is ended, and another one started."""

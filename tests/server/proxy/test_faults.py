@@ -102,12 +102,14 @@ def test_a_killed_worker_is_replaced_and_the_past_is_the_same(
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     store = tmp_path / "originals.db"
     agent = Agent("")
-    with serving(upstream.url, store) as (process, agent.url):
+    agent.lines = 250
+    options = ("--token-budget", "16000")
+    with serving(upstream.url, store, *options) as (process, agent.url):
         for _ in range(3):
             assert agent.turn().status_code == 200
         process.kill()
     upstream.script.extend([Say("on"), ask_for_original("So."), Say("It is the log.")])
-    with serving(upstream.url, store) as (process, agent.url):
+    with serving(upstream.url, store, *options) as (process, agent.url):
         assert agent.turn().status_code == 200
         assert agent.turn().status_code == 200
         process.send_signal(signal.SIGTERM)
@@ -116,7 +118,7 @@ def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_pat
         assert process.wait() == 0
     upstream.check_prefixes()
     (original,) = results_of(upstream.requests[-1])
-    assert log_of(60, 1).splitlines()[0] in original
+    assert log_of(250, 1).splitlines()[0] in original
     assert last.startswith("refold: 2 requests · ")
     assert "%) · $" in last
 

@@ -113,7 +113,7 @@ def test_a_past_that_nobody_knows_is_left_alone(tmp_path: Path) -> None:
     folded, sent = fold(folder_in(tmp_path), agent)
     assert sent[:-1] == agent.messages[:-1]
     assert sent[-1] != agent.messages[-1]
-    assert not folded.has_tool
+    assert folded.tokens_after < folded.tokens_before
 
 
 def test_another_branch_keeps_the_common_past(tmp_path: Path) -> None:

@@ -26,9 +26,14 @@ def upstream() -> Iterator[ScriptedUpstream]:
         yield upstream
 
 
+BUDGET = 16_000
+LINES = 250
+"""So many lines of a log do not fit into a tenth of the budget."""
+
+
 @pytest.fixture
 def proxy(upstream: ScriptedUpstream, tmp_path: Path) -> Iterator[Proxy]:
-    with proxy_for(upstream, tmp_path) as proxy:
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as proxy:
         yield proxy
 
 
@@ -36,7 +41,7 @@ def ask_for_original(text: str = "", thinking: str = "", also: tuple[Call, ...] 
     """Let the model fetch the original of the first handle that it sees."""
 
     def decide(request: Request) -> Step:
-        found = re.search(r"#([0-9a-z]{5,})", json.dumps(request.messages))
+        found = re.search(r"shown #([0-9a-z]{5,})\]", json.dumps(request.messages))
         assert found is not None, "nothing was shortened"
         return Call(RETRIEVE, {"handle": found[1]}, text=text, thinking=thinking, also=also)
 
@@ -49,6 +54,7 @@ class AnthropicAgent:
     def __init__(self, url: str, *, is_streamed: bool) -> None:
         self.client = anthropic.Anthropic(base_url=url, api_key="sk-ant-x", max_retries=0)
         self.is_streamed = is_streamed
+        self.more: dict[str, Any] = {}
         self.messages: list[Any] = [{"role": "user", "content": "What is in the log?"}]
 
     def step(self) -> anthropic.types.Message:
@@ -57,6 +63,7 @@ class AnthropicAgent:
             "max_tokens": 99,
             "tools": [TOOL],
             "messages": self.messages,
+            **self.more,
         }
         if self.is_streamed:
             with self.client.messages.stream(**given) as stream:
@@ -66,7 +73,11 @@ class AnthropicAgent:
         said = [block.model_dump(exclude_none=True) for block in answer.content]
         self.messages.append({"role": "assistant", "content": said})
         results = [
-            {"type": "tool_result", "tool_use_id": b.id, "content": log_of(60, len(self.messages))}
+            {
+                "type": "tool_result",
+                "tool_use_id": b.id,
+                "content": log_of(LINES, len(self.messages)),
+            }
             for b in answer.content
             if b.type == "tool_use"
         ]
@@ -113,7 +124,7 @@ def test_the_model_gets_the_original_and_the_client_one_answer(
     assert [text.strip() for text in texts] == ["Let me see.", "It is the log."]
     assert not [block for block in answer.content if block.type == "tool_use"]
     (original,) = results_of(upstream.requests[2])
-    assert "\n".join(log_of(60, 2).splitlines()[:5]) in original
+    assert "\n".join(log_of(LINES, 2).splitlines()[:5]) in original
     agent.say("Sure?")
     agent.step()
     agent.say("Thanks.")
@@ -129,12 +140,12 @@ def test_what_was_fetched_is_known_after_a_restart(
     upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original("Hm."), Say("It is the log.")])
-    with proxy_for(upstream, tmp_path) as first:
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as first:
         agent = AnthropicAgent(first.url, is_streamed=True)
         agent.step()
         agent.step()
         agent.close()
-    with proxy_for(upstream, tmp_path) as second:
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as second:
         later = AnthropicAgent(second.url, is_streamed=False)
         later.messages = agent.messages
         later.say("Sure?")
@@ -167,12 +178,14 @@ def test_calls_of_the_client_before_ours_are_the_clients_turn(
     upstream: ScriptedUpstream, agent: AnthropicAgent
 ) -> None:
     own = Call(RETRIEVE, {"handle": "abcde"})
-    upstream.script.append(Call("read_log", {"n": 1}, also=(own, Call("read_log", {"n": 2}))))
+    both = Call("read_log", {"n": 1}, also=(own, Call("read_log", {"n": 2})))
+    upstream.script.extend([Call("read_log", {"n": 0}), both])
+    agent.step()
     answer = agent.step()
     called = [block.input for block in answer.content if block.type == "tool_use"]
     assert called == [{"n": 1}, {"n": 2}]
     assert answer.stop_reason == "tool_use"
-    assert len(upstream.requests) == 1
+    assert len(upstream.requests) == 2
     agent.step()
     upstream.check_prefixes()
 
@@ -201,7 +214,7 @@ def test_chat_completions(upstream: ScriptedUpstream, proxy: Proxy, is_streamed:
         first = client.chat.completions.create(**given, messages=messages).choices[0].message
         assert first.tool_calls is not None
         messages.append(first.model_dump(exclude_none=True))
-        result = {"tool_call_id": first.tool_calls[0].id, "content": log_of(60)}
+        result = {"tool_call_id": first.tool_calls[0].id, "content": log_of(LINES)}
         messages.append({"role": "tool", **result})
         if is_streamed:
             with client.chat.completions.stream(**given, messages=messages) as stream:
@@ -216,7 +229,7 @@ def test_chat_completions(upstream: ScriptedUpstream, proxy: Proxy, is_streamed:
         client.chat.completions.create(**given, messages=messages)
     upstream.check_prefixes()
     tool_rows = [m for m in upstream.requests[-1].messages if m["role"] == "tool"]
-    assert log_of(60).splitlines()[7] in tool_rows[1]["content"]
+    assert log_of(LINES).splitlines()[7] in tool_rows[1]["content"]
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -229,7 +242,7 @@ def test_responses(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) 
     with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-x", max_retries=0) as client:
         first: Any = client.responses.create(**given, input=items)
         items += [item.model_dump(exclude_none=True) for item in first.output]
-        output = {"call_id": first.output[0].call_id, "output": log_of(60)}
+        output = {"call_id": first.output[0].call_id, "output": log_of(LINES)}
         items.append({"type": "function_call_output", **output})
         if is_streamed:
             with client.responses.stream(**given, input=items) as stream:
@@ -244,7 +257,7 @@ def test_responses(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) 
         assert item.get("name") != RETRIEVE
     upstream.check_prefixes()
     outputs = [item["output"] for item in upstream.requests[-1].messages if "output" in item]
-    assert log_of(60).splitlines()[7] in outputs[1]
+    assert log_of(LINES).splitlines()[7] in outputs[1]
 
 
 def test_a_response_that_is_named_is_the_one_with_the_originals(
@@ -258,7 +271,7 @@ def test_a_response_that_is_named_is_the_one_with_the_originals(
     with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-x", max_retries=0) as client:
         asked: Any = [{"role": "user", "content": "What is in the log?"}]
         first: Any = client.responses.create(**given, input=asked)
-        output = {"call_id": first.output[0].call_id, "output": log_of(60)}
+        output = {"call_id": first.output[0].call_id, "output": log_of(LINES)}
         items: list[Any] = [{"type": "function_call_output", **output}]
         given["previous_response_id"] = first.id
         with client.responses.stream(**given, input=items) as stream:
@@ -270,20 +283,47 @@ def test_a_response_that_is_named_is_the_one_with_the_originals(
     assert last == f"resp_{number_of(upstream.requests[-2].body)}"
 
 
+def tools_of(upstream: ScriptedUpstream) -> list[list[str]]:
+    return [[tool["name"] for tool in request.body["tools"]] for request in upstream.requests]
+
+
 @pytest.mark.parametrize("retrieve", ["off", "mcp"])
 def test_the_tool_is_offered_only_inline(
     upstream: ScriptedUpstream, tmp_path: Path, retrieve: str
 ) -> None:
-    with proxy_for(upstream, tmp_path, retrieve=retrieve) as proxy:
+    upstream.script.append(Call("read_log", {}))
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET, retrieve=retrieve) as proxy:
         agent = AnthropicAgent(proxy.url, is_streamed=False)
         agent.step()
+        agent.step()
         agent.close()
-    assert [tool["name"] for tool in upstream.requests[0].body["tools"]] == ["read_log"]
+    assert tools_of(upstream) == [["read_log"]] * 2
 
 
-def test_the_tool_is_not_offered_in_the_middle(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+def test_the_tool_is_offered_once_something_is_left_out(
+    upstream: ScriptedUpstream, proxy: Proxy
+) -> None:
+    upstream.script.extend([Call("read_log", {}), Call("read_log", {"n": 2}), Say("done")])
     agent = AnthropicAgent(proxy.url, is_streamed=False)
-    agent.messages += [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "Go."}]
+    for _ in range(3):
+        agent.step()
+    agent.close()
+    assert tools_of(upstream) == [["read_log"], ["read_log", RETRIEVE], ["read_log", RETRIEVE]]
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_where_thinking_is_bound_the_tool_is_there_from_the_start_or_never(
+    upstream: ScriptedUpstream, proxy: Proxy, has_begun: bool
+) -> None:
+    upstream.script.extend([Call("read_log", {}), Say("done")])
+    agent = AnthropicAgent(proxy.url, is_streamed=False)
+    agent.more = {"model": "claude-opus-5-5", "thinking": {"type": "adaptive"}}
+    if has_begun:
+        agent.messages += [
+            {"role": "assistant", "content": "Hi."},
+            {"role": "user", "content": "Go."},
+        ]
+    agent.step()
     agent.step()
     agent.close()
-    assert len(upstream.requests[0].body["tools"]) == 1
+    assert tools_of(upstream) == [["read_log"] if has_begun else ["read_log", RETRIEVE]] * 2

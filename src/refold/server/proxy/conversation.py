@@ -12,10 +12,14 @@ from itertools import pairwise
 from typing import Any, Final
 
 from refold.agent.session import Session
+from refold.agent.shapes import find_texts
+from refold.notation.marks import reformatted, same_result
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.breakpoints import with_marks
 from refold.server.proxy.ledger import Past
 
+_WHOLE: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
+"""How marks begin under which nothing is left out."""
 FULL_SHARE: Final = 0.8
 """The share of a budget at which the beginning is folded anew. Above, the results of the next turn,
 up to a tenth of the budget each, would be cut to what room there is; below, the cache is lost more
@@ -135,3 +139,10 @@ class Conversation:
             if origin is not None and view[place] != messages[origin]:
                 forms[origin] = view[place]
         return forms
+
+
+def is_cut(given: Wire, form: Wire) -> bool:
+    """Tell whether the *form* of a message leaves something out, or only says it shorter."""
+    known = {text.text for text in find_texts([given])}
+    changed = [text.text for text in find_texts([form]) if text.text not in known]
+    return not all(any(mark in text for mark in _WHOLE) for text in changed)

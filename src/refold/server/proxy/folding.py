@@ -22,11 +22,12 @@ from refold.model.wire import spell
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
 from refold.server.proxy.breakpoints import without_marks
-from refold.server.proxy.conversation import FULL_SHARE, Conversation
+from refold.server.proxy.conversation import FULL_SHARE, Conversation, is_cut
 from refold.server.proxy.ledger import Ledger, name_beginnings
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
+from refold.thinking import is_bound
 from refold.tokens.choose import counter_for
 
 _WINDOW_SHARE: Final = 0.95
@@ -171,12 +172,24 @@ class Folder:
         is_refolded = budget is not None and not job.same_count and found.is_full(budget)
         if is_refolded and budget is not None:
             view = self._refold(job, found, budget)
+        forms = found.new_forms(view, request.messages)
+        is_offered = not job.same_count and self._is_wanted(found, request, forms, is_refolded)
+        found.is_offered = found.is_offered or is_offered
         has_tool = found.is_offered and request.api.has_tools(request.body)
         written = found.write(view, request.messages, request.given)
         body = request.write(written, has_tool=has_tool)
         if self._clock() > job.deadline:
             return replace(request.about, why_not="late")
-        self._enter(job, found, request, view, saved_before if not is_refolded else None)
+        sent: dict[str, Wire] = {}
+        folded: dict[str, Wire] = {}
+        if is_refolded:
+            folded[request.about.beginning] = {"wires": view, "saved": found.saved}
+        else:
+            saved = found.saved - saved_before  # all of it is entered with the first
+            for at, wire in forms.items():
+                sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
+        offered = request.about.beginning if is_offered else ""
+        Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
         tokens = found.session.report.tokens
         found.sent = view, len(request.messages)
         self._keep(job.tenant, found, request)
@@ -241,9 +254,7 @@ class Folder:
         session = Session(options, store=store, conversation=scope)
         found = Conversation(about.conversation, about.model, session)
         past = Ledger(store).read(request.beginnings)
-        if self._settings.retrieve == "inline" and not job.same_count:
-            # What was said without the tool is bound to that: it is offered from the start, or not.
-            found.is_offered = past.is_offered or not _answered(request.messages)
+        found.is_offered = past.is_offered and self._settings.retrieve == "inline"
         found.replay(request.api, past, request.messages)
         return found
 
@@ -263,27 +274,21 @@ class Folder:
         found.landed = found.session.report.tokens
         return view
 
-    def _enter(
-        self,
-        job: Job,
-        found: Conversation,
-        request: _Request,
-        view: list[Any],
-        saved_before: int | None,
-    ) -> None:
-        """Enter the forms of what is sent for the first time; all of it, if it is folded anew."""
-        names = request.beginnings
-        offered = names[-1] if found.is_offered and not found.length else ""
-        sent: dict[str, Wire] = {}
-        folded: dict[str, Wire] = {}
-        if saved_before is None:
-            folded[names[-1]] = {"wires": view, "saved": found.saved}
-        else:
-            saved = found.saved - saved_before
-            for at, wire in found.new_forms(view, request.messages).items():
-                sent[names[at]] = {"wire": wire, "saved": saved}
-                saved = 0  # all of it is entered with the first
-        Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
+    def _is_wanted(
+        self, found: Conversation, request: _Request, forms: Mapping[int, Wire], is_refolded: bool
+    ) -> bool:
+        """Tell whether from now on the retrieval tool is to be offered.
+
+        It costs tokens with every request, and the cache of everything when it is added, so that it
+        is offered once something is left out, not for what is only said shorter. Where thinking is
+        bound to the tools it is there from the start, or never.
+        """
+        if found.is_offered or self._settings.retrieve != "inline":
+            return False
+        if request.body.get("thinking") and is_bound(found.model or None):
+            return not _answered(request.messages)
+        cut = (is_cut(request.messages[at], wire) for at, wire in forms.items())
+        return is_refolded or any(cut)
 
     def _keep(self, tenant: str, found: Conversation, request: _Request) -> None:
         found.length = len(request.messages)

@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from records import Recorded, parse_with_files, parser_for, read_records
-from table import draw
-
 from refold.model.wire import spell
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.folding import Folder, Job
 from refold.server.proxy.prices import Price, price_of
 from refold.server.proxy.settings import Settings
 from refold.tokens.estimate import estimate_tokens
+from table import draw
 
 _TOOLS: Final = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
 _FOR_EVER: Final = 1e12

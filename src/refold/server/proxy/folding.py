@@ -161,17 +161,7 @@ class Folder:
     def _go_on(self, job: Job, request: _Request, found: Conversation) -> Folded:
         """Fold what is new of a conversation."""
         saved_before, known = found.saved, found.tokens_known
-        answered = _answered(request.messages)
-        if answered > found.length:  # and nobody has entered it: it was sent as it came
-            found.extend(request.api, request.messages[:answered])
-            found.session.note_sent()
-            found.length = answered
-        found.extend(request.api, request.messages)
-        budget = self._budget(found, request)
-        view = found.session.view(budget)
-        is_refolded = budget is not None and not job.same_count and found.is_full(budget)
-        if is_refolded and budget is not None:
-            view = self._refold(job, found, budget)
+        view, is_refolded = self._view(job, request, found)
         forms = found.new_forms(view, request.messages)
         is_offered = not job.same_count and self._is_wanted(found, request, forms, is_refolded)
         found.is_offered = found.is_offered or is_offered
@@ -203,6 +193,23 @@ class Folder:
             tokens_known=known,
             is_refolded=is_refolded,
         )
+
+    def _view(self, job: Job, request: _Request, found: Conversation) -> tuple[list[Any], bool]:
+        """Return what the model is to see, and whether its beginning was folded anew."""
+        sent, length = found.sent
+        if sent and length == len(request.messages):
+            return sent, False  # it is asked once more
+        answered = _answered(request.messages)
+        if answered > found.length:  # and nobody has entered it: it was sent as it came
+            found.extend(request.api, request.messages[:answered])
+            found.session.note_sent()
+            found.length = answered
+        found.extend(request.api, request.messages)
+        budget = self._budget(found, request)
+        view = found.session.view(budget)
+        if budget is None or job.same_count or not found.is_full(budget):
+            return view, False
+        return self._refold(job, found, budget), True
 
     def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""

@@ -9,10 +9,14 @@ HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
+.PHONY: demo demo-serve test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
+
+# A scripted provider, the proxy, an agent and the page, all on this machine.
+demo-serve: $(VENV)/installed-test
+	@$(BIN)/python -m examples.serve_demo
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto

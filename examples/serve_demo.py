@@ -20,7 +20,7 @@ from tests.server.proxy.running import log_of
 from tests.server.upstream import Call, Say, ScriptedUpstream
 
 TURNS = 12
-TOOL: dict[str, Any] = {
+TOOL: Any = {
     "name": "read_log",
     "description": "Reads a log.",
     "input_schema": {"type": "object"},

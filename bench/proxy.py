@@ -1,0 +1,333 @@
+"""What the proxy costs: CPU time per request against a bare pass-through, latency, streams, memory.
+
+    python bench/proxy.py                  # all of it, small
+    python bench/proxy.py --requests 100000 --streams 1000
+
+Everything runs on loopback: a scripted provider, `refold serve`, and a bare aiohttp pass-through of
+the same shape, each in a process of its own, asked by the same load generator in the same run. CPU
+time is what the kernel says of each process and its children, so a busy machine hardly matters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+from aiohttp import web
+
+_TICK: Final = os.sysconf("SC_CLK_TCK")
+_PAGE_MB: Final = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+_EVENTS: Final = 52
+_MODEL: Final = "claude-sonnet-5"
+
+
+# --- the provider and the bare pass-through, each run as `python bench/proxy.py NAME …` -----------
+
+
+async def provide(_: Sequence[str]) -> None:
+    """Answer at once, with an object or a stream."""
+    usage = {"input_tokens": 9, "output_tokens": 9, "cache_read_input_tokens": 9}
+    whole = json.dumps({"content": [{"type": "text", "text": "ok"}], "usage": usage}).encode()
+    data = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}}
+    event = f"event: content_block_delta\ndata: {json.dumps(data)}\n\n".encode()
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read()
+        if b'"stream": true' not in body:
+            return web.Response(body=whole, content_type="application/json")
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        pause = float(request.headers.get("x-pause", "0"))
+        for _ in range(_EVENTS):
+            await response.write(event)
+            if pause:
+                await asyncio.sleep(pause)
+        return response
+
+    await _listen(answer)
+
+
+async def pass_through(arguments: Sequence[str]) -> None:
+    """Do the least that a proxy in aiohttp does."""
+    upstream = arguments[0]
+    connector = aiohttp.TCPConnector(limit=4096)
+    session = aiohttp.ClientSession(auto_decompress=False, connector=connector)
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        headers = {k: v for k, v in request.headers.items() if k.lower() not in ("host", "te")}
+        body = await request.read()
+        async with session.request(
+            request.method, upstream + request.path_qs, headers=headers, data=body
+        ) as given:
+            kept = {k: v for k, v in given.headers.items() if k.lower() != "transfer-encoding"}
+            response = web.StreamResponse(status=given.status, headers=kept)
+            await response.prepare(request)
+            async for chunk in given.content.iter_any():
+                await response.write(chunk)
+            await response.write_eof()
+            return response
+
+    app = web.Application(client_max_size=1 << 30)
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
+    print(f"listening on http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
+    await asyncio.Event().wait()
+
+
+async def _listen(answer: Callable[..., Any]) -> None:
+    runner = web.ServerRunner(web.Server(answer, access_log=None))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
+    print(f"listening on http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
+    await asyncio.Event().wait()
+
+
+class Process:
+    """A process that says where it listens."""
+
+    def __init__(self, *command: str) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self._popen.stdout is not None
+        self.url = self._popen.stdout.readline().split()[-1]
+
+    def _pids(self) -> list[int]:
+        pid = self._popen.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [pid, *map(int, children)]
+
+    def cpu_seconds(self) -> float:
+        """CPU time so far, with that of its workers."""
+        total = 0.0
+        for pid in self._pids():
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += (int(fields[11]) + int(fields[12])) / _TICK
+        return total
+
+    def resident_mb(self) -> float:
+        """Memory at the moment, with that of its workers."""
+        pages = (int(Path(f"/proc/{p}/statm").read_text().split()[1]) for p in self._pids())
+        return _PAGE_MB * sum(pages)
+
+    def close(self) -> None:
+        """End it."""
+        self._popen.terminate()
+        self._popen.wait()
+        assert self._popen.stdout is not None
+        self._popen.stdout.close()
+
+
+# --- load -----------------------------------------------------------------------------------------
+
+
+def conversation(chars: int, *, number: int = 0) -> list[dict[str, Any]]:
+    """Return a tool loop of about so many characters."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"Look at the logs. {number}"}]
+    size = 0
+    while size < chars:
+        n = len(messages)
+        log = "\n".join(
+            f"2026-11-16T10:{i:02d}:{n % 60:02d} INFO worker-{(i * n) % 9} request {1000 + i * 37} "
+            f"handled path=/api/v{i % 3}/items status=200 ms={(i * 13 + n) % 400}"
+            for i in range(25)
+        )
+        use = {"type": "tool_use", "id": f"t{n}", "name": "Bash", "input": {"command": f"tail {n}"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": log}
+        messages.append({"role": "assistant", "content": [use]})
+        messages.append({"role": "user", "content": [result]})
+        size += len(log) + 200
+    return messages
+
+
+def body_of(messages: list[dict[str, Any]], *, stream: bool = False) -> bytes:
+    """Spell a request."""
+    body = {"model": _MODEL, "max_tokens": 9, "stream": stream, "messages": messages}
+    return json.dumps(body).encode()
+
+
+@asynccontextmanager
+async def client() -> AsyncIterator[aiohttp.ClientSession]:
+    """Yield a client with room for many connections."""
+    connector = aiohttp.TCPConnector(limit=0)
+    timeout = aiohttp.ClientTimeout(total=None)
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+        yield session
+
+
+async def hammer(url: str, bodies: Sequence[bytes], count: int, connections: int) -> list[float]:
+    """Send *count* requests over so many connections; return how long each took."""
+    seconds: list[float] = []
+    numbers = iter(range(count))
+
+    async def one(session: aiohttp.ClientSession) -> None:
+        for number in numbers:
+            started = time.perf_counter()
+            async with session.post(url, data=bodies[number % len(bodies)]) as answer:
+                await answer.read()
+                assert answer.status == 200, answer.status
+            seconds.append(time.perf_counter() - started)
+
+    async with client() as session:
+        await asyncio.gather(*(one(session) for _ in range(connections)))
+    return seconds
+
+
+async def measure_cpu(name: str, process: Process, path: str, bodies: list[bytes], n: int) -> float:
+    """Print and return CPU milliseconds per request."""
+    await hammer(process.url + path, bodies, max(20, n // 10), 8)
+    before = process.cpu_seconds()
+    await hammer(process.url + path, bodies, n, 8)
+    cost = 1000 * (process.cpu_seconds() - before) / n
+    print(f"  {name:28} {cost:7.2f} ms CPU a request", flush=True)
+    return cost
+
+
+async def measure_warm_folds(process: Process, turns: int) -> float:
+    """Return CPU milliseconds per request of a session that grows by a turn a request."""
+    growing = conversation(60_000 + 3_000 * turns, number=os.getpid())
+    start = next(n for n in range(3, len(growing), 2) if len(body_of(growing[:n])) > 45_000)
+    url = f"{process.url}/v1/messages"
+    bodies = [body_of(growing[:n]) for n in range(start, len(growing) + 1, 2)][: turns + 1]
+    await hammer(url, bodies[:1], 1, 1)
+    before = process.cpu_seconds()
+    await hammer(url, bodies[1:], len(bodies) - 1, 1)
+    return 1000 * (process.cpu_seconds() - before) / (len(bodies) - 1)
+
+
+async def measure_latency(direct: str, process: Process, rate: int, seconds: int) -> None:
+    """Print what the proxy adds at a fixed rate of warm 60 kB requests."""
+    growing = conversation(60_000, number=1)
+    bodies = [body_of(growing)]
+
+    async def paced(url: str) -> list[float]:
+        times: list[float] = []
+
+        async def one(session: aiohttp.ClientSession) -> None:
+            started = time.perf_counter()
+            async with session.post(url, data=bodies[0]) as answer:
+                await answer.read()
+            times.append(time.perf_counter() - started)
+
+        async with client() as session:
+            await one(session)
+            tasks = []
+            for _ in range(rate * seconds):
+                tasks.append(asyncio.create_task(one(session)))
+                await asyncio.sleep(1 / rate)
+            await asyncio.gather(*tasks)
+        return sorted(times)
+
+    plain, proxied = await paced(f"{direct}/v1/messages"), await paced(f"{process.url}/v1/messages")
+    for share in (0.5, 0.99):
+        place = int(share * (len(plain) - 1))
+        added = 1000 * (proxied[place] - plain[place])
+        print(f"  p{100 * share:.0f} added at {rate} requests/s: {added:.1f} ms", flush=True)
+
+
+async def measure_first_byte(direct: str, process: Process, count: int) -> None:
+    """Print by how much the first byte of a stream comes later."""
+    body = body_of([{"role": "user", "content": "hi"}], stream=True)
+
+    async def first(session: aiohttp.ClientSession, url: str) -> float:
+        started = time.perf_counter()
+        async with session.post(url, data=body, headers={"x-pause": "0.001"}) as answer:
+            await answer.content.readany()
+            return time.perf_counter() - started
+
+    async with client() as session:
+        plain = [await first(session, f"{direct}/v1/messages") for _ in range(count)]
+        proxied = [await first(session, f"{process.url}/v1/messages") for _ in range(count)]
+    middle = count // 2
+    added = 1000 * (sorted(proxied)[middle] - sorted(plain)[middle])
+    print(f"  first streamed byte: {added:+.1f} ms (median of {count})", flush=True)
+
+
+async def measure_streams(process: Process, count: int) -> None:
+    """Hold so many streams open at once."""
+    body = body_of([{"role": "user", "content": "hi"}], stream=True)
+    most = active = 0
+
+    async def one(session: aiohttp.ClientSession) -> int:
+        nonlocal most, active
+        headers = {"x-pause": "0.2"}
+        async with session.post(f"{process.url}/v1/messages", data=body, headers=headers) as answer:
+            active += 1
+            most = max(most, active)
+            size = len(await answer.read())
+            active -= 1
+            return size
+
+    async with client() as session:
+        sizes = await asyncio.gather(*(one(session) for _ in range(count)))
+    whole = len(set(sizes)) == 1
+    print(f"  {count} streams: {most} at once, all whole: {whole}", flush=True)
+
+
+async def run(arguments: argparse.Namespace) -> None:
+    """Measure everything."""
+    here = str(Path(__file__))
+    provider = Process(here, "provide")
+    bare = Process(here, "pass_through", provider.url)
+    with tempfile.TemporaryDirectory() as place:
+        urls = [f"--{name}={provider.url}" for name in ("anthropic", "openai", "gemini")]
+        serve = ("-m", "refold", "serve", "--port=0", f"--store={place}/s.db", *urls)
+        proxy = Process(*serve, "--fold-ms=5000")
+        try:
+            n = arguments.cpu_requests
+            small, large = [b"x" * 3_000], [b"x" * 62_000]
+            for name, bodies in (("3 kB", small), ("62 kB", large)):
+                print(f"pass-through, {name}")
+                cost = await measure_cpu("bare aiohttp", bare, "/v1/other", bodies, n)
+                ours = await measure_cpu("refold serve", proxy, "/v1/other", bodies, n)
+                print(f"  {ours / cost:.2f} × bare")
+            print("folding")
+            cost = await measure_warm_folds(proxy, arguments.turns)
+            print(f"  60 kB, warm, one turn more each: {cost:.1f} ms CPU a request")
+            await measure_latency(provider.url, proxy, 50, arguments.seconds)
+            await measure_first_byte(provider.url, proxy, 50)
+            await measure_streams(proxy, arguments.streams)
+            print("memory")
+            bodies = [body_of(conversation(6_000, number=n)) for n in range(400)]
+            url = f"{proxy.url}/v1/messages"
+            await hammer(url, bodies, 2 * len(bodies), 8)
+            start = proxy.resident_mb()
+            await hammer(url, bodies, arguments.requests, 8)
+            end = proxy.resident_mb()
+            change = 100 * (end / start - 1)
+            print(f"  {arguments.requests:,} requests: {start:.0f} → {end:.0f} MB ({change:+.1f}%)")
+        finally:
+            for process in (proxy, bare, provider):
+                process.close()
+
+
+def main(argv: Sequence[str]) -> None:
+    """Run the bench, or one of its servers."""
+    servers = {"provide": provide, "pass_through": pass_through}
+    if argv and argv[0] in servers:
+        asyncio.run(servers[argv[0]](argv[1:]))
+        return
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--requests", type=int, default=2_000, help="for the memory (2,000)")
+    parser.add_argument("--cpu-requests", type=int, default=600, help="per CPU figure (600)")
+    parser.add_argument("--turns", type=int, default=20, help="of the growing session (20)")
+    parser.add_argument("--streams", type=int, default=200, help="at once (200)")
+    parser.add_argument("--seconds", type=int, default=4, help="of fixed load (4)")
+    asyncio.run(run(parser.parse_args(argv)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,63 @@
+"""`refold serve`: a proxy that folds what programs send to a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import Any
+
+import click
+
+from refold.errors import ConfigError
+
+_EPILOG = """\b
+Examples:
+  refold serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
+  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python agent.py
+  refold serve --retrieve off --store team.db --port 9000
+  REFOLD_TOKEN=… refold serve --host 0.0.0.0
+
+\b
+Every option can be set in the environment as well: REFOLD_PORT, REFOLD_STORE …
+The page with all figures is at the address that is printed."""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--host", help="Address to listen on; other than loopback needs a token.")
+@click.option("--port", type=int, help="Port to listen on; 0 takes a free one. [8787]")
+@click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is.")
+@click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is.")
+@click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is.")
+@click.option("--store", metavar="DB", help="Where originals are kept. [refold.db of the user]")
+@click.option(
+    "--retrieve",
+    type=click.Choice(["inline", "mcp", "off"]),
+    help="Who answers when the model asks for an original. [inline]",
+)
+@click.option("--profile", type=click.Choice(["standard", "lossless"]), help="[standard]")
+@click.option("--token-budget", type=int, help="Tokens of a conversation. [95% of the window]")
+@click.option("--fold-ms", type=int, help="How long folding may hold up a request. [200]")
+@click.option("--workers", type=int, help="Processes that fold. [1]")
+@click.option("--show-content", is_flag=True, default=None, help="Let the page show content.")
+def command(**given: Any) -> None:
+    """Fold what programs send to a provider, as a proxy."""
+    from refold.server.proxy.settings import Settings
+
+    settings = Settings.from_env(os.environ, **given)
+    try:
+        from refold.server.proxy.serving import serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("aiohttp", "multidict", "yarl"):
+            raise
+        raise ConfigError(
+            "refold serve needs aiohttp, which is not installed: pip install 'refold[serve]'"
+        ) from error
+    logging.basicConfig(level=logging.WARNING, format="refold: %(message)s")
+    try:
+        summary = asyncio.run(serve(settings, click.echo))
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise ConfigError(f"cannot listen on {where}: {error.strerror or error}") from error
+    click.echo(f"refold: {summary}", err=True)

@@ -1,0 +1,190 @@
+"""Answers on their way to the client, and calls for originals that are answered on the way.
+
+A model that is offered the retrieval tool may call it. The client does not know that tool, so its
+calls are held back, answered from the store, and the model is asked to go on: to the client all of
+it is one answer. What was said meanwhile is entered, and is put back into later requests where it
+belongs, so that the provider sees one conversation that only grows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Final
+
+import aiohttp
+
+from refold.server.proxy.apis.base import TOOL_NAME, Api, OwnCall, Round, Turn, Wire
+from refold.server.proxy.events import (
+    EventSplitter,
+    read_event,
+    read_events,
+    read_object,
+    write_event,
+)
+from refold.server.proxy.meter import Meter
+
+_MAX_ROUNDS: Final = 8
+"""How often a model may ask for originals within one answer."""
+_NAME: Final = TOOL_NAME.encode()
+
+Retrieve = Callable[[OwnCall], Awaitable[str]]
+Ask = Callable[[bytes], Awaitable[aiohttp.ClientResponse]]
+
+
+class Answer:
+    """One answer to a client, in as many rounds as the model needs."""
+
+    def __init__(self, api: Api, body: bytes, *, ask: Ask, retrieve: Retrieve) -> None:
+        """*body* is what was sent; *ask* sends another one, *retrieve* answers a call."""
+        self._api = api
+        self._body: Wire = json.loads(body)
+        self._ask = ask
+        self._retrieve = retrieve
+        self.rounds: list[Round] = []
+        self.names = ("", "")
+        """What the client calls the answer, and what the provider calls the end of it."""
+        self.meters: list[Meter] = []
+        self.failures = 0
+        """Rounds that the provider did not answer."""
+
+    def _meter(self, response: aiohttp.ClientResponse) -> Meter:
+        headers = response.headers
+        meter = Meter(
+            self._api, headers.get("content-type", ""), headers.get("content-encoding", "")
+        )
+        self.meters.append(meter)
+        return meter
+
+    async def whole(self, response: aiohttp.ClientResponse) -> bytes:
+        """Return an answer that comes in one piece; byte for byte if no original was asked for."""
+        content = await self._read(response)
+        shown: list[Any] = []
+        while _NAME in content:
+            answer = read_object(content)
+            turn = Turn() if answer is None else self._api.read_answer(answer)
+            if answer is None or not turn.calls:
+                break
+            following = None
+            if not turn.is_mixed and len(self.rounds) < _MAX_ROUNDS:
+                following = await self._go_on(turn, len(turn.shown))
+            if following is None:
+                return json.dumps(self._api.join(shown, answer)).encode()
+            shown += turn.shown
+            content = await self._read(following)
+        if shown:
+            answer = read_object(content)
+            return content if answer is None else json.dumps(self._api.join(shown, answer)).encode()
+        return content
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        meter = self._meter(response)
+        async with response:
+            content = await response.read()
+        meter.feed(content)
+        return content
+
+    async def stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        """Yield an answer as it comes; what belongs to calls of ours is left out."""
+        shown: list[Any] = []
+        following: aiohttp.ClientResponse | None = response
+        while following is not None:
+            meter = self._meter(following)
+            this = _Streamed(self._api, meter, shown, self.names[0] if self.rounds else None)
+            async with following:
+                async for chunk in following.content.iter_any():
+                    for piece in this.take(chunk):
+                        yield piece
+            following = None
+            if this.name:
+                self.names = self.names[0] or this.name, this.name
+            if this.held:
+                turn = self._api.read_stream(read_events([*this.passed, *this.held]))
+                seen = self._api.read_stream(read_events(this.passed)).shown
+                if turn.calls and not turn.is_mixed and len(self.rounds) < _MAX_ROUNDS:
+                    following = await self._go_on(turn, len(seen))
+                if following is None:
+                    for piece in this.release():
+                        yield piece
+                shown += seen
+            elif rest := this.rest():
+                yield rest
+
+    async def _go_on(self, turn: Turn, shown: int) -> aiohttp.ClientResponse | None:
+        """Answer the calls of *turn* and ask the model to go on; `None` if that fails."""
+        texts = [await self._retrieve(call) for call in turn.calls]
+        wires = self._api.results(turn, texts)
+        body = {**self._body, self._api.key: [*self._body[self._api.key], *wires]}
+        try:
+            response = await self._ask(json.dumps(body, separators=(",", ":")).encode())
+        except (aiohttp.ClientError, TimeoutError):
+            self.failures += 1
+            return None
+        if response.status != 200:
+            self.failures += 1
+            response.release()
+            return None
+        self._body = body
+        self.rounds.append(Round(shown, wires))
+        return response
+
+
+class _Streamed:
+    """The events of one round: passed on until a call of ours begins, and held back from there."""
+
+    def __init__(self, api: Api, meter: Meter, shown: Sequence[Any], known: str | None) -> None:
+        """*known* is what the client calls the answer; `None` in the first round."""
+        self._api = api
+        self._meter = meter
+        self._shown = list(shown)
+        self._known = known
+        self.name = ""
+        """What the provider calls this round."""
+        self._splitter = EventSplitter()
+        self.passed: list[bytes] = []
+        self.held: list[bytes] = []
+
+    def take(self, chunk: bytes) -> list[bytes]:
+        """Return what of *chunk* can be passed on now."""
+        pieces: list[bytes] = []
+        for event in self._splitter.feed(chunk):
+            self._meter.see(event)
+            if self.held or self._is_own(event):
+                self.held.append(event)
+                continue
+            self.passed.append(event)
+            pieces += self._moved(event)
+        return pieces
+
+    def rest(self) -> bytes:
+        """Return what is left of a stream that was cut off, or that is none."""
+        return self._splitter.close()
+
+    def release(self) -> list[bytes]:
+        """Return what was held back, without calls of ours."""
+        events = read_events([*self.passed, *self.held])
+        kept = self._api.without_own(events)[len(read_events(self.passed)) :]
+        pieces = [piece for event in kept for piece in self._spelt(event)]
+        return [*pieces, *(event for event in self.held if read_event(event) is None)]
+
+    def _is_own(self, event: bytes) -> bool:
+        if _NAME not in event:
+            return False
+        said = read_event(event)
+        return said is not None and self._api.starts_own_call(said)
+
+    def _moved(self, event: bytes) -> list[bytes]:
+        if self._known is None and len(self.passed) > 1:
+            return [event]  # only the first event has a name
+        said = read_event(event)
+        if said is not None:
+            self.name = self.name or self._api.name_of(said)
+        if self._known is None:
+            return [event]
+        return [event] if said is None else self._spelt(said)
+
+    def _spelt(self, said: Wire) -> list[bytes]:
+        moved: Wire | None = said
+        if self._known is not None:
+            moved = self._api.shift(said, self._shown, self._known)
+        return [] if moved is None else [write_event(moved, str(moved.get("type", "")))]

@@ -1,0 +1,23 @@
+"""The APIs whose requests are folded; all others pass through."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.server.proxy.apis.anthropic import Anthropic
+from refold.server.proxy.apis.base import Api
+from refold.server.proxy.apis.gemini import Gemini
+from refold.server.proxy.apis.openai_chat import OpenAIChat
+from refold.server.proxy.apis.openai_responses import OpenAIResponses
+
+APIS: Final[tuple[Api, ...]] = (Anthropic(), OpenAIChat(), OpenAIResponses(), Gemini())
+
+
+def find_api(path: str) -> Api | None:
+    """Return the API that a request to *path* is for; `None` if its messages are not known."""
+    return next((api for api in APIS if api.matches(path)), None)
+
+
+def api_called(name: str) -> Api:
+    """Return the API with this name."""
+    return next(api for api in APIS if api.name == name)

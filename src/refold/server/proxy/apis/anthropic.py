@@ -1,0 +1,165 @@
+"""Anthropic: `/v1/messages` and `/v1/messages/count_tokens`; content is a list of blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from refold.agent.retrieval import Style
+from refold.server.proxy.apis.base import (
+    TOOL_NAME,
+    Api,
+    OwnCall,
+    Provider,
+    Round,
+    Turn,
+    Usage,
+    Wire,
+    whole,
+)
+
+_COUNT: Final = "/messages/count_tokens"
+_PARTIAL: Final = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+}
+"""By the type of a delta: its field, which is also the field of the block that grows."""
+
+
+class Anthropic(Api):
+    """The Messages API."""
+
+    name: ClassVar[str] = "anthropic"
+    provider: ClassVar[Provider] = "anthropic"
+    format: ClassVar[str] = "anthropic"
+    key: ClassVar[str] = "messages"
+    beside: ClassVar[tuple[str, ...]] = ("system", "tools")
+    style: ClassVar[Style] = "anthropic"
+
+    def matches(self, path: str) -> bool:
+        """Tell whether *path* is one of the two."""
+        return path.endswith(("/messages", _COUNT))
+
+    def is_counting(self, path: str) -> bool:
+        """Tell whether tokens are only counted."""
+        return path.endswith(_COUNT)
+
+    def usage_of(self, said: Wire, known: Usage) -> Usage:
+        """Read `usage` of an answer, of `message_start` and of `message_delta`."""
+        message = said.get("message")
+        usage = message.get("usage") if isinstance(message, dict) else said.get("usage")
+        if not isinstance(usage, dict):
+            return known
+        return Usage(
+            uncached=whole(usage.get("input_tokens")) or known.uncached,
+            cache_read=whole(usage.get("cache_read_input_tokens")) or known.cache_read,
+            cache_written=whole(usage.get("cache_creation_input_tokens")) or known.cache_written,
+            output=whole(usage.get("output_tokens")) or known.output,
+        )
+
+    def starts_own_call(self, said: Wire) -> bool:
+        """Tell whether a block of ours begins."""
+        return said.get("type") == "content_block_start" and _is_own(said.get("content_block"))
+
+    def read_stream(self, events: Sequence[Wire]) -> Turn:
+        """Put the blocks together from their deltas."""
+        blocks: dict[int, Wire] = {}
+        partial: dict[int, str] = {}
+        for event in events:
+            index = event.get("index", -1)
+            if event.get("type") == "content_block_start":
+                blocks[index] = dict(event["content_block"])
+            elif event.get("type") == "content_block_delta" and index in blocks:
+                delta, block = event["delta"], blocks[index]
+                if delta["type"] == "input_json_delta":
+                    partial[index] = partial.get(index, "") + delta["partial_json"]
+                elif delta["type"] in _PARTIAL:
+                    field = _PARTIAL[delta["type"]]
+                    block[field] = block.get(field, "") + delta[field]
+                elif delta["type"] == "citations_delta":
+                    block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
+        for index, text in partial.items():
+            blocks[index]["input"] = json.loads(text) if text else {}
+        return _take_apart([blocks[index] for index in sorted(blocks)])
+
+    def read_answer(self, answer: Wire) -> Turn:
+        """Read the blocks of an answer."""
+        content = answer.get("content")
+        return _take_apart(content if isinstance(content, list) else [])
+
+    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
+        """Answer with one user message."""
+        results = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": text}
+            for call, text in zip(turn.calls, texts, strict=True)
+        ]
+        return [*turn.wires, {"role": "user", "content": results}]
+
+    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+        """Put blocks before those of an answer."""
+        content = [block for block in answer.get("content") or [] if not _is_own(block)]
+        return {**answer, "content": [*shown, *content]}
+
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+        """Shift the numbers of blocks; a message begins once."""
+        del name
+        if event.get("type") == "message_start":
+            return None
+        if "index" in event:
+            return {**event, "index": event["index"] + len(shown)}
+        return event
+
+    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
+        """Leave blocks of ours out, and close the gap in the numbers."""
+        kept: list[Wire] = []
+        own: set[int] = set()
+        for event in events:
+            index = event.get("index", -1)
+            if self.starts_own_call(event):
+                own.add(index)
+            if index in own:
+                continue
+            gap = sum(other < index for other in own)
+            kept.append({**event, "index": index - gap} if gap else event)
+        return kept
+
+    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
+        """Split the first message, the assistant's, where it was interrupted."""
+        if not messages or messages[0].get("role") != "assistant":
+            return list(messages)
+        content = messages[0].get("content")
+        start = 0
+        inserted: list[Wire] = []
+        for shown, wires in rounds:
+            inserted += wires
+            start += shown
+        if not isinstance(content, list) or len(content) < start:
+            return [*inserted, *messages]
+        rest = [{**messages[0], "content": content[start:]}] if content[start:] else []
+        return [*inserted, *rest, *messages[1:]]
+
+
+def _is_own(block: object) -> bool:
+    return (
+        isinstance(block, dict)
+        and block.get("type") == "tool_use"
+        and block.get("name") == TOOL_NAME
+    )
+
+
+def _take_apart(blocks: Sequence[Wire]) -> Turn:
+    own = [place for place, block in enumerate(blocks) if _is_own(block)]
+    if not own:
+        return Turn(shown=blocks)
+    shown = blocks[: own[0]]
+    is_mixed = any(block.get("type") == "tool_use" for block in shown)
+    calls = [OwnCall(blocks[place]["id"], blocks[place].get("input") or {}) for place in own]
+    said = [*shown, *(blocks[place] for place in own)]
+    return Turn(
+        shown=shown,
+        calls=calls,
+        is_mixed=is_mixed,
+        wires=[{"role": "assistant", "content": said}],
+    )

@@ -1,0 +1,162 @@
+"""What the proxy knows of an API: where messages, tools and figures stand, and how it streams."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from refold.agent.retrieval import Style, retrieve_tool
+from refold.formats import RETRIEVAL_TOOLS
+
+Provider = Literal["anthropic", "openai", "gemini"]
+Wire = dict[str, Any]
+TOOL_NAME = RETRIEVAL_TOOLS[0]
+
+
+class Usage(NamedTuple):
+    """The tokens of one request, as its provider counted them."""
+
+    uncached: int = 0
+    """Of the prompt, neither read from the cache nor written to it."""
+    cache_read: int = 0
+    cache_written: int = 0
+    output: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """All tokens of the prompt."""
+        return self.uncached + self.cache_read + self.cache_written
+
+
+class OwnCall(NamedTuple):
+    """A call of the retrieval tool, which the proxy answers."""
+
+    id: str
+    arguments: Mapping[str, Any] | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One answer of the model, taken apart."""
+
+    shown: Sequence[Any] = ()
+    """What the client gets of it: blocks, items, parts, or one text."""
+    calls: Sequence[OwnCall] = ()
+    """Calls of the retrieval tool."""
+    is_mixed: bool = False
+    """Whether tools of the client were called before: then it is the client's turn."""
+    wires: Sequence[Wire] = ()
+    """The answer up to these calls as messages, to be sent back."""
+
+
+class Round(NamedTuple):
+    """One exchange about originals, of which the client knows nothing."""
+
+    shown: int
+    """How much of the client's turn came before it: blocks, items, parts or characters."""
+    wires: Sequence[Wire]
+    """The calls and their results as messages."""
+
+
+class Api(ABC):
+    """One API of a provider; stateless, one object each in `APIS`."""
+
+    name: ClassVar[str]
+    provider: ClassVar[Provider]
+    format: ClassVar[str]
+    """The name of refold's format for its messages."""
+    key: ClassVar[str]
+    """Where the messages stand in a request."""
+    beside: ClassVar[tuple[str, ...]]
+    """What else of a request is part of the prompt."""
+    style: ClassVar[Style] = "openai"
+
+    @abstractmethod
+    def matches(self, path: str) -> bool:
+        """Tell whether a request to *path* is one of this API that has messages."""
+
+    def model_of(self, body: Wire, path: str) -> str | None:
+        """Return the model that is asked."""
+        del path
+        model = body.get("model")
+        return model if isinstance(model, str) else None
+
+    def is_streamed(self, body: Wire, path: str) -> bool:
+        """Tell whether the answer is to come in pieces."""
+        del path
+        return body.get("stream") is True
+
+    def is_counting(self, path: str) -> bool:
+        """Tell whether a request only counts tokens."""
+        del path
+        return False
+
+    def follows(self, body: Wire) -> str:
+        """Return the name of the answer that a request goes on from, if its provider has it."""
+        del body
+        return ""
+
+    def follow(self, body: Wire, name: str) -> Wire:
+        """Return the request as one that goes on from another answer."""
+        del name
+        return body
+
+    def has_tools(self, body: Wire) -> bool:
+        """Tell whether the model is offered tools, and may choose among them."""
+        return bool(body.get("tools"))
+
+    def offer(self, body: Wire) -> Wire:
+        """Return the request with the retrieval tool behind all others."""
+        schema = retrieve_tool({}, name=TOOL_NAME, style=self.style).schema
+        return {**body, "tools": [*body["tools"], schema]}
+
+    @abstractmethod
+    def usage_of(self, said: Wire, known: Usage) -> Usage:
+        """Return what an answer or an event of one says of tokens, on top of what is *known*."""
+
+    def name_of(self, said: Wire) -> str:
+        """Return the name of an answer, if the client may refer to it, and an event tells it."""
+        del said
+        return ""
+
+    @abstractmethod
+    def starts_own_call(self, said: Wire) -> bool:
+        """Tell whether with this event a call of the retrieval tool begins."""
+
+    @abstractmethod
+    def read_stream(self, events: Sequence[Wire]) -> Turn:
+        """Read a whole streamed answer."""
+
+    @abstractmethod
+    def read_answer(self, answer: Wire) -> Turn:
+        """Read an answer that came in one piece."""
+
+    @abstractmethod
+    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
+        """Return the messages that go on from *turn*: itself, and the results of its calls."""
+
+    @abstractmethod
+    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+        """Return an answer in one piece behind what was *shown* before, without calls of ours."""
+
+    @abstractmethod
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+        """Return an event of a later round as if the answer were one; `None` to leave it out.
+
+        *shown* is what the client has of the rounds before, *name* the name that it knows.
+        """
+
+    @abstractmethod
+    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
+        """Return the *events* of an answer that do not belong to calls of ours."""
+
+    @abstractmethod
+    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
+        """Return the client's *messages* since a request, with the *rounds* of its answer."""
+
+
+def whole(value: object) -> int:
+    """Return a count of a provider's; what is none counts nothing."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

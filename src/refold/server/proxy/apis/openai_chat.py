@@ -1,0 +1,170 @@
+"""OpenAI: `/v1/chat/completions`, which many other providers speak; content is one text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from refold.server.proxy.apis.base import (
+    TOOL_NAME,
+    Api,
+    OwnCall,
+    Provider,
+    Round,
+    Turn,
+    Usage,
+    Wire,
+    whole,
+)
+
+
+class OpenAIChat(Api):
+    """Chat completions; what is shown of a turn is its text, as a list of one character each."""
+
+    name: ClassVar[str] = "openai-chat"
+    provider: ClassVar[Provider] = "openai"
+    format: ClassVar[str] = "openai-chat"
+    key: ClassVar[str] = "messages"
+    beside: ClassVar[tuple[str, ...]] = ("tools", "functions", "response_format")
+
+    def matches(self, path: str) -> bool:
+        """Tell whether *path* is that of chat completions."""
+        return path.endswith("/chat/completions")
+
+    def has_tools(self, body: Wire) -> bool:
+        """Tell whether there are tools, and one answer to call them in."""
+        return bool(body.get("tools")) and body.get("n") in (None, 1)
+
+    def usage_of(self, said: Wire, known: Usage) -> Usage:
+        """Read `usage` of an answer or of the last chunk."""
+        usage = said.get("usage")
+        if not isinstance(usage, dict):
+            return known
+        details = usage.get("prompt_tokens_details")
+        details = details if isinstance(details, dict) else {}
+        read, written = (
+            whole(details.get("cached_tokens")),
+            whole(details.get("cache_write_tokens")),
+        )
+        return Usage(
+            uncached=max(0, whole(usage.get("prompt_tokens")) - read - written),
+            cache_read=read,
+            cache_written=written,
+            output=whole(usage.get("completion_tokens")),
+        )
+
+    def starts_own_call(self, said: Wire) -> bool:
+        """Tell whether a chunk names our tool."""
+        return any(_is_own(call) for call in _delta(said).get("tool_calls") or ())
+
+    def read_stream(self, events: Sequence[Wire]) -> Turn:
+        """Put text and calls together from their deltas."""
+        text = ""
+        calls: dict[int, Wire] = {}
+        for event in events:
+            delta = _delta(event)
+            text += delta.get("content") or ""
+            for piece in delta.get("tool_calls") or ():
+                said = piece.get("function") or {}
+                call = calls.setdefault(
+                    piece.get("index", 0),
+                    {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
+                )
+                call["id"] = piece.get("id") or call["id"]
+                call["function"]["name"] += said.get("name") or ""
+                call["function"]["arguments"] += said.get("arguments") or ""
+        return _take_apart(text, [calls[index] for index in sorted(calls)])
+
+    def read_answer(self, answer: Wire) -> Turn:
+        """Read the message of the first choice."""
+        message = _choice(answer).get("message")
+        if not isinstance(message, dict):
+            return Turn()
+        text = message.get("content")
+        return _take_apart(text if isinstance(text, str) else "", message.get("tool_calls") or [])
+
+    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
+        """Answer with one tool message a call."""
+        results = [
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, text in zip(turn.calls, texts, strict=True)
+        ]
+        return [*turn.wires, *results]
+
+    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+        """Put text before that of an answer."""
+        choice = _choice(answer)
+        message = dict(choice.get("message") or {})
+        if shown:
+            message["content"] = "".join(shown) + (message.get("content") or "")
+        if message.get("tool_calls"):
+            kept = [call for call in message["tool_calls"] if not _is_own(call)]
+            message.pop("tool_calls")
+            message |= {"tool_calls": kept} if kept else {}
+        return {**answer, "choices": [{**choice, "message": message}]}
+
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+        """Leave a chunk as it is: text simply goes on."""
+        del shown, name
+        return event
+
+    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
+        """Leave calls of ours out of the deltas, and close the gap in the numbers."""
+        kept: list[Wire] = []
+        own: set[int] = set()
+        for event in events:
+            calls = _delta(event).get("tool_calls")
+            if not calls:
+                kept.append(event)
+                continue
+            own |= {call.get("index", 0) for call in calls if _is_own(call)}
+            rest = [
+                {**call, "index": index - sum(other < index for other in own)}
+                for call in calls
+                if (index := call.get("index", 0)) not in own
+            ]
+            if rest:
+                choice = _choice(event)
+                delta = {**choice["delta"], "tool_calls": rest}
+                kept.append({**event, "choices": [{**choice, "delta": delta}]})
+        return kept
+
+    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
+        """Split the first message, the assistant's, where it was interrupted."""
+        if not messages or messages[0].get("role") != "assistant":
+            return list(messages)
+        content = messages[0].get("content")
+        inserted = [wire for _, wires in rounds for wire in wires]
+        start = sum(shown for shown, _ in rounds)
+        if start and isinstance(content, str) and len(content) >= start:
+            rest: Wire = {**messages[0], "content": content[start:]}
+            return [*inserted, rest, *messages[1:]]
+        return [*inserted, *messages]
+
+
+def _choice(said: Wire) -> Wire:
+    choices = said.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else {}
+    return first if isinstance(first, dict) else {}
+
+
+def _delta(said: Wire) -> Wire:
+    delta = _choice(said).get("delta")
+    return delta if isinstance(delta, dict) else {}
+
+
+def _is_own(call: Wire) -> bool:
+    return (call.get("function") or {}).get("name") == TOOL_NAME
+
+
+def _take_apart(text: str, calls: Sequence[Wire]) -> Turn:
+    own = [place for place, call in enumerate(calls) if _is_own(call)]
+    if not own:
+        return Turn(shown=text)
+    said: Wire = {"role": "assistant", "content": text or None}
+    return Turn(
+        shown=text,
+        calls=[OwnCall(calls[place]["id"], calls[place]["function"]["arguments"]) for place in own],
+        is_mixed=own[0] > 0,
+        wires=[{**said, "tool_calls": [calls[place] for place in own]}],
+    )

@@ -1,0 +1,158 @@
+"""OpenAI: `/v1/responses`; a conversation is a flat list of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from refold.agent.retrieval import Style
+from refold.server.proxy.apis.base import (
+    TOOL_NAME,
+    Api,
+    OwnCall,
+    Provider,
+    Round,
+    Turn,
+    Usage,
+    Wire,
+    whole,
+)
+
+_FOLLOWS: Final = "previous_response_id"
+_STARTS: Final = ("response.created", "response.in_progress", "response.queued")
+_CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
+
+
+class OpenAIResponses(Api):
+    """The Responses API."""
+
+    name: ClassVar[str] = "openai-responses"
+    provider: ClassVar[Provider] = "openai"
+    format: ClassVar[str] = "openai-responses"
+    key: ClassVar[str] = "input"
+    beside: ClassVar[tuple[str, ...]] = ("instructions", "tools")
+    style: ClassVar[Style] = "openai_responses"
+
+    def matches(self, path: str) -> bool:
+        """Tell whether *path* is that of responses."""
+        return path.endswith("/responses")
+
+    def follows(self, body: Wire) -> str:
+        """Return the response that the request goes on from."""
+        return str(body.get(_FOLLOWS) or "")
+
+    def follow(self, body: Wire, name: str) -> Wire:
+        """Return the request as one that goes on from another response."""
+        return {**body, _FOLLOWS: name}
+
+    def name_of(self, said: Wire) -> str:
+        """Return the id of a response."""
+        response = said.get("response")
+        return str(response.get("id") or "") if isinstance(response, dict) else ""
+
+    def has_tools(self, body: Wire) -> bool:
+        """Tell whether there are tools; what runs in the background is fetched elsewhere."""
+        return bool(body.get("tools")) and not body.get("background")
+
+    def usage_of(self, said: Wire, known: Usage) -> Usage:
+        """Read `usage` of a response, or of the event that has the whole of it."""
+        response = said.get("response")
+        usage = response.get("usage") if isinstance(response, dict) else said.get("usage")
+        if not isinstance(usage, dict):
+            return known
+        details = usage.get("input_tokens_details")
+        details = details if isinstance(details, dict) else {}
+        read, written = (
+            whole(details.get("cached_tokens")),
+            whole(details.get("cache_write_tokens")),
+        )
+        return Usage(
+            uncached=max(0, whole(usage.get("input_tokens")) - read - written),
+            cache_read=read,
+            cache_written=written,
+            output=whole(usage.get("output_tokens")),
+        )
+
+    def starts_own_call(self, said: Wire) -> bool:
+        """Tell whether an item of ours is added."""
+        return said.get("type") == "response.output_item.added" and _is_own(said.get("item"))
+
+    def read_stream(self, events: Sequence[Wire]) -> Turn:
+        """Take the items as they are when they are done."""
+        done = [event for event in events if event.get("type") == "response.output_item.done"]
+        return _take_apart([event["item"] for event in done])
+
+    def read_answer(self, answer: Wire) -> Turn:
+        """Read the items of a response."""
+        output = answer.get("output")
+        return _take_apart(output if isinstance(output, list) else [])
+
+    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
+        """Answer with one item a call."""
+        results = [
+            {"type": "function_call_output", "call_id": call.id, "output": text}
+            for call, text in zip(turn.calls, texts, strict=True)
+        ]
+        return [*turn.wires, *results]
+
+    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+        """Put items before those of a response."""
+        output = [item for item in answer.get("output") or [] if not _is_own(item)]
+        return {**answer, "output": [*shown, *output]}
+
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+        """Shift the numbers of items; a response begins once, and has all items at its end."""
+        if event.get("type") in _STARTS:
+            return None
+        if isinstance(event.get("response"), dict):
+            return {**event, "response": {**self.join(shown, event["response"]), "id": name}}
+        if "output_index" in event:
+            return {**event, "output_index": event["output_index"] + len(shown)}
+        return event
+
+    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
+        """Leave items of ours out, and close the gap in the numbers."""
+        kept: list[Wire] = []
+        own: set[int] = set()
+        for event in events:
+            index = event.get("output_index", -1)
+            if self.starts_own_call(event):
+                own.add(index)
+            if index in own:
+                continue
+            if isinstance(event.get("response"), dict):
+                kept.append({**event, "response": self.join((), event["response"])})
+                continue
+            gap = sum(other < index for other in own)
+            kept.append({**event, "output_index": index - gap} if gap else event)
+        return kept
+
+    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
+        """Put each exchange behind the items that came before it."""
+        expanded: list[Wire] = []
+        start = 0
+        for shown, wires in rounds:
+            expanded += [*messages[start : start + shown], *wires[shown:]]
+            start += shown
+        return [*expanded, *messages[start:]]
+
+
+def _is_own(item: object) -> bool:
+    return (
+        isinstance(item, dict)
+        and item.get("type") == "function_call"
+        and item.get("name") == TOOL_NAME
+    )
+
+
+def _take_apart(items: Sequence[Wire]) -> Turn:
+    own = [place for place, item in enumerate(items) if _is_own(item)]
+    if not own:
+        return Turn(shown=items)
+    shown = items[: own[0]]
+    return Turn(
+        shown=shown,
+        calls=[OwnCall(items[place]["call_id"], items[place]["arguments"]) for place in own],
+        is_mixed=any(item.get("type") in _CLIENT_CALLS for item in shown),
+        wires=[*shown, *(items[place] for place in own)],
+    )

@@ -1,0 +1,341 @@
+"""Folds requests, in a worker: what is new is shortened once, and stays as it was sent.
+
+A conversation is found again by how it begins. Nothing of it changes between requests; only when
+its budget is nearly spent is the beginning folded anew, once, down to half, so that the provider's
+cache is lost as seldom as can be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from refold.agent.retrieval import retrieve_tool
+from refold.agent.session import Session
+from refold.errors import RefoldError, describe
+from refold.integrations.choices import CheckedChoices
+from refold.model.wire import spell
+from refold.server.proxy.apis import api_called
+from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
+from refold.server.proxy.breakpoints import without_marks
+from refold.server.proxy.conversation import FULL_SHARE, Conversation, is_cut
+from refold.server.proxy.ledger import Ledger, name_beginnings
+from refold.server.proxy.settings import Settings
+from refold.stores.base import Store
+from refold.stores.scope import ScopedStore
+from refold.thinking import is_bound
+from refold.tokens.choose import counter_for
+
+_WINDOW_SHARE: Final = 0.95
+"""The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
+so that 24 % are left for the answer, and for what the estimate of tokens is off by."""
+_MOST: Final = 256
+"""Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
+
+
+class Job(NamedTuple):
+    """A request to fold."""
+
+    api: str
+    path: str
+    tenant: str
+    session: str
+    """What the client calls the conversation; empty if it does not say."""
+    body: bytes
+    deadline: float
+    """When nobody waits for it any more, on the clock of the worker."""
+    same_count: bool = False
+    """Whether as many messages must come out as go in, and no tool is offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """What to send, and figures about it."""
+
+    body: bytes | None = None
+    """`None` if it is what came."""
+    conversation: str = ""
+    """Its name within the tenant."""
+    beginning: str = ""
+    """The name of all its messages so far."""
+    model: str = ""
+    has_tool: bool = False
+    """Whether the retrieval tool is offered."""
+    tokens_before: int = 0
+    """Tokens of the messages as they came."""
+    tokens_after: int = 0
+    saved_before: int = 0
+    """Tokens that earlier requests saved, and that stay saved."""
+    tokens_known: int = 0
+    """Tokens of the messages, as they came, that were sent before."""
+    is_refolded: bool = False
+    """Whether the beginning was folded anew, so that the provider's cache does not have it."""
+    why_not: str = ""
+    """Why nothing was folded, if something is wrong."""
+
+
+class _Request:
+    """A request, read."""
+
+    def __init__(self, job: Job) -> None:
+        self.api: Api = api_called(job.api)
+        self.body: Any = json.loads(job.body)
+        found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
+        self.given: list[Any] = found if isinstance(found, list) else []
+        is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
+        self.messages = without_marks(self.given) if is_marked else self.given
+        self.beginnings = name_beginnings(self.messages)
+        self.is_renamed = False
+        self.about = Folded()
+        if self.given:
+            name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
+            known = f"{self.api.provider}:{name}".encode()
+            self.about = Folded(
+                conversation=blake2b(known, digest_size=8).hexdigest(),
+                beginning=self.beginnings[-1],
+                model=self.api.model_of(self.body, job.path) or "",
+            )
+
+    def rename(self, ledger: Ledger) -> None:
+        """Go on from the end of an answer, where the client knows only its beginning by name."""
+        name = self.api.follows(self.body)
+        known = ledger.provider_name(name) if name else ""
+        if known != name:
+            self.body = self.api.follow(self.body, known)
+            self.is_renamed = True
+
+    def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
+        """Return the request with these *messages*; `None` if that is what came."""
+        is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
+        if is_same and not has_tool and not self.is_renamed:
+            return None
+        body = {**self.body, self.api.key: messages}
+        return _spell(self.api.offer(body) if has_tool else body)
+
+
+class Folder:
+    """All conversations of one worker."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._choices = CheckedChoices(
+            {
+                "profile": settings.profile,
+                "store": settings.store or None,
+                "token_budget": settings.token_budget,
+                "window_share": _WINDOW_SHARE,
+                "thinking": "append",
+            }
+        )
+        self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        """By tenant and the name of the beginning that they have come to."""
+
+    def fold(self, job: Job) -> Folded:
+        """Return what to send for a request; whatever is replaced is in the store then."""
+        if self._clock() > job.deadline:
+            return Folded(why_not="late")
+        request = _Request(job)
+        if not request.given:
+            return Folded(why_not="no messages")
+        request.rename(Ledger(self.store(job.tenant)))
+        found = self._find(job, request)
+        if found.is_off:
+            self._keep(job.tenant, found, request)
+            return replace(request.about, why_not="turned off")
+        try:
+            return self._go_on(job, request, found)
+        except RefoldError as error:  # such as a store that is full
+            sent, length = found.sent
+            if not sent:
+                raise
+            # What was sent before is sent again even then: thinking may be bound to it.
+            has_tool = found.is_offered and request.api.has_tools(request.body)
+            body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
+            return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
+
+    def _go_on(self, job: Job, request: _Request, found: Conversation) -> Folded:
+        """Fold what is new of a conversation."""
+        saved_before, known = found.saved, found.tokens_known
+        view, is_refolded = self._view(job, request, found)
+        forms = found.new_forms(view, request.messages)
+        is_offered = not job.same_count and self._is_wanted(found, request, forms, is_refolded)
+        found.is_offered = found.is_offered or is_offered
+        has_tool = found.is_offered and request.api.has_tools(request.body)
+        written = found.write(view, request.messages, request.given)
+        body = request.write(written, has_tool=has_tool)
+        if self._clock() > job.deadline:
+            return replace(request.about, why_not="late")
+        sent: dict[str, Wire] = {}
+        folded: dict[str, Wire] = {}
+        if is_refolded:
+            folded[request.about.beginning] = {"wires": view, "saved": found.saved}
+        else:
+            saved = found.saved - saved_before  # all of it is entered with the first
+            for at, wire in forms.items():
+                sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
+        offered = request.about.beginning if is_offered else ""
+        Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
+        tokens = found.session.report.tokens
+        found.sent = view, len(request.messages)
+        self._keep(job.tenant, found, request)
+        return replace(
+            request.about,
+            body=body,
+            has_tool=has_tool,
+            tokens_before=tokens + found.saved,
+            tokens_after=tokens,
+            saved_before=saved_before,
+            tokens_known=known,
+            is_refolded=is_refolded,
+        )
+
+    def _view(self, job: Job, request: _Request, found: Conversation) -> tuple[list[Any], bool]:
+        """Return what the model is to see, and whether its beginning was folded anew."""
+        sent, length = found.sent
+        if sent and length == len(request.messages):
+            return sent, False  # it is asked once more
+        answered = _answered(request.messages)
+        if answered > found.length:  # and nobody has entered it: it was sent as it came
+            found.extend(request.api, request.messages[:answered])
+            found.session.note_sent()
+            found.length = answered
+        found.extend(request.api, request.messages)
+        budget = self._budget(found, request)
+        view = found.session.view(budget)
+        if budget is None or job.same_count or not found.is_full(budget):
+            return view, False
+        return self._refold(job, found, budget), True
+
+    def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
+        """Answer a call of the retrieval tool that was made after *body* had been sent."""
+        tool = retrieve_tool(
+            self.store(tenant),
+            messages=json.loads(body)[api_called(api).key],
+            conversation=self._scope(conversation),
+            name=TOOL_NAME,
+        )
+        return tool.call(asked)
+
+    def enter_rounds(
+        self, tenant: str, beginning: str, rounds: Sequence[Round], names: tuple[str, str]
+    ) -> None:
+        """Remember what was said about originals in the answer to a request."""
+        found = self._live.get((tenant, beginning))
+        if found is not None:
+            found.rounds[found.length - 1] = rounds
+        Ledger(self.store(tenant)).enter_rounds(beginning, rounds, names)
+
+    def turn_off(self, tenant: str, beginning: str) -> None:
+        """Fold a conversation no more: its provider refused what was folded, not what came."""
+        self._live.pop((tenant, beginning), None)
+        Ledger(self.store(tenant)).turn_off(beginning)
+
+    def store(self, tenant: str) -> Store:
+        """Return the part of the store that belongs to a tenant."""
+        store = self._choices.store
+        return store if self._settings.retrieve == "mcp" else ScopedStore(store, tenant)
+
+    def _scope(self, conversation: str) -> str | None:
+        """Return the name under which to fold; none where any program may ask for originals."""
+        return None if self._settings.retrieve == "mcp" else conversation
+
+    def _find(self, job: Job, request: _Request) -> Conversation:
+        """Return the conversation that goes on with a request, from memory or from the store.
+
+        It is not in memory any more then: only if all goes well is it kept again.
+        """
+        for name in reversed(request.beginnings):
+            found = self._live.pop((job.tenant, name), None)
+            if found is not None and found.model == request.about.model:
+                return found
+        about, store = request.about, self.store(job.tenant)
+        options = replace(
+            self._choices.options, format=request.api.format, model=about.model or None
+        )
+        scope = self._scope(about.conversation)
+        session = Session(options, store=store, conversation=scope)
+        found = Conversation(about.conversation, about.model, session)
+        past = Ledger(store).read(request.beginnings)
+        found.is_offered = past.is_offered and self._settings.retrieve == "inline"
+        found.replay(request.api, past, request.messages)
+        return found
+
+    def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:
+        """Fold everything in view anew, with room to spare; return the new view.
+
+        A session that only appends cannot, so it goes on for a moment as one that can.
+        """
+        store, scope = self.store(job.tenant), self._scope(found.name)
+        key = found.session.save(store)
+        folding = Session.resume(key, store, thinking="strip", conversation=scope)
+        folding.view(int(FULL_SHARE * budget))
+        key = folding.save(store)
+        found.session = Session.resume(key, store, thinking="append", conversation=scope)
+        view = found.session.view(budget)
+        found.base = len(view), len(found.origins)
+        found.landed = found.session.report.tokens
+        return view
+
+    def _is_wanted(
+        self, found: Conversation, request: _Request, forms: Mapping[int, Wire], is_refolded: bool
+    ) -> bool:
+        """Tell whether from now on the retrieval tool is to be offered.
+
+        It costs tokens with every request, and the cache of everything when it is added, so that it
+        is offered once something is left out, not for what is only said shorter. Where thinking is
+        bound to the tools it is there from the start, or never.
+        """
+        if found.is_offered or self._settings.retrieve != "inline":
+            return False
+        if request.body.get("thinking") and is_bound(found.model or None):
+            return not _answered(request.messages)
+        cut = (is_cut(request.messages[at], wire) for at, wire in forms.items())
+        return is_refolded or any(cut)
+
+    def _keep(self, tenant: str, found: Conversation, request: _Request) -> None:
+        found.length = len(request.messages)
+        found.tokens_known = found.session.report.tokens + found.saved
+        self._live[tenant, request.beginnings[-1]] = found
+        while len(self._live) > _MOST:
+            self._live.popitem(last=False)
+
+    def _budget(self, found: Conversation, request: _Request) -> int | None:
+        """Return what is left for the messages, beside system prompt and tools."""
+        budget = self._choices.budget_for(found.model or None)
+        if budget is None:
+            return None
+        beside = [request.body.get(name) for name in request.api.beside]
+        if beside != found.beside[0]:
+            found.beside = beside, counter_for(found.model or None)(spell(beside))
+        return max(1, budget - found.beside[1])
+
+
+def _answered(messages: Sequence[object]) -> int:
+    """Return how many messages there are up to the last one that a model said."""
+    said = (place for place in range(len(messages), 0, -1) if _is_answer(messages[place - 1]))
+    return next(said, 0)
+
+
+def _is_answer(message: object) -> bool:
+    """Tell whether a model said this."""
+    if not isinstance(message, Mapping):
+        return False
+    is_said = message.get("role") in ("assistant", "model")
+    return is_said or str(message.get("type", "")).endswith("_call")
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _spell(body: Wire) -> bytes:
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

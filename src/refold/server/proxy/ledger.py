@@ -1,0 +1,114 @@
+"""What was sent, in the store: so that it is sent again byte for byte, also after a restart.
+
+A store keeps the first value that is put under a key. So a message is entered under the name of the
+beginning that ends with it, in the form in which it goes out, before it does; whoever finds the
+same beginning later, this process or another, finds the same form. What was sent as it came is not
+entered: a message that a model has answered, and of which nothing is known, was sent as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+from refold.server.proxy.apis.base import Round, Wire
+from refold.stores.base import Store
+
+_SENT: Final = "proxy:sent:"
+_FOLDED: Final = "proxy:folded:"
+_ROUNDS: Final = "proxy:rounds:"
+_OFFERED: Final = "proxy:offered:"
+_OFF: Final = "proxy:off:"
+_ALIAS: Final = "proxy:alias:"
+_KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """All that is known of a conversation, by the place of the message that it is known with."""
+
+    sent: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
+    """Messages that went out in another form: `wire` and `saved`."""
+    folded_at: int = -1
+    """The last message that was in view when the beginning was folded anew; -1 if it never was."""
+    folded: Wire = field(default_factory=dict[str, Any])
+    """What the beginning up to there became: `wires` and `saved`."""
+    rounds: Mapping[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
+    """Exchanges about originals, by the last message before the answer that they are part of."""
+    is_offered: bool = False
+    """Whether the retrieval tool was offered from the beginning."""
+    is_off: bool = False
+    """Whether the provider refused a folded request, so that none is folded any more."""
+
+
+class Ledger:
+    """Enters what is sent, and finds it again; all in one scope of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def read(self, beginnings: Sequence[str]) -> Past:
+        """Return what is known of a conversation with these *beginnings*."""
+        keys = [kind + name for name in beginnings for kind in _KINDS]
+        found = self._store.get(keys)
+        if not found:
+            return Past()
+        known = {
+            kind: {n: found[kind + b] for n, b in enumerate(beginnings) if kind + b in found}
+            for kind in _KINDS
+        }
+        folded_at = max(known[_FOLDED], default=-1)
+        return Past(
+            sent=known[_SENT],
+            folded_at=folded_at,
+            folded=known[_FOLDED].get(folded_at, {}),
+            rounds={n: [Round(*r) for r in rounds] for n, rounds in known[_ROUNDS].items()},
+            is_offered=bool(known[_OFFERED]),
+            is_off=bool(known[_OFF]),
+        )
+
+    def enter(
+        self,
+        *,
+        sent: Mapping[str, Wire],
+        folded: Mapping[str, Wire],
+        offered: str = "",
+    ) -> None:
+        """Enter what is about to be sent, by beginning; all of it or nothing."""
+        entries: dict[str, Any] = {_SENT + name: form for name, form in sent.items()}
+        entries |= {_FOLDED + name: view for name, view in folded.items()}
+        entries |= {_OFFERED + offered: True} if offered else {}
+        if entries:
+            self._store.put(entries)
+
+    def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
+        """Enter what was said about originals in the answer to a request.
+
+        *names* are what the client calls the answer, and what the provider calls the end of it.
+        """
+        entries: dict[str, Any] = {_ROUNDS + beginning: [list(each) for each in rounds]}
+        known, last = names
+        entries |= {_ALIAS + known: last} if known != last else {}
+        self._store.put(entries)
+
+    def provider_name(self, name: str) -> str:
+        """Return what the provider calls an answer that the client calls *name*."""
+        return str(self._store.get([_ALIAS + name]).get(_ALIAS + name, name))
+
+    def turn_off(self, beginning: str) -> None:
+        """Enter that a conversation is not to be folded any more."""
+        self._store.put({_OFF + beginning: True})
+
+
+def name_beginnings(messages: Iterable[object]) -> list[str]:
+    """Return a name for each beginning of *messages*: equal beginnings, equal names."""
+    running = blake2b(digest_size=16)
+    names: list[str] = []
+    for message in messages:
+        running.update(json.dumps(message, sort_keys=True, separators=(",", ":")).encode())
+        running.update(b"\n")
+        names.append(running.hexdigest())
+    return names

@@ -1,0 +1,130 @@
+"""What the proxy answers itself: the page, figures, health, and LiteLLM's contract."""
+
+from __future__ import annotations
+
+import time
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+from refold.server.proxy.frames import JobError
+from refold.server.proxy.headers import tenant_of
+from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Stats
+from refold.server.proxy.workers import WorkerLostError, Workers
+
+_PAGE: Final = {
+    "/": ("page.html", "text/html"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/page.css": ("page.css", "text/css"),
+}
+_POLICY: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_COMPRESS: Final = "/v1/compress"
+_RETRIEVE: Final = "/v1/retrieve/"
+_READY_SECONDS: Final = 5.0
+_RETRIEVE_SECONDS: Final = 10.0
+_COMPRESS_SECONDS: Final = 30.0
+"""The guardrail waits for 60 seconds."""
+_BYPASS: Final = "x-headroom-bypass"
+
+
+class OwnRoutes:
+    """Answers for what is not sent on."""
+
+    def __init__(self, settings: Settings, stats: Stats, workers: Workers) -> None:
+        self._settings = settings
+        self._stats = stats
+        self._workers = workers
+
+    async def answer(self, request: web.BaseRequest, target: str) -> web.StreamResponse | None:
+        """Return the answer to a request for *target*; `None` if it is to be sent on."""
+        path, _, query = target.partition("?")
+        if request.method in ("GET", "HEAD"):
+            if path in _PAGE:
+                return _page(*_PAGE[path])
+            if path == "/stats":
+                return web.json_response(self._stats_now(), headers=_POLICY)
+            if path == "/metrics":
+                return web.Response(text=self._stats.metrics(), headers=_POLICY)
+            if path == "/healthz":
+                return web.Response(text="ok\n")
+            if path == "/readyz":
+                return await self._ready()
+            if path.startswith(_RETRIEVE):
+                name = path.removeprefix(_RETRIEVE)
+                return await self._retrieve(request, name, parse_qs(query).get("query", [""])[0])
+        if request.method == "POST" and path == _COMPRESS:
+            return await self._compress(request)
+        return None
+
+    def _stats_now(self) -> dict[str, Any]:
+        settings = self._settings
+        return {
+            **self._stats.to_dict(),
+            "workers": {"processes": settings.workers, "restarts": self._workers.restarts},
+            "settings": {"retrieve": settings.retrieve, "profile": settings.profile},
+            "now": time.time(),
+        }
+
+    async def _ready(self) -> web.Response:
+        try:
+            await self._workers.call("", "ping", seconds=_READY_SECONDS)
+        except (TimeoutError, WorkerLostError, JobError):
+            return web.Response(status=503, text="no worker\n")
+        return web.Response(text="ready\n")
+
+    async def _compress(self, request: web.BaseRequest) -> web.Response:
+        body = await request.content.read(self._settings.max_body_mb << 20)
+        if not request.content.at_eof():
+            return web.json_response({"error": "the body is too large"}, status=413)
+        tenant = self._tenant(request)
+        if request.headers.get(_BYPASS, "").lower() == "true":
+            return web.Response(body=body, content_type="application/json")
+        try:
+            deadline = time.monotonic() + _COMPRESS_SECONDS
+            answer = await self._workers.call(
+                tenant, "compress", tenant, body, deadline, seconds=_COMPRESS_SECONDS
+            )
+        except JobError as error:
+            self._stats.fault("fold failed")
+            return web.json_response({"error": str(error)}, status=400)
+        except (TimeoutError, WorkerLostError):
+            self._stats.fault("fold late")
+            return web.json_response({"error": "no worker has answered"}, status=503)
+        totals = self._stats.totals
+        totals.requests += 1
+        totals.tokens_before += answer["tokens_before"]
+        totals.tokens_after += answer["tokens_after"]
+        return web.json_response(answer)
+
+    async def _retrieve(self, request: web.BaseRequest, name: str, query: str) -> web.Response:
+        tenant = self._tenant(request)
+        try:
+            text = await self._workers.call(
+                tenant, "original", tenant, name, query, seconds=_RETRIEVE_SECONDS
+            )
+        except (TimeoutError, WorkerLostError, JobError):
+            self._stats.fault("retrieval failed")
+            return web.json_response({"error": "no worker has answered"}, status=503)
+        if text is None:
+            return web.json_response({"error": "there is no such original"}, status=404)
+        self._stats.totals.retrievals += 1
+        return web.json_response({"original_content": text})
+
+    def _tenant(self, request: web.BaseRequest) -> str:
+        return tenant_of(request.headers, "", is_local=self._settings.is_local)
+
+
+def _page(name: str, content_type: str) -> web.Response:
+    text = (files(__package__) / name).read_text("utf-8")
+    return web.Response(text=text, content_type=content_type, headers=_POLICY)

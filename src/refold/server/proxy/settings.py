@@ -1,0 +1,122 @@
+"""What `refold serve` can be told, checked once at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from ipaddress import ip_address
+from typing import Any, Final, Literal, Self, get_args
+from urllib.parse import urlsplit
+
+from refold.checks import check_choice, check_positive, check_whole
+from refold.errors import ConfigError
+
+Retrieval = Literal["inline", "mcp", "off"]
+Folding = Literal["standard", "lossless"]
+
+PREFIX: Final = "REFOLD_"
+"""How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
+_UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
+_MIN_TOKEN_CHARS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All choices of one proxy; immutable, and sent to its workers as they are."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on; other than loopback needs a `token`."""
+    port: int = 8787
+    """The port to listen on; 0 takes a free one."""
+    anthropic_url: str = "https://api.anthropic.com"
+    """Where requests of the Anthropic API go."""
+    openai_url: str = "https://api.openai.com"
+    """Where requests of the OpenAI API go."""
+    gemini_url: str = "https://generativelanguage.googleapis.com"
+    """Where requests of the Gemini API go."""
+    store: str = ""
+    """Where originals are kept: a SQLite file; by default `refold.db` in the user's data folder."""
+    retrieve: Retrieval = "inline"
+    """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
+    profile: Folding = "standard"
+    """`standard` also cuts results that are too long for their share; `lossless` never does."""
+    token_budget: int | None = None
+    """The tokens that a conversation gets; by default a share of the model's window."""
+    fold_ms: int = 200
+    """How long folding may hold up a request; after that it goes out as it came."""
+    workers: int = 1
+    """Processes that fold."""
+    token: str = field(default="", repr=False)
+    """What clients must show, as `x-refold-token` or in the path as `/t/TOKEN`, if it is set."""
+    max_body_mb: int = 64
+    """The largest request that is read."""
+    client_seconds: float = 60.0
+    """How long a client may take for its request, and for the next bytes of an answer."""
+    upstream_seconds: float = 600.0
+    """How long a provider may be silent."""
+    show_content: bool = False
+    """Whether the page may show what was said."""
+
+    def __post_init__(self) -> None:
+        check_choice("retrieve", self.retrieve, get_args(Retrieval))
+        check_choice("profile", self.profile, get_args(Folding))
+        check_whole("port", self.port)
+        for name in ("fold_ms", "workers", "max_body_mb"):
+            check_whole(name, getattr(self, name), least=1)
+        if self.token_budget is not None:
+            check_whole("token_budget", self.token_budget, least=1)
+        for name in ("client_seconds", "upstream_seconds"):
+            check_positive(name, getattr(self, name))
+        for name in _UPSTREAMS:
+            _check_url(name, getattr(self, name))
+        if self.token and len(self.token) < _MIN_TOKEN_CHARS:
+            raise ConfigError(f"token must have at least {_MIN_TOKEN_CHARS} characters")
+        if not self.is_local and not self.token:
+            raise ConfigError(
+                f"host {self.host!r} can be reached from other machines: give a token as well"
+            )
+        if not self.is_local and self.retrieve == "mcp":
+            raise ConfigError("retrieve='mcp' reads one store for all keys: loopback only")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only programs of this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str], **given: Any) -> Self:
+        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* wins, `None` is not."""
+        values = {name: value for name, value in given.items() if value is not None}
+        for setting in fields(cls):
+            raw = env.get(PREFIX + setting.name.upper())
+            if setting.name not in values and raw:
+                values[setting.name] = _read(setting.name, raw, setting.type)
+        return cls(**values)
+
+
+def _read(name: str, raw: str, type_: Any) -> object:
+    """Read a variable of the environment as the type of its setting."""
+    try:
+        match str(type_):
+            case "int" | "int | None":
+                return int(raw)
+            case "float":
+                return float(raw)
+            case "bool":
+                return {"1": True, "true": True, "0": False, "false": False}[raw.lower()]
+    except (KeyError, ValueError):
+        raise ConfigError(f"{PREFIX}{name.upper()} cannot be read: {raw!r}") from None
+    return raw
+
+
+def _check_url(name: str, url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{name} must be an http or https address, got {url!r}")
+    if parts.query or parts.fragment or parts.username:
+        raise ConfigError(f"{name} must have no user, query or fragment, got {url!r}")

@@ -1,0 +1,199 @@
+"""What the proxy has done: totals, sessions, latencies, and why things went wrong; no content."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from refold.server.proxy.apis.base import Usage
+from refold.server.proxy.folding import Folded
+from refold.server.proxy.prices import Bill
+
+_MOST_SESSIONS: Final = 200
+_EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
+"""The upper edges of the classes of a histogram, in milliseconds."""
+
+
+class Histogram:
+    """How long something took, in classes."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(_EDGES) + 1)
+        self.total_ms = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(_EDGES, 1000 * seconds)] += 1
+        self.total_ms += 1000 * seconds
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return sum(self.counts)
+
+    def percentile(self, share: float) -> float | None:
+        """Return the edge below which this *share* lies, in milliseconds."""
+        wanted, seen = share * self.count, 0
+        for edge, count in zip((*_EDGES, _EDGES[-1]), self.counts, strict=True):
+            seen += count
+            if count and seen >= wanted:
+                return edge
+        return None
+
+
+@dataclass(slots=True)
+class Totals:
+    """Figures of one session, or of all."""
+
+    requests: int = 0
+    folded: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    cache_read: int = 0
+    cache_written: int = 0
+    money_before: float = 0.0
+    money_after: float = 0.0
+    unpriced: int = 0
+    """Requests whose cost is not known."""
+    retrievals: int = 0
+    refolds: int = 0
+    errors: int = 0
+
+    def add_fold(self, folded: Folded) -> None:
+        """Count what became of a request."""
+        self.folded += folded.body is not None
+        self.tokens_before += folded.tokens_before
+        self.tokens_after += folded.tokens_after
+        self.refolds += folded.is_refolded
+
+    def add_usage(self, usage: Usage, bill: Bill | None) -> None:
+        """Count what the provider says of a request."""
+        self.prompt_tokens += usage.prompt
+        self.output_tokens += usage.output
+        self.cache_read += usage.cache_read
+        self.cache_written += usage.cache_written
+        if bill is None:
+            self.unpriced += 1
+        else:
+            self.money_before += bill.before
+            self.money_after += bill.after
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell the figures, and the differences that people look for."""
+        figures: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        figures["tokens_saved"] = self.tokens_before - self.tokens_after
+        figures["money_before"] = round(self.money_before, 6)
+        figures["money_after"] = round(self.money_after, 6)
+        figures["money_saved"] = round(self.money_before - self.money_after, 6)
+        return figures
+
+
+@dataclass(slots=True)
+class SessionStats:
+    """One conversation of a client's."""
+
+    name: str
+    api: str
+    model: str = ""
+    last_seen: float = 0.0
+    totals: Totals = field(default_factory=Totals)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it for the page."""
+        about = {"session": self.name, "api": self.api, "model": self.model}
+        return {**about, "last_seen": round(self.last_seen, 3), **self.totals.to_dict()}
+
+
+class Stats:
+    """All figures of a proxy since it was started."""
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+        self.sessions: OrderedDict[str, SessionStats] = OrderedDict()
+        self.faults: Counter[str] = Counter()
+        """Why requests were not folded or not answered, by kind."""
+        self.folding = Histogram()
+        self.added = Histogram()
+        """What the proxy added until a request was sent."""
+        self.passed = 0
+        """Requests that have no messages, and passed through."""
+        self.active = 0
+
+    def session(self, name: str, api: str, model: str, now: float) -> SessionStats:
+        """Return the figures of one session."""
+        found = self.sessions.pop(name, None) or SessionStats(name, api)
+        found.model, found.last_seen = model or found.model, now
+        self.sessions[name] = found
+        while len(self.sessions) > _MOST_SESSIONS:
+            self.sessions.popitem(last=False)
+        return found
+
+    def fault(self, kind: str) -> None:
+        """Count something that went wrong."""
+        self.faults[kind] += 1
+        self.totals.errors += 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell everything as JSON-ready data."""
+        totals = self.totals.to_dict()
+        money = {name: totals[f"money_{name}"] for name in ("before", "after", "saved")}
+        return {
+            **totals,
+            "money": {**money, "unpriced": self.totals.unpriced, "currency": "USD"},
+            "passed": self.passed,
+            "active": self.active,
+            "faults": dict(self.faults),
+            "latency_ms": {
+                "fold_p50": self.folding.percentile(0.5),
+                "fold_p99": self.folding.percentile(0.99),
+                "added_p50": self.added.percentile(0.5),
+                "added_p99": self.added.percentile(0.99),
+            },
+            "sessions": [session.to_dict() for session in reversed(self.sessions.values())],
+        }
+
+    def summary(self) -> str:
+        """Say in one line what was saved."""
+        totals = self.totals
+        saved = totals.tokens_before - totals.tokens_after
+        share = f" ({100 * saved // totals.tokens_before}%)" if totals.tokens_before else ""
+        money = ""
+        if totals.money_before:
+            money = f" · ${totals.money_before:.4f} → ${totals.money_after:.4f}"
+        tokens = f"{totals.tokens_before:,} → {totals.tokens_after:,} tokens{share}"
+        return f"{totals.requests} requests · {tokens}{money} · {totals.errors} errors"
+
+    def metrics(self) -> str:
+        """Spell the figures for Prometheus."""
+        return "\n".join([*self._counters(), *self._histograms()]) + "\n"
+
+    def _counters(self) -> Iterator[str]:
+        for name, value in self.totals.to_dict().items():
+            if name.endswith("_saved"):
+                continue
+            unit = "_dollars" if name.startswith("money") else ""
+            yield f"# TYPE refold_{name}{unit}_total counter"
+            yield f"refold_{name}{unit}_total {value}"
+        yield "# TYPE refold_passed_total counter"
+        yield f"refold_passed_total {self.passed}"
+        yield "# TYPE refold_active_requests gauge"
+        yield f"refold_active_requests {self.active}"
+        yield "# TYPE refold_faults_total counter"
+        for kind, count in sorted(self.faults.items()):
+            yield f'refold_faults_total{{kind="{kind}"}} {count}'
+
+    def _histograms(self) -> Iterator[str]:
+        for name, histogram in (("fold", self.folding), ("added", self.added)):
+            yield f"# TYPE refold_{name}_seconds histogram"
+            below = 0
+            for edge, count in zip(_EDGES, histogram.counts, strict=False):
+                below += count
+                yield f'refold_{name}_seconds_bucket{{le="{edge / 1000:g}"}} {below}'
+            yield f'refold_{name}_seconds_bucket{{le="+Inf"}} {histogram.count}'
+            yield f"refold_{name}_seconds_sum {histogram.total_ms / 1000:.6f}"
+            yield f"refold_{name}_seconds_count {histogram.count}"

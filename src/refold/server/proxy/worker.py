@@ -1,0 +1,53 @@
+"""A worker: a process that folds one request after the other, as it is told over its input.
+
+It ends when its input does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from refold.errors import describe
+from refold.server.proxy.compressing import compress, original
+from refold.server.proxy.folding import Folder, Job
+from refold.server.proxy.frames import JobError, make_frame, read_frame
+from refold.server.proxy.settings import Settings
+
+
+def _operations(folder: Folder) -> Mapping[str, Callable[..., Any]]:
+    return {
+        "fold": lambda *given: folder.fold(Job(*given)),
+        "retrieve": folder.retrieve,
+        "rounds": folder.enter_rounds,
+        "off": folder.turn_off,
+        "compress": lambda *given: compress(folder, *given),
+        "original": lambda *given: original(folder, *given),
+        "ping": lambda: None,
+    }
+
+
+def main() -> None:
+    """Work until the input ends."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
+    settings: Settings = read_frame(source)
+    operations = _operations(Folder(settings, time.monotonic))
+    while True:
+        try:
+            number, name, given = read_frame(source)
+        except EOFError:
+            return
+        answer: object
+        try:
+            answer = operations[name](*given)
+        except Exception as error:  # noqa: BLE001 - a request must never end the worker
+            answer = JobError(describe(error))
+        target.write(make_frame((number, answer)))
+        target.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The worker processes: jobs go to the one that knows the conversation; who dies is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from itertools import count
+from typing import Any, Final
+from zlib import crc32
+
+from refold.server.proxy.frames import LENGTH, JobError, make_frame
+from refold.server.proxy.settings import Settings
+
+_STUCK_SECONDS: Final = 30.0
+"""A worker that has not answered for so long is ended, and another one started."""
+_CLOSE_SECONDS: Final = 5.0
+_BUFFER: Final = 1 << 20
+_log: Final = logging.getLogger("refold.serve")
+
+
+class WorkerLostError(Exception):
+    """The worker ended before it had answered."""
+
+
+class _Worker:
+    """One process; started again as often as it ends."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: Process | None = None
+        self._pending: dict[int, tuple[asyncio.Future[Any], float]] = {}
+        self._numbers = count()
+        self._reading: asyncio.Task[None] | None = None
+        self.starts = 0
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "refold.server.proxy.worker",
+            stdin=PIPE,
+            stdout=PIPE,
+            limit=_BUFFER,
+            start_new_session=True,  # an interrupt at the terminal is for the proxy, which ends us
+        )
+        self.starts += 1
+        self._write(self._settings)
+        self._reading = asyncio.create_task(self._read(self._process))
+
+    async def call(self, name: str, given: tuple[object, ...], seconds: float) -> Any:
+        """Return what the worker answers; `TimeoutError` if it takes longer than *seconds*."""
+        if self._process is None:
+            raise WorkerLostError
+        loop = asyncio.get_running_loop()
+        self._end_if_stuck(loop.time())
+        number = next(self._numbers)
+        future: asyncio.Future[Any] = loop.create_future()
+        self._pending[number] = future, loop.time()
+        self._write((number, name, given))
+        async with asyncio.timeout(seconds):
+            answer = await future
+        if isinstance(answer, JobError):
+            raise answer
+        return answer
+
+    async def close(self) -> None:
+        """End the process, at its own pace if it can."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+        if self._reading is not None:
+            await self._reading
+        with suppress(ConnectionError):
+            await process.stdin.wait_closed()
+
+    def _write(self, value: object) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with suppress(ConnectionError, RuntimeError):  # reading tells that it has ended
+            self._process.stdin.write(make_frame(value))
+
+    def _end_if_stuck(self, now: float) -> None:
+        oldest = next(iter(self._pending.values()), None)
+        if oldest is not None and now - oldest[1] > _STUCK_SECONDS and self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def _read(self, process: Process) -> None:
+        stream = process.stdout
+        assert stream is not None
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                (size,) = LENGTH.unpack(await stream.readexactly(LENGTH.size))
+                number, answer = pickle.loads(await stream.readexactly(size))
+                future, _ = self._pending.pop(number)
+                if not future.done():
+                    future.set_result(answer)
+        await process.wait()
+        for future, _ in self._pending.values():
+            if not future.done():
+                future.set_exception(WorkerLostError())
+        self._pending.clear()
+        if self._process is process:  # nobody has closed us
+            _log.error("a worker ended with code %s; another one is started", process.returncode)
+            self._process = None
+            await self.start()
+
+
+class Workers:
+    """All workers of a proxy."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._workers = [_Worker(settings) for _ in range(settings.workers)]
+
+    async def start(self) -> None:
+        """Start all, and wait until each has answered."""
+        await asyncio.gather(*(worker.start() for worker in self._workers))
+        calls = (worker.call("ping", (), 2 * _STUCK_SECONDS) for worker in self._workers)
+        await asyncio.gather(*calls)
+
+    async def call(self, key: str, name: str, *given: object, seconds: float) -> Any:
+        """Let the worker for *key* do something."""
+        place = crc32(key.encode()) % len(self._workers) if len(self._workers) > 1 else 0
+        return await self._workers[place].call(name, given, seconds)
+
+    async def close(self) -> None:
+        """End all."""
+        await asyncio.gather(*(worker.close() for worker in self._workers))
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that work at the moment."""
+        return [worker.pid for worker in self._workers if worker.pid is not None]
+
+    @property
+    def restarts(self) -> int:
+        """How often a worker had to be replaced."""
+        return sum(max(0, worker.starts - 1) for worker in self._workers)

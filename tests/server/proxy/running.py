@@ -1,0 +1,50 @@
+"""A proxy for tests: in a thread, between a client and a scripted provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from refold.server.proxy.proxy import Proxy
+from refold.server.proxy.settings import Settings
+from tests.server.upstream import LoopThread, ScriptedUpstream
+
+PATIENT_MS = 600_000
+"""No verdict depends on how fast a machine is: a fold is late only where a test wants it to be."""
+
+
+@contextmanager
+def proxy_for(upstream: ScriptedUpstream | str, folder: Path, **given: Any) -> Iterator[Proxy]:
+    """Run a proxy whose providers are all *upstream*; its store is in *folder*."""
+    url = upstream if isinstance(upstream, str) else upstream.url
+    settings = Settings(
+        **{
+            "port": 0,
+            "anthropic_url": url,
+            "openai_url": url,
+            "gemini_url": url,
+            "store": str(folder / "originals.db"),
+            "fold_ms": PATIENT_MS,
+            **given,
+        }
+    )
+    thread = LoopThread()
+    proxy = Proxy(settings)
+    try:
+        thread.run(proxy.start())
+        yield proxy
+    finally:
+        thread.run(proxy.close())
+        thread.close()
+
+
+def log_of(lines: int, seed: int = 0) -> str:
+    """Return the result of a tool that can be said shorter without loss."""
+    return "\n".join(
+        f"2026-11-16T10:{n // 60:02d}:{n % 60:02d} INFO worker-{(n * 7 + seed) % 9} request "
+        f"{1000 + (n * 37 + seed * 11) % 9000} handled path=/api/v{(n + seed) % 3}/items "
+        f"status=200 ms={(n * 13 + seed * 5) % 400}"
+        for n in range(lines)
+    )

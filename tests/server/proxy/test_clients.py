@@ -1,0 +1,259 @@
+"""The SDKs of OpenAI and Anthropic through the proxy: tool loops, streams, errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from refold.server.proxy.proxy import Proxy
+from tests.server.proxy.running import log_of, proxy_for
+from tests.server.upstream import Call, Cut, Fail, Raw, Say, ScriptedUpstream, Zipped
+
+TURNS = 10
+TOOL: dict[str, Any] = {
+    "name": "read_log",
+    "description": "Reads a log.",
+    "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+}
+FUNCTION: dict[str, Any] = {
+    "name": "read_log",
+    "description": "Reads a log.",
+    "parameters": TOOL["input_schema"],
+}
+
+
+@pytest.fixture
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture
+def proxy(upstream: ScriptedUpstream, tmp_path: Path) -> Iterator[Proxy]:
+    with proxy_for(upstream, tmp_path) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def claude(proxy: Proxy) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=proxy.url, api_key="sk-ant-test", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def gpt(proxy: Proxy) -> Iterator[openai.OpenAI]:
+    url = f"{proxy.url}/v1"
+    with openai.OpenAI(base_url=url, api_key="sk-test", max_retries=0) as client:
+        yield client
+
+
+def script_loop(upstream: ScriptedUpstream) -> None:
+    upstream.script.extend(Call("read_log", {"n": n}, text=f"Step {n}.") for n in range(TURNS))
+    upstream.script.append(Say("The answer is 42."))
+
+
+def check_loop(upstream: ScriptedUpstream, proxy: Proxy, last: str, whole: object) -> None:
+    assert last.strip() == "The answer is 42."
+    upstream.check_prefixes()
+    assert len(upstream.requests) == TURNS + 1
+    stats = proxy.stats.to_dict()
+    assert stats["tokens_after"] < stats["tokens_before"]
+    assert stats["money"]["after"] < stats["money"]["before"]
+    assert stats["errors"] == 0
+    assert len(upstream.requests[-1].raw) < len(json.dumps(whole))
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_anthropic_tool_loop(
+    upstream: ScriptedUpstream, proxy: Proxy, claude: anthropic.Anthropic, is_streamed: bool
+) -> None:
+    script_loop(upstream)
+    messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
+    given: dict[str, Any] = {"model": "claude-sonnet-5", "max_tokens": 99, "tools": [TOOL]}
+    while True:
+        if is_streamed:
+            with claude.messages.stream(**given, messages=messages) as stream:
+                answer = stream.get_final_message()
+        else:
+            answer = claude.messages.create(**given, messages=messages)
+        said = [block.model_dump(exclude_none=True) for block in answer.content]
+        messages.append({"role": "assistant", "content": said})
+        calls = [block for block in answer.content if block.type == "tool_use"]
+        if not calls:
+            break
+        result: list[dict[str, Any]] = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": log_of(60, len(messages))}
+            for call in calls
+        ]
+        result[-1]["cache_control"] = {"type": "ephemeral"}
+        messages.append({"role": "user", "content": result})
+    check_loop(upstream, proxy, said[-1]["text"], messages)
+    sent = upstream.requests[-1].body["messages"]
+    assert "cache_control" in sent[-1]["content"][-1]
+    assert "cache_control" in sent[4]["content"][-1]
+    assert proxy.stats.totals.cache_read > 0
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_chat_tool_loop(
+    upstream: ScriptedUpstream, proxy: Proxy, gpt: openai.OpenAI, is_streamed: bool
+) -> None:
+    script_loop(upstream)
+    messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
+    tools: list[Any] = [{"type": "function", "function": FUNCTION}]
+    while True:
+        if is_streamed:
+            with gpt.chat.completions.stream(
+                model="gpt-5", messages=messages, tools=tools
+            ) as stream:
+                answer: Any = stream.get_final_completion().choices[0].message
+        else:
+            completion = gpt.chat.completions.create(model="gpt-5", messages=messages, tools=tools)
+            answer = completion.choices[0].message
+        said = {"role": "assistant", "content": answer.content}
+        calls = answer.tool_calls or []
+        if calls:
+            said["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {
+                        "name": call.function.name,
+                        "arguments": call.function.arguments,
+                    },
+                }
+                for call in calls
+            ]
+        messages.append(said)
+        if not calls:
+            break
+        messages += [
+            {"role": "tool", "tool_call_id": call.id, "content": log_of(60, len(messages))}
+            for call in calls
+        ]
+    check_loop(upstream, proxy, answer.content, messages)
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_responses_tool_loop(
+    upstream: ScriptedUpstream, proxy: Proxy, gpt: openai.OpenAI, is_streamed: bool
+) -> None:
+    script_loop(upstream)
+    items: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
+    given: dict[str, Any] = {"model": "gpt-5", "tools": [{"type": "function", **FUNCTION}]}
+    while True:
+        if is_streamed:
+            with gpt.responses.stream(**given, input=items) as stream:
+                answer: Any = stream.get_final_response()
+        else:
+            answer = gpt.responses.create(**given, input=items)
+        items += [item.model_dump(exclude_none=True) for item in answer.output]
+        calls = [item for item in answer.output if item.type == "function_call"]
+        for item in items:
+            item.pop("parsed_arguments", None)
+        if not calls:
+            break
+        items += [
+            {
+                "type": "function_call_output",
+                "call_id": call.call_id,
+                "output": log_of(60, len(items)),
+            }
+            for call in calls
+        ]
+    check_loop(upstream, proxy, answer.output_text, items)
+
+
+def test_errors_reach_the_client_unchanged(
+    upstream: ScriptedUpstream, claude: anthropic.Anthropic, gpt: openai.OpenAI
+) -> None:
+    upstream.script.extend([Fail(429, "slow down"), Fail(500, "broken"), Fail(529, "busy")])
+    ask: dict[str, Any] = {
+        "model": "claude-sonnet-5",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "hi"}],
+    }
+    with pytest.raises(anthropic.RateLimitError, match="slow down") as limited:
+        claude.messages.create(**ask)
+    assert limited.value.response.headers["retry-after-ms"] == "1"
+    with pytest.raises(openai.InternalServerError, match="broken"):
+        gpt.chat.completions.create(model="gpt-5", messages=ask["messages"])
+    with pytest.raises(anthropic.APIStatusError, match="busy"):
+        claude.messages.create(**ask)
+    assert len(upstream.requests) == 3
+
+
+def test_a_stream_that_is_cut_off_is_cut_off_for_the_client(
+    upstream: ScriptedUpstream, proxy: Proxy, claude: anthropic.Anthropic
+) -> None:
+    upstream.script.append(Cut("one two three four", events=4))
+    seen: list[str] = []
+    ask: list[Any] = [{"role": "user", "content": "hi"}]
+
+    def read() -> None:
+        with claude.messages.stream(model="claude-sonnet-5", max_tokens=9, messages=ask) as stream:
+            seen.extend(stream.text_stream)
+
+    with pytest.raises(Exception, match=r"(?i)connection|closed|incomplete|peer"):
+        read()
+    assert seen == ["one "]
+    assert proxy.stats.faults["stream cut off"] == 1
+
+
+@pytest.mark.parametrize("body", [b"data: {oops\n\ndata: \xff\n\n", b"no events at all", b""])
+def test_a_malformed_stream_passes_byte_for_byte(
+    upstream: ScriptedUpstream, proxy: Proxy, body: bytes
+) -> None:
+    import httpx2
+
+    upstream.script.append(Raw(body))
+    ask = {"model": "gpt-5", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+    answer = httpx2.post(f"{proxy.url}/v1/chat/completions", json=ask)
+    assert answer.content == body
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_packed_answers_are_passed_on_and_counted(
+    upstream: ScriptedUpstream, proxy: Proxy, gpt: openai.OpenAI, is_streamed: bool
+) -> None:
+    upstream.script.append(Zipped("packed words"))
+    ask: list[Any] = [{"role": "user", "content": "hi"}]
+    if is_streamed:
+        stream = gpt.chat.completions.create(model="gpt-5", messages=ask, stream=True)
+        text = "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
+    else:
+        answer = gpt.chat.completions.create(model="gpt-5", messages=ask)
+        text = answer.choices[0].message.content or ""
+    assert text.strip() == "packed words"
+    assert proxy.stats.totals.prompt_tokens > 0
+
+
+def test_what_has_no_messages_passes(upstream: ScriptedUpstream, gpt: openai.OpenAI) -> None:
+    models = gpt.models.with_raw_response.list()
+    assert models.headers["x-upstream"] == "yes"
+    assert upstream.requests[-1].path == "/v1/models"
+    assert upstream.requests[-1].headers["authorization"] == "Bearer sk-test"
+
+
+def test_tokens_are_counted_of_what_would_be_sent(
+    upstream: ScriptedUpstream, claude: anthropic.Anthropic
+) -> None:
+    messages: list[Any] = [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "x", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": log_of(80)}],
+        },
+    ]
+    counted = claude.messages.count_tokens(model="claude-sonnet-5", messages=messages)
+    assert counted.input_tokens < len(json.dumps(messages)) // 5

@@ -1,0 +1,165 @@
+"""Who may connect, what is never kept, and whose originals are whose."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from refold.errors import ConfigError
+from refold.server.proxy.proxy import Proxy
+from refold.server.proxy.settings import Settings
+from tests.server.proxy.agents import Agent
+from tests.server.proxy.running import log_of, proxy_for
+from tests.server.upstream import ScriptedUpstream
+
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def proxy(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    with proxy_for(upstream, tmp_path_factory.mktemp("proxy"), max_body_mb=1) as proxy:
+        yield proxy
+
+
+def raw_request(url: str, method: str, target: str, host: str) -> int:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    try:
+        connection.putrequest(method, target, skip_host=True)
+        connection.putheader("Host", host)
+        connection.endheaders()
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "192.168.0.7", "example.org", "::"])
+def test_other_machines_need_a_token(host: str) -> None:
+    with pytest.raises(ConfigError, match="give a token"):
+        Settings(host=host)
+    assert Settings(host=host, token=TOKEN).token == TOKEN
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
+def test_loopback_needs_none(host: str) -> None:
+    assert Settings(host=host).is_local
+
+
+def test_a_token_is_never_shown() -> None:
+    assert TOKEN not in repr(Settings(token=TOKEN))
+
+
+def test_it_is_no_open_proxy(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+    count = len(upstream.requests)
+    assert raw_request(proxy.url, "GET", "http://example.org/", "127.0.0.1") == 403
+    assert raw_request(proxy.url, "GET", "/v1/models", "example.org") == 403
+    assert raw_request(proxy.url, "GET", "/stats", "evil.example:8787") == 403
+    assert raw_request(proxy.url, "GET", "/v1/models", "localhost:1234") == 200
+    assert len(upstream.requests) == count + 1
+
+
+def test_a_body_has_a_limit(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+    count = len(upstream.requests)
+    answer = httpx2.post(f"{proxy.url}/v1/messages", content=b"x" * (1 << 21))
+    assert answer.status_code == 413
+    assert len(upstream.requests) == count
+
+
+def test_a_token_opens_the_door(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    with proxy_for(upstream, tmp_path, token=TOKEN) as proxy:
+        assert httpx2.get(f"{proxy.url}/stats").status_code == 401
+        assert httpx2.get(f"{proxy.url}/v1/models").status_code == 401
+        assert httpx2.get(f"{proxy.url}/t/wrong-token/stats").status_code == 401
+        assert httpx2.get(f"{proxy.url}/healthz").status_code == 200
+        assert httpx2.get(f"{proxy.url}/t/{TOKEN}/").status_code == 200
+        assert httpx2.get(f"{proxy.url}/t/{TOKEN}/v1/models").json()["path"] == "/v1/models"
+        shown = {"x-refold-token": TOKEN}
+        assert httpx2.get(f"{proxy.url}/v1/models", headers=shown).status_code == 200
+        assert "x-refold-token" not in upstream.requests[-1].headers
+
+
+def test_the_page_loads_nothing_from_elsewhere(proxy: Proxy) -> None:
+    page = httpx2.get(f"{proxy.url}/")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert page.headers["x-content-type-options"] == "nosniff"
+    for name in ("/", "/page.js", "/page.css"):
+        assert "http" not in httpx2.get(proxy.url + name).text.replace("http-equiv", "")
+
+
+def test_keys_and_content_are_neither_logged_nor_shown(
+    upstream: ScriptedUpstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-ant-very-secret-key"
+    with caplog.at_level(logging.DEBUG), proxy_for(upstream, tmp_path) as proxy:
+        agent = Agent(proxy.url, key=key)
+        for _ in range(3):
+            agent.turn()
+        seen = caplog.text + httpx2.get(f"{proxy.url}/stats").text
+        seen += httpx2.get(f"{proxy.url}/metrics").text
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert key not in seen
+    assert key.encode() not in kept
+    assert log_of(1).split()[2] not in seen
+    assert "What is in the logs?" not in seen
+    assert upstream.requests[-1].headers["x-api-key"] == key
+
+
+def test_a_handle_of_one_key_opens_nothing_of_another(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    rows = [
+        {"role": "user", "content": "What is in the log?"},
+        {"role": "tool", "tool_call_id": "a", "content": log_of(80)},
+    ]
+    with proxy_for(upstream, tmp_path) as proxy:
+        ann, bob = ({"authorization": f"Bearer {name}"} for name in ("sk-ann", "sk-bob"))
+        url = f"{proxy.url}/v1/compress"
+        folded = httpx2.post(url, json={"messages": rows, "model": "gpt-5"}, headers=ann).json()
+        (name,) = folded["ccr_hashes"]
+        found = httpx2.get(f"{proxy.url}/v1/retrieve/{name}", headers=ann)
+        assert found.json() == {"original_content": log_of(80)}
+        assert httpx2.get(f"{proxy.url}/v1/retrieve/{name}", headers=bob).status_code == 404
+        assert httpx2.get(f"{proxy.url}/v1/retrieve/{name}").status_code == 404
+
+
+def test_litellms_contract(proxy: Proxy) -> None:
+    rows = [
+        {"role": "user", "content": "What is in the log?"},
+        {"role": "assistant", "content": "Let me see."},
+        {"role": "tool", "tool_call_id": "a", "content": log_of(80)},
+    ]
+    url = f"{proxy.url}/v1/compress"
+    folded = httpx2.post(url, json={"messages": rows, "model": "gpt-5"}).json()
+    assert [row["role"] for row in folded["messages"]] == ["user", "assistant", "tool"]
+    assert folded["messages"][:2] == rows[:2]
+    (name,) = folded["ccr_hashes"]
+    assert len(name) == 24
+    assert int(name, 16)
+    assert f"#{name}]" in folded["messages"][2]["content"]
+    assert folded["tokens_saved"] == folded["tokens_before"] - folded["tokens_after"] > 0
+    some = httpx2.get(f"{proxy.url}/v1/retrieve/{name}", params={"query": "10:00:07"}).json()
+    assert log_of(80).splitlines()[7] in some["original_content"]
+    assert len(some["original_content"]) < len(log_of(80))
+    bypass = httpx2.post(url, json={"messages": rows}, headers={"x-headroom-bypass": "true"})
+    assert json.loads(bypass.content)["messages"] == rows
+    assert httpx2.post(url, content=b"[]").status_code == 400
+    assert httpx2.get(f"{proxy.url}/v1/retrieve/0123456789ab").status_code == 404
+
+
+def test_figures_for_prometheus(proxy: Proxy) -> None:
+    text = httpx2.get(f"{proxy.url}/metrics").text
+    for name in ("refold_requests_total", "refold_tokens_before_total", "refold_fold_seconds_sum"):
+        assert f"\n{name} " in f"\n{text}"
+    assert httpx2.get(f"{proxy.url}/readyz").text == "ready\n"

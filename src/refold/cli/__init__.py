@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "stats": "refold.cli.stats",
     "count": "refold.cli.count",
     "demo": "refold.cli.demo",
+    "hook": "refold.cli.hook",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
 
@@ -30,7 +31,12 @@ _ERROR: Final = 1
 _OVER_BUDGET: Final = 4
 _INTERRUPTED: Final = 130
 
-_EPILOG: Final = """\b
+EXIT_CODES: Final = """\b
+Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
+3 some originals are missing; 4 over budget; 130 interrupted."""
+"""What the help of every command ends with."""
+
+_EPILOG: Final = f"""\b
 Examples:
   refold demo
   refold compress chat.jsonl -o small.jsonl
@@ -44,9 +50,7 @@ Examples:
 Files: a JSON list of messages, an object with "messages", JSON lines, session
 files of Claude Code and Codex, and what compress --json writes.
 
-\b
-Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
-3 some originals are missing; 4 over budget; 130 interrupted."""
+{EXIT_CODES}"""
 
 
 class _Commands(click.Group):

@@ -1,0 +1,1 @@
+"""refold without code to change: beside coding agents, and between clients and providers."""

@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "count": "refold.cli.count",
     "demo": "refold.cli.demo",
     "hook": "refold.cli.hook",
+    "mcp": "refold.cli.mcp",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
 

@@ -23,6 +23,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "count": "refold.cli.count",
     "demo": "refold.cli.demo",
     "hook": "refold.cli.hook",
+    "install": "refold.cli.install",
+    "uninstall": "refold.cli.uninstall",
+    "doctor": "refold.cli.doctor",
     "mcp": "refold.cli.mcp",
 }
 """Every command and the module whose `command` it is, in the order of the help."""

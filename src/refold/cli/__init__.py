@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "uninstall": "refold.cli.uninstall",
     "doctor": "refold.cli.doctor",
     "mcp": "refold.cli.mcp",
+    "wrap": "refold.cli.wrap",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
 

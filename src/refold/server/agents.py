@@ -92,7 +92,8 @@ def entries_for(
         entries[places.claude_settings] = settings
     if "mcp" in parts:
         command, *arguments = own_command("mcp")
-        server = {"type": "stdio", "command": command, "args": arguments}
+        # Claude Code then waits for the server: a tool that turns up later breaks the prompt cache.
+        server = {"type": "stdio", "command": command, "args": arguments, "alwaysLoad": True}
         entries[places.claude_servers] = [Entry(("mcpServers", "refold"), server)]
     return entries
 

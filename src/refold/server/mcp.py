@@ -9,12 +9,14 @@ import sys
 from typing import Any, Final
 
 from refold.errors import ConfigError, RefoldError
-from refold.server.tools import RETRIEVE, Tools
+from refold.server.tools import COMPRESS, RETRIEVE, STATS, Tools
 
 _NAME: Final = "refold"
 _HOST: Final = "127.0.0.1"
 _MAX_BODY: Final = 64 * 2**20
 """The most one request may have; the SDK's own limit, 4 MiB, is less than a long conversation."""
+_META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
+"""Only retrieval has to be in sight of a model all the time; Claude Code finds these by search."""
 _INSTRUCTIONS: Final = (
     "Results of tools may be shown shortened, with a handle such as #kdbfq at their end. "
     f"{RETRIEVE} returns the whole text behind a handle, some of its lines, or those with a word."
@@ -36,7 +38,8 @@ def make_server(tools: Tools) -> Any:
         ) from error
 
     async def list_tools(_context: Any, _params: Any) -> Any:
-        return types.ListToolsResult(tools=[types.Tool(**tool) for tool in tools.describe()])
+        listed = [types.Tool(**tool, _meta=_META.get(tool["name"])) for tool in tools.describe()]
+        return types.ListToolsResult(tools=listed)
 
     async def call_tool(_context: Any, params: Any) -> Any:
         try:

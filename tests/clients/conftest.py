@@ -44,9 +44,11 @@ class Agent:
             "MCP_CONNECT_TIMEOUT_MS": "600000",
             "MCP_TIMEOUT": "600000",
             "REFOLD_FOLD_MS": "600000",
-            "REFOLD_TOKEN_BUDGET": "60000",
             **self.extra,
         }
+
+    def write_logs(self, lines: int) -> None:
+        write_logs(self.work, lines)
 
     def run(self, *command: object, **env: str) -> subprocess.CompletedProcess[str]:
         """Run a program to its end, in the folder with the logs."""
@@ -93,6 +95,5 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
-    write_logs(work)
     with serving() as upstream:
         yield Agent(home, work, upstream)

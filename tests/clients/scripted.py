@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOGS = 10
-_LINES = 380  # 28,000 characters: Claude Code shows no more than 30,000
 _ASKED = 3
 _SECOND = 57
 _ERROR = re.compile(r"refused by (db-\d+)")
@@ -33,15 +32,15 @@ class Answer:
     text: str
 
 
-def write_logs(folder: Path) -> None:
-    """Write the logs that the model is going to read."""
+def write_logs(folder: Path, lines: int) -> None:
+    """Write the logs that the model is going to read, of so many *lines* each."""
     for n in range(LOGS):
         rows = [
             f"2026-11-16 10:{k // 60:02d}:{k % 60:02d},{k * 37 % 1000:03d} INFO worker-{k % 7} "
             f"request {_request(n, k)} done in {k * 13 % 400} ms"
-            for k in range(_LINES)
+            for k in range(lines)
         ]
-        rows.insert(130 + n, f"2026-11-16 10:02:1{n},001 ERROR worker-3 was refused by db-{n}")
+        rows.insert(lines // 3 + n, f"2026-11-16 10:02:1{n},001 ERROR worker-3 was refused by db-{n}")
         (folder / f"{n}.log").write_text("\n".join(rows) + "\n")
 
 

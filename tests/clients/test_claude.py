@@ -25,13 +25,18 @@ needs_proxy = pytest.mark.skipif(
 )
 
 
-def claude(agent: Agent, *before: str, **env: str) -> str:
+_LINES = 380
+"""28,000 characters; of outputs above 30,000 Claude Code itself shows the beginning only."""
+
+
+def claude(agent: Agent, *before: str, refolds: int = 0, **env: str) -> str:
     """Let Claude Code do the task; return its answer."""
+    agent.write_logs(_LINES)
     allowed = ["Bash", "mcp__refold__refold_retrieve"]
     options = ["--allowedTools", ",".join(allowed), "--output-format", "json"]
     ran = agent.run(*before, find_claude(), "-p", "What went wrong?", *options, **env)
     answer: str = json.loads(ran.stdout)["result"]
-    check(agent.upstream.requests)
+    check(agent.upstream.requests, refolds=refolds)
     assert len(agent.upstream.requests) > LOGS
     return answer
 
@@ -80,17 +85,27 @@ def test_the_proxy(agent: Agent) -> None:
 
 
 @needs_proxy
+def test_the_proxy_with_a_small_window(agent: Agent) -> None:
+    with agent.proxy("--token-budget", "60000") as url:
+        answer = claude(agent, refolds=1, ANTHROPIC_BASE_URL=url)
+    assert answer == expected()
+    assert "retrieve_original" in str(agent.upstream.requests[-1]["messages"])
+
+
+@needs_proxy
 def test_wrap(agent: Agent) -> None:
     assert claude(agent, *REFOLD, "wrap", "--") == expected()
     assert agent.shown < 0.65
 
 
 @needs_proxy
-def test_wrap_says_what_was_saved_and_passes_the_code_on(agent: Agent) -> None:
+def test_wrap_says_what_was_saved(agent: Agent) -> None:
+    agent.write_logs(_LINES)
     options = ["--allowedTools", "Bash", "--output-format", "json"]
     ran = agent.run(*REFOLD, "wrap", "--", find_claude(), "-p", "What went wrong?", *options)
-    assert f"refold: {len(agent.upstream.requests)} requests" in ran.stderr
-    assert "fewer" in ran.stderr
+    said = f"refold: {len(agent.upstream.requests)} requests"
+    assert said in ran.stderr
+    assert "% fewer" in ran.stderr
 
 
 def test_uninstall_leaves_nothing_behind(agent: Agent) -> None:

@@ -22,12 +22,15 @@ pytestmark = [
     ),
 ]
 
+_LINES = 110
+"""8,000 characters; of outputs above 10,000 Codex itself leaves out the middle."""
 _MODEL = ("-m", "gpt-5-codex")
 _OPTIONS = ("--skip-git-repo-check", "--sandbox", "danger-full-access", "--json", *_MODEL)
 
 
-def codex(agent: Agent, *before: str, provider: str = "") -> str:
+def codex(agent: Agent, *before: str, provider: str = "", refolds: int = 0) -> str:
     """Let Codex do the task; return its answer."""
+    agent.write_logs(_LINES)
     config = agent.home / ".codex" / "config.toml"
     if provider:
         config.parent.mkdir()
@@ -37,7 +40,7 @@ def codex(agent: Agent, *before: str, provider: str = "") -> str:
     events = [json.loads(line) for line in ran.stdout.splitlines()]
     items = [event["item"] for event in events if event["type"] == "item.completed"]
     answer: str = [item["text"] for item in items if item["type"] == "agent_message"][-1]
-    check(agent.upstream.requests)
+    check(agent.upstream.requests, refolds=refolds)
     assert len(agent.upstream.requests) > LOGS
     return answer
 

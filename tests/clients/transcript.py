@@ -12,16 +12,21 @@ from tests.clients.upstream import blocks_of
 _MOVING = "cache_control"  # clients put it on whatever comes last
 
 
-def check(requests: Sequence[dict[str, Any]]) -> None:
-    """Fail unless these are valid requests, each of which goes on where the last one ended."""
+def check(requests: Sequence[dict[str, Any]], *, refolds: int = 0) -> None:
+    """Fail unless these are valid requests, each of which goes on where the last one ended.
+
+    So many times, *refolds*, one may begin anew: when the window is full.
+    """
     assert requests
     for request in requests:
         check_pairs(items_of(request))
+    changed = 0
     for before, after in pairwise(requests):
         assert before.get("tools") == after.get("tools")
         assert before.get("system") == after.get("system")
-        was, now = items_of(before), items_of(after)
-        assert [spell(item) for item in now[: len(was)]] == [spell(item) for item in was]
+        was, now = (list(map(spell, items_of(request))) for request in (before, after))
+        changed += now[: len(was)] != was
+    assert changed == refolds
 
 
 def items_of(request: dict[str, Any]) -> list[dict[str, Any]]:

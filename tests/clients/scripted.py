@@ -40,7 +40,9 @@ def write_logs(folder: Path, lines: int) -> None:
             f"request {_request(n, k)} done in {k * 13 % 400} ms"
             for k in range(lines)
         ]
-        rows.insert(lines // 3 + n, f"2026-11-16 10:02:1{n},001 ERROR worker-3 was refused by db-{n}")
+        rows.insert(
+            lines // 3 + n, f"2026-11-16 10:02:1{n},001 ERROR worker-3 was refused by db-{n}"
+        )
         (folder / f"{n}.log").write_text("\n".join(rows) + "\n")
 
 

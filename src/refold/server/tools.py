@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from refold.compressor import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
 from refold.server.counts import add_counts, counts_beside, read_counts
+from refold.server.shown import find_shown
 from refold.stores.sqlite import SqliteStore
 
 RETRIEVE: Final = "refold_retrieve"
@@ -25,6 +26,8 @@ _NAME_BYTES: Final = 16
 """A name that nobody can guess, because whoever knows it may read the originals."""
 _TEXT_TOKENS: Final = 2_000
 """What a text may take if nobody says how much: a page or two, a guess."""
+_MOST_CHARS: Final = 400
+"""How much of what a model gives as a handle is looked at."""
 _TEXT: Final = {"type": "string"}
 _COMPRESS_SCHEMA: Final = {
     "type": "object",
@@ -55,7 +58,7 @@ class Tools:
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the name, the description and the JSON schema of every tool."""
-        retrieve = self._retriever("").schema
+        retrieve = self._retriever().schema
         schema = retrieve["input_schema"]
         named = {**_TEXT, "description": f"The one that {COMPRESS} named, if it was that."}
         properties = {**schema["properties"], "conversation": named}
@@ -91,13 +94,23 @@ class Tools:
     def retrieve(self, arguments: Mapping[str, Any]) -> str:
         """Return an original, or a part of it; what goes wrong is said in the answer."""
         add_counts(self._counts, {"retrieved": 1})
-        return self._retriever(str(arguments.get("conversation") or "")).call(arguments)
+        conversation = str(arguments.get("conversation") or "")
+        if conversation:
+            key = _VIEW + conversation
+            view = self._store.get([key]).get(key, [])
+            return self._retriever(conversation, view).call(arguments)
+        shown = find_shown(self._store, str(arguments.get("handle") or "")[:_MOST_CHARS])
+        if not shown:
+            return self._retriever().call(arguments)
+        return "\n\n".join(
+            self._retriever(messages=[original]).call({**arguments, "handle": original["id"]})
+            for original in shown
+        )
 
-    def _retriever(self, conversation: str) -> RetrieveTool:
-        key = _VIEW + conversation
+    def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
         return RetrieveTool(
             source=self._store,
-            messages=self._store.get([key]).get(key, []) if conversation else [],
+            messages=messages,
             conversation=conversation or None,
             name=RETRIEVE,
             style="anthropic",

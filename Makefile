@@ -11,9 +11,10 @@ BROWSER := build/browser
 AXE := axe-core@4.14.0
 ENGINES := build/engines
 SDKS := build/sdks
+CLIENTS := build/clients
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks
+.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks test-clients
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -46,6 +47,11 @@ test-sdks: $(SDKS)/installed
 # dependencies of their package, which would take minutes to compile.
 test-model: $(VENV)/installed-model
 	$(BIN)/python -m pytest tests/model -s -rs
+
+# Claude Code and Codex themselves, against a scripted model on this machine: 700 MB to fetch.
+test-clients: $(CLIENTS)/installed
+	$(CLIENTS)/bin/python -m tests.clients.programs
+	$(CLIENTS)/bin/python -m pytest -rs $(TOLERANT) tests/clients tests/server/test_mcp.py
 
 # The real frameworks, in environments of their own; a framework that is missing is a failure. Their
 # own warnings are no errors of ours.
@@ -154,6 +160,12 @@ $(ENGINES)/installed: pyproject.toml
 $(SDKS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(SDKS)
 	$(SDKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,sdks-test]'
+	@touch $@
+
+$(CLIENTS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,clients-test]'
+	npm install --silent --no-save --prefix $(CLIENTS) @openai/codex@0.166.0
 	@touch $@
 
 $(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 OWNER_ONLY: Final = 0o600
+_FILE: Final = "refold.db"
 
 
 def make_private(path: Path) -> None:
@@ -24,3 +26,15 @@ def make_private(path: Path) -> None:
                 path.chmod(OWNER_ONLY)
         finally:
             os.close(descriptor)
+
+
+def data_file(platform: str, env: Mapping[str, str]) -> Path:
+    """Return where originals are kept unless the user says otherwise: in the user's data folder."""
+    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+    if platform == "win32":
+        folder = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    else:
+        folder = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return folder / "refold" / _FILE

@@ -1,0 +1,1 @@
+"""The real programs, against a scripted provider; see `make test-clients`."""

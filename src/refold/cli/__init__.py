@@ -32,6 +32,12 @@ COMMANDS: Final[Mapping[str, str]] = {
     "batch": "refold.cli.batch",
     "serve": "refold.cli.serve",
     "demo": "refold.cli.demo",
+    "hook": "refold.cli.hook",
+    "install": "refold.cli.install",
+    "uninstall": "refold.cli.uninstall",
+    "doctor": "refold.cli.doctor",
+    "mcp": "refold.cli.mcp",
+    "wrap": "refold.cli.wrap",
 }
 """Every command and the module whose `command` it is, in the order of the help."""
 
@@ -40,7 +46,13 @@ _ERROR: Final = 1
 _OVER_BUDGET: Final = 4
 _INTERRUPTED: Final = 130
 
-_EPILOG: Final = """\b
+EXIT_CODES: Final = """\b
+Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
+3 some originals are missing; 4 over budget; 5 records of a batch were set
+aside; 130 interrupted."""
+"""What the help of every command ends with."""
+
+_EPILOG: Final = f"""\b
 Examples:
   refold demo
   refold compress chat.jsonl -o small.jsonl
@@ -59,10 +71,7 @@ Examples:
 Files: a JSON list of messages, an object with "messages", JSON lines, session
 files of Claude Code and Codex, and what compress --json writes.
 
-\b
-Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
-3 some originals are missing; 4 over budget; 5 records of a batch were set
-aside; 130 interrupted."""
+{EXIT_CODES}"""
 
 
 class _Commands(click.Group):

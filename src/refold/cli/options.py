@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_
 
 import click
 
+from refold.cli import EXIT_CODES
 from refold.cli.budget import budget_option
 from refold.errors import ConfigError
 from refold.formats import format_names
@@ -18,11 +19,7 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
-EPILOG: Final = (
-    "\b\nExit codes: 0 fine; 1 bad input or another error; 2 wrong usage;"
-    "\n3 some originals are missing; 4 over budget; 5 records of a batch were set"
-    "\naside; 130 interrupted."
-)
+EPILOG: Final = EXIT_CODES
 
 file_argument = click.argument("file", metavar="FILE|-")
 out_option = click.option(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final, TypedDict
 
 from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.options import Options, Pin, Profile, ThinkingWay
+from refold.private import data_file
 from refold.stores.base import Store
 from refold.stores.opening import open_store
 from refold.tokens.counter import TokenCounter
@@ -19,7 +19,6 @@ from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 WINDOW_SHARE: Final = 0.6
 """The share of a window that a conversation gets: the rest is for the answer, the tools and what a
 turn may bring before it can be folded."""
-_FILE: Final = "refold.db"
 
 
 class Choices(TypedDict, total=False):
@@ -86,15 +85,3 @@ class CheckedChoices:
         if window is None:
             return None
         return int(self.window_share * (window.max_input_tokens or window.context_tokens))
-
-
-def data_file(platform: str, env: Mapping[str, str]) -> Path:
-    """Return where originals are kept unless the user says otherwise: in the user's data folder."""
-    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
-    if platform == "win32":
-        folder = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif platform == "darwin":
-        folder = home / "Library" / "Application Support"
-    else:
-        folder = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return folder / "refold" / _FILE

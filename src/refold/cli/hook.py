@@ -1,0 +1,44 @@
+"""`refold hook`: what coding agents call by themselves; see `refold install`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from refold.cli import EXIT_CODES
+from refold.private import data_file
+from refold.server.hook import MAX_TOKENS, run_hook
+
+_EPILOG = f"""\b
+Examples:
+  refold install claude --hook
+  refold hook post-tool-use --profile standard < event.json
+
+{EXIT_CODES}"""
+
+
+@click.group(epilog=_EPILOG)
+def command() -> None:
+    """Answer events of coding agents: called by their hooks."""
+
+
+@command.command(
+    "post-tool-use",
+    # An option that is not known must not be in the way of the agent either.
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.option("--profile", default="lossless", help="lossless (the default) or standard.")
+@click.option("--max-tokens", default=str(MAX_TOKENS), help="Of an excerpt, with standard.")
+@click.option("--store", default=None, help="The file for originals; in the data folder if absent.")
+def post_tool_use(*, profile: str, max_tokens: str, store: str | None) -> None:
+    """Shorten what a tool returned before the model sees it.
+
+    Reads the event on standard input and writes the answer, or nothing where the output stays as it
+    is. Whatever goes wrong, it ends with 0 and writes nothing; `refold doctor` shows the counts.
+    """
+    path = data_file(sys.platform, os.environ) if store is None else Path(store)
+    answer = run_hook(sys.stdin.buffer, store=path, profile=profile, max_tokens=max_tokens)
+    click.echo(answer, nl=False)

@@ -1,0 +1,46 @@
+"""`refold mcp`: a server for clients of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from refold.cli import EXIT_CODES
+from refold.private import data_file
+
+_EPILOG = f"""\b
+Examples:
+  refold install claude --mcp
+  refold mcp --http --port 8788
+
+\b
+Needs the official SDK: pip install 'refold[mcp]'.
+
+{EXIT_CODES}"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--http", "is_http", is_flag=True, help="Streamable HTTP instead of stdio.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8788,
+    show_default=True,
+    help="For --http, on the loopback interface; 0 takes a free one.",
+)
+@click.option("--store", metavar="DB", help="The file with originals; else in the data folder.")
+def command(*, is_http: bool, port: int, store: str | None) -> None:
+    """Serve originals, shortening and counts over MCP."""
+    from refold.server.mcp import serve_http, serve_stdio
+    from refold.server.tools import Tools
+
+    path = data_file(sys.platform, os.environ) if store is None else Path(store)
+    with closing(Tools(path)) as tools:
+        if is_http:
+            serve_http(tools, port)
+        else:
+            serve_stdio(tools)

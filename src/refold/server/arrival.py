@@ -1,0 +1,91 @@
+"""One tool result, shortened on arrival: before any model has seen it, and never again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from refold.agent.shelf import Shelf
+from refold.checks import check_choice, check_whole
+from refold.kinds import kind_of, split
+from refold.notation.gaps import GAP
+from refold.notation.notes import annotate, annotate_json, note, shortened_from
+from refold.planner import say_shorter, shorten_text
+from refold.text.json_text import is_json
+from refold.tokens.estimate import estimate_tokens
+
+PROFILES: Final = ("lossless", "standard")
+_MIN_SAVING: Final = 0.1
+"""A result that would not get this much shorter stays as it is: reading another notation has a
+price, too. A guess, the same as that of `CompressionManager`."""
+_SEVERE: Final = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b")
+_AROUND: Final = f" \t\r{GAP}"
+"""What may stand around a line of an excerpt: a short gap has no line of its own."""
+_MOST_ERRORS: Final = 200
+"""With more of them, a text is little else than errors: no excerpt is made of it."""
+_WRITTEN_BY_PROGRAMS: Final = frozenset(
+    {"build_output", "listing", "log", "search_hits", "stack_trace", "test_run"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShortResult:
+    """A result in fewer tokens; its note has the handle of the whole."""
+
+    text: str
+    tokens_before: int
+    tokens_after: int
+
+
+class ResultShortener:
+    """Shortens single results; each whole is in the store before its short form is returned.
+
+    With `lossless` a result says all it said. With `standard` it is an excerpt where it would still
+    take more than *max_tokens*, unless the excerpt would miss a line that tells of an error.
+    """
+
+    def __init__(self, shelf: Shelf, *, profile: str, max_tokens: int) -> None:
+        check_choice("profile", profile, PROFILES)
+        check_whole("max_tokens", max_tokens, least=1)
+        self._shelf = shelf
+        self._profile = profile
+        self._max_tokens = max_tokens
+
+    def shorten(self, text: str, *, is_file: bool = False) -> ShortResult | None:
+        """Return the short form of *text*, or `None` if it stays as it is.
+
+        The text of a file (*is_file*) may be edited next, which takes its exact words: so it stays
+        as it is, unless a program wrote it, and is never an excerpt.
+        """
+        if is_file and kind_of(text) not in _WRITTEN_BY_PROGRAMS:
+            return None
+        before = estimate_tokens(text)
+        short, words = say_shorter(text, estimate_tokens), ""
+        after = before if short is None else estimate_tokens(short)
+        if self._profile == "standard" and not is_file and after > self._max_tokens:
+            excerpt = shorten_text(text, self._max_tokens, estimate_tokens)
+            if excerpt is not None and (excerpt.is_lossless or _has_errors_of(text, excerpt.text)):
+                short = excerpt.text
+                words = "" if excerpt.is_lossless else shortened_from(before, "tokens")
+        if short is None:
+            return None
+        said = note(words, self._shelf.handle_of(text))
+        shown = annotate_json(short, said) if is_json(short) else annotate(short, said)
+        after = estimate_tokens(shown)
+        if after > (1 - _MIN_SAVING) * before:
+            return None
+        self._shelf.keep(text)
+        return ShortResult(shown, before, after)
+
+
+def _has_errors_of(text: str, excerpt: str) -> bool:
+    """Tell whether every line of *text* that tells of an error is in *excerpt*, whole."""
+    shown = {line.strip(_AROUND) for line in excerpt.split("\n")}
+    severe = (line for line in text.split("\n") if _SEVERE.search(line))
+    if not all(line.strip(_AROUND) in shown for line in severe):
+        return False
+    pieces = split(text, kind_of(text))
+    starts = (0, *pieces.ends)
+    errors = [text[a:b] for a, b, grade in zip(starts, *pieces, strict=False) if grade.is_error]
+    return len(errors) <= _MOST_ERRORS and all(error.strip() in excerpt for error in errors)

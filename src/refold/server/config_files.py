@@ -1,0 +1,171 @@
+"""Entries in other programs' configuration: put in, found again and taken out, in JSON and TOML.
+
+A JSON document is read and written anew. TOML is kept as text, comments and all: entries stand in
+blocks of their own between two marks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from refold.errors import ConfigError
+
+_BEGIN: Final = "# >>> refold"
+_END: Final = "# <<< refold"
+_INDENT: Final = re.compile(r"[{\[]\n([ \t]+)")
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value in a document: under the keys of *place*, or one more item of the list there."""
+
+    place: tuple[str, ...]
+    value: Any
+    is_item: bool = False
+
+
+def add_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
+    """Return the document *text* with *entries* in it.
+
+    Raises:
+        ConfigError: it cannot be read, or something else stands in the place of an entry.
+    """
+    return _add_toml(text, entries) if is_toml else _add_json(text, entries)
+
+
+def remove_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
+    """Return the document *text* without those *entries* that are still in it unchanged."""
+    if is_toml:
+        return _without_blocks(text)
+    document = _read_json(text)
+    for entry in entries:
+        _take(document, entry)
+    return _write_json(document, text)
+
+
+def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
+    """Tell whether *entry* is in the document *text*, unchanged."""
+    found: Any = _read_toml(text) if is_toml else _read_json(text)
+    for key in entry.place:
+        found = found.get(key) if isinstance(found, dict) else None
+    if entry.is_item:
+        return isinstance(found, list) and entry.value in found
+    return bool(found == entry.value)
+
+
+def _add_json(text: str, entries: Sequence[Entry]) -> str:
+    document = _read_json(text)
+    for entry in entries:
+        parent: Any = document
+        for key in entry.place[:-1]:
+            parent = parent.setdefault(key, {})
+            if not isinstance(parent, dict):
+                raise ConfigError(f"{key!r} is no object there")
+        last = entry.place[-1]
+        if entry.is_item:
+            items = parent.setdefault(last, [])
+            if not isinstance(items, list):
+                raise ConfigError(f"{last!r} is no list there")
+            items.append(entry.value)
+        elif parent.setdefault(last, entry.value) != entry.value:
+            raise ConfigError(f"{'.'.join(entry.place)} is set already: {parent[last]!r}")
+    return _write_json(document, text)
+
+
+def _take(document: dict[str, Any], entry: Entry) -> None:
+    """Take *entry* out, and what holds nothing without it."""
+    parents: list[dict[str, Any]] = [document]
+    for key in entry.place[:-1]:
+        below = parents[-1].get(key)
+        if not isinstance(below, dict):
+            return
+        parents.append(below)
+    found = parents[-1].get(entry.place[-1])
+    if entry.is_item and isinstance(found, list) and entry.value in found:
+        found.remove(entry.value)
+    elif entry.is_item or found != entry.value:
+        return
+    else:
+        del parents[-1][entry.place[-1]]
+    for parent, key in zip(reversed(parents), reversed(entry.place), strict=True):
+        if key in parent and parent[key] in ({}, []):
+            del parent[key]
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"it is not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ConfigError("it is not a JSON object")
+    return document
+
+
+def _write_json(document: dict[str, Any], like: str) -> str:
+    """Write a document with the indentation of another."""
+    found = _INDENT.match(like.lstrip())
+    indent = found[1] if found else "  "
+    return json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
+
+
+def _add_toml(text: str, entries: Sequence[Entry]) -> str:
+    document = _read_toml(text)
+    for entry in entries:
+        found: Any = document
+        for key in entry.place:
+            found = found.get(key) if isinstance(found, dict) else None
+        if found is not None:
+            raise ConfigError(f"{'.'.join(entry.place)} is set already: {found!r}")
+    # A key of the document itself has to stand before its first table.
+    first = [entry for entry in entries if len(entry.place) == 1]
+    tables = [entry for entry in entries if len(entry.place) > 1]
+    gap = "" if not text or text.endswith("\n") else "\n"
+    added = _block(first) + text + gap + _block(tables)
+    _read_toml(added)
+    return added
+
+
+def _block(entries: Sequence[Entry]) -> str:
+    if not entries:
+        return ""
+    lines = [f"{_BEGIN} (`refold uninstall` takes this out)"]
+    for entry in entries:
+        if len(entry.place) == 1:
+            lines.append(f"{_key(entry.place[0])} = {_toml(entry.value)}")
+        else:
+            lines.append(f"[{'.'.join(map(_key, entry.place))}]")
+            lines += (f"{_key(key)} = {_toml(value)}" for key, value in entry.value.items())
+    return "\n".join((*lines, _END, ""))
+
+
+def _without_blocks(text: str) -> str:
+    kept, is_ours = [], False
+    for line in text.splitlines(keepends=True):
+        is_ours = is_ours or line.startswith(_BEGIN)
+        if not is_ours:
+            kept.append(line)
+        is_ours = is_ours and not line.startswith(_END)
+    return "".join(kept)
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
+
+
+def _toml(value: Any) -> str:
+    """Write a string, a number or a list: in JSON's spelling, which TOML shares for these."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"it is not TOML: {error}") from error

@@ -1,0 +1,41 @@
+"""What was done so far, as numbers: beside the store, shared by all processes, without content."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from refold.private import make_private
+
+_BUSY_SECONDS: Final = 2.0
+_SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
+_ADD: Final = (
+    "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "
+    "excluded.amount"
+)
+
+
+def counts_beside(store: Path) -> Path:
+    """Return the file with the counts of what is kept in *store*."""
+    return store.with_name(store.name + ".counts")
+
+
+def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
+    """Add *amounts* to the counts; what cannot be counted is not: counting breaks nothing."""
+    with suppress(sqlite3.Error, OSError):
+        make_private(path)
+        with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection, connection:
+            connection.execute(_SCHEMA)
+            connection.executemany(_ADD, sorted(amounts.items()))
+
+
+def read_counts(path: Path) -> dict[str, int]:
+    """Return all counts by name; none where there is no file, or none that can be read."""
+    if not path.exists():
+        return {}
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as file:
+        return {str(name): int(amount) for name, amount in file.execute("SELECT * FROM count")}
+    return {}

@@ -1,0 +1,181 @@
+"""Run a program behind a proxy of its own, and say in the end what that has saved."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Final, Self
+
+from refold.errors import ConfigError
+from refold.server.agents import codex_provider
+
+NOT_FOUND: Final = 127
+"""What shells end with if there is no such program."""
+_KILLED: Final = 128
+"""What shells add to the number of the signal that has ended a program."""
+_LISTENING: Final = "listening on "
+_SECONDS: Final = 10.0
+"""How long the proxy may take to tell its figures, and then to end."""
+_UPSTREAM: Final = {
+    "ANTHROPIC_BASE_URL": "REFOLD_ANTHROPIC_URL",
+    "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
+    "GOOGLE_GEMINI_BASE_URL": "REFOLD_GEMINI_URL",
+}
+"""Where programs look for a provider, and where `refold serve` does."""
+_PASSED_ON: Final = tuple(
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """How a program ended, and the totals of its proxy, where these could be had."""
+
+    code: int
+    stats: Mapping[str, Any]
+
+
+def run_wrapped(command: Sequence[str], env: Mapping[str, str], *, proxy: Sequence[str]) -> Wrapped:
+    """Run *command* with everything it sends going through *proxy*.
+
+    Args:
+        command: the program and its arguments.
+        env: its environment; the proxy has the same, and sends on to where the program would.
+        proxy: the command that starts the proxy; it says `listening on URL` when it is ready.
+
+    Raises:
+        ConfigError: the proxy does not start.
+    """
+    with _Signals.caught() as signals, _running(proxy, {**upstreams(env), **env}) as url:
+        code = signals.run(adapt(command, url), {**env, **variables(url)})
+        return Wrapped(code, _fetch_stats(url))
+
+
+def upstreams(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that tell the proxy where a program with *env* would send requests."""
+    found = {name: env.get(name, "").rstrip("/") for name in _UPSTREAM}
+    return {_UPSTREAM[name]: url.removesuffix("/v1") for name, url in found.items() if url}
+
+
+def variables(url: str) -> dict[str, str]:
+    """Return the variables by which SDKs and agents find the proxy at *url*."""
+    return {**dict.fromkeys(_UPSTREAM, url), "OPENAI_BASE_URL": f"{url}/v1"}
+
+
+def adapt(command: Sequence[str], url: str) -> list[str]:
+    """Return *command* with the arguments that its program needs: codex reads no variable."""
+    program, *arguments = command
+    if Path(program).stem != "codex":
+        return [program, *arguments]
+    settings = {f"model_providers.refold.{key}": v for key, v in codex_provider(url).items()}
+    given = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+    options = [word for one in ('model_provider="refold"', *given) for word in ("-c", one)]
+    return [program, *options, *arguments]
+
+
+@contextmanager
+def _running(command: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
+    """Start the proxy, lend where it listens, and end it.
+
+    It is in a group of its own: what a terminal sends to the program is not for the proxy.
+    """
+    with tempfile.TemporaryFile() as log:
+        try:
+            server = subprocess.Popen(
+                command, env=env, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+            )
+        except OSError as error:
+            raise ConfigError(f"the proxy does not start: {error.strerror}") from error
+        with server:
+            assert server.stdout is not None
+            try:
+                said = server.stdout.readline().decode(errors="replace").strip()
+                if not said.startswith(_LISTENING):
+                    raise ConfigError(f"the proxy does not start: {_last_line(server, log)}")
+                yield said.removeprefix(_LISTENING)
+            finally:
+                _end(server)
+
+
+def _last_line(server: subprocess.Popen[bytes], log: IO[bytes]) -> str:
+    """Return the last thing that a proxy has said before it gave up."""
+    _end(server)
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it says nothing"
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+class _Signals:
+    """Passes on what is sent to us, for the program is to decide what a signal means.
+
+    A terminal interrupts the program by itself. What comes before it runs keeps it from running.
+    """
+
+    def __init__(self) -> None:
+        self.pending = 0
+        self._program: subprocess.Popen[bytes] | None = None
+
+    def run(self, command: Sequence[str], env: Mapping[str, str]) -> int:
+        """Run a program on our own streams, and return how it ended, as a shell does."""
+        if self.pending:
+            return _KILLED + self.pending
+        try:
+            self._program = subprocess.Popen(command, env=env)
+        except OSError as error:
+            print(f"refold: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
+            return NOT_FOUND
+        if self.pending:  # it came while the program was being started
+            self._program.send_signal(self.pending)
+        with self._program as program:
+            code = program.wait()
+        return code if code >= 0 else _KILLED - code
+
+    def receive(self, number: int, _frame: FrameType | None) -> None:
+        """Take a signal."""
+        if self._program is None:
+            self.pending = number
+        elif number != signal.SIGINT:
+            with suppress(OSError):
+                self._program.send_signal(number)
+
+    @classmethod
+    @contextmanager
+    def caught(cls) -> Iterator[Self]:
+        """Take all signals that a program may care about, until the end of the block."""
+        signals = cls()
+        numbers = (signal.SIGINT, *_PASSED_ON)
+        before = {number: signal.signal(number, signals.receive) for number in numbers}
+        try:
+            yield signals
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _fetch_stats(url: str) -> Mapping[str, Any]:
+    """Return the totals of the proxy; nothing if it does not tell."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with suppress(OSError, ValueError), direct.open(f"{url}/stats", timeout=_SECONDS) as answer:
+        stats = json.loads(answer.read())
+        return stats if isinstance(stats, Mapping) else {}
+    return {}

@@ -1,0 +1,83 @@
+"""Entries go in and come out again; what is not ours stays."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold import ConfigError
+from refold.server.config_files import Entry, add_entries, has_entry, remove_entries
+
+ITEM = Entry(("hooks", "PostToolUse"), {"matcher": "*"}, is_item=True)
+VALUE = Entry(("servers", "refold"), {"command": "refold", "args": ["mcp"]})
+TOP = Entry(("model_provider",), "refold")
+TABLE = Entry(("servers", "refold"), {"command": 'a "quoted" path', "args": ["mcp"]})
+
+KEYS = st.sampled_from(["hooks", "PostToolUse", "servers", "other"])
+FULL = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, min_size=1) | st.dictionaries(KEYS, inner, min_size=1),
+)
+
+
+@given(document=st.dictionaries(KEYS, FULL))
+def test_json_without_the_entries_is_what_it_was(document: dict[str, Any]) -> None:
+    text = json.dumps(document)
+    try:
+        added = add_entries(text, [ITEM, VALUE], is_toml=False)
+    except ConfigError:
+        return
+    assert has_entry(added, ITEM, is_toml=False)
+    assert has_entry(added, VALUE, is_toml=False)
+    assert json.loads(remove_entries(added, [ITEM, VALUE], is_toml=False)) == document
+
+
+def test_what_the_user_changed_stays() -> None:
+    added = json.loads(add_entries("{}", [ITEM, VALUE], is_toml=False))
+    added["hooks"]["PostToolUse"].append("mine")
+    added["servers"]["refold"]["args"] = ["mine"]
+    left = json.loads(remove_entries(json.dumps(added), [ITEM, VALUE], is_toml=False))
+    assert left == {"hooks": {"PostToolUse": ["mine"]}, "servers": added["servers"]}
+
+
+@pytest.mark.parametrize("indent", ["\t", "    "])
+def test_the_indentation_is_kept(indent: str) -> None:
+    text = json.dumps({"a": 1}, indent=indent)
+    assert f"\n{indent}{indent}" in add_entries(text, [VALUE], is_toml=False)
+
+
+TOML = '# mine\nmodel = "o"  # why\n\n[servers.mine]\ncommand = "x"'
+
+
+@pytest.mark.parametrize("text", ["", TOML, TOML + "\n"])
+def test_toml_keeps_every_character(text: str) -> None:
+    added = add_entries(text, [TOP, TABLE], is_toml=True)
+    read = tomllib.loads(added)
+    assert read["model_provider"] == "refold"
+    assert read["servers"]["refold"] == TABLE.value
+    assert has_entry(added, TOP, is_toml=True)
+    assert has_entry(added, TABLE, is_toml=True)
+    assert remove_entries(added, [TOP, TABLE], is_toml=True).strip() == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "is_toml", "problem"),
+    [
+        ("{", VALUE, False, "not JSON"),
+        ("[]", VALUE, False, "not a JSON object"),
+        ('{"servers": []}', VALUE, False, "no object"),
+        ('{"hooks": {"PostToolUse": {}}}', ITEM, False, "no list"),
+        ('{"servers": {"refold": 1}}', VALUE, False, "servers.refold is set already: 1"),
+        ("a = ", TOP, True, "not TOML"),
+        ('model_provider = "mine"', TOP, True, "model_provider is set already: 'mine'"),
+        ("[servers.refold]\na = 1", TABLE, True, "is set already"),
+    ],
+)
+def test_what_is_in_the_way_is_said(text: str, entry: Entry, is_toml: bool, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        add_entries(text, [entry], is_toml=is_toml)

@@ -1,0 +1,161 @@
+"""The hook shortens what is long, loses no error, keeps the original, and is never in the way."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refold import SqliteStore, retrieve_tool
+from refold.server.counts import counts_beside, read_counts
+from refold.server.hook import run_hook
+from tests.cli.conftest import Refold
+from tests.server.outputs import ERROR, event, log, source
+
+
+def hook(store: Path, tool: str, output: Any, profile: str = "lossless", most: int = 1_500) -> Any:
+    answer = run_hook(
+        io.BytesIO(event(tool, output)), store=store, profile=profile, max_tokens=most
+    )
+    if not answer:
+        return None
+    said = json.loads(answer)["hookSpecificOutput"]
+    assert said["hookEventName"] == "PostToolUse"
+    return said["updatedToolOutput"]
+
+
+def fetch(store: Path, shown: str) -> str:
+    with SqliteStore(store, read_only=True) as kept:
+        tool = retrieve_tool(kept, max_chars=1_000_000)
+        return tool.call({"handle": shown.rstrip().rsplit("\n", 1)[-1]}).split("\n", 1)[1]
+
+
+@pytest.mark.parametrize("profile", ["lossless", "standard"])
+def test_a_long_log_gets_shorter_and_can_be_had_back(tmp_path: Path, profile: str) -> None:
+    store = tmp_path / "new" / "refold.db"
+    bash = {"stdout": log(), "stderr": "", "interrupted": False, "isImage": False}
+    changed = hook(store, "Bash", bash, profile)
+    assert len(changed["stdout"]) < 0.6 * len(log())
+    assert "connection refused by db-7:5432 after 3 tries" in changed["stdout"]
+    assert {**changed, "stdout": ""} == {**bash, "stdout": ""}
+    assert fetch(store, changed["stdout"]) == log()
+
+
+def test_an_excerpt_takes_what_it_may_and_has_every_error_line(tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    lossless = hook(store, "mcp__ci__log", log())
+    excerpt = hook(store, "mcp__ci__log", log(), "standard", 1_000)
+    assert len(excerpt) < 0.7 * len(lossless)
+    assert ERROR in excerpt
+    assert "shortened from" in excerpt
+
+
+def test_where_an_excerpt_would_lose_errors_nothing_is_left_out(tmp_path: Path) -> None:
+    rows = log(300, error=False).replace(" INFO ", " ERROR ")
+    store = tmp_path / "refold.db"
+    changed = hook(store, "mcp__ci__log", rows, "standard", 300)
+    assert changed == hook(store, "mcp__ci__log", rows, "lossless")
+    assert "shortened from" not in changed
+
+
+def test_files_that_may_be_edited_stay_as_they_are(tmp_path: Path) -> None:
+    def read(text: str) -> Any:
+        file = {"type": "text", "file": {"filePath": "/a", "content": text, "numLines": 9}}
+        return hook(tmp_path / "refold.db", "Read", file, "standard", 300)
+
+    assert read(source()) is None
+    assert read(json.dumps([{"id": n, "name": f"n{n}"} for n in range(300)], indent=2)) is None
+    assert "shortened from" not in read(log())["file"]["content"]
+
+
+def test_what_is_short_is_passed_without_a_store(tmp_path: Path) -> None:
+    assert hook(tmp_path / "refold.db", "Bash", {"stdout": "fine", "stderr": ""}) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_originals_that_were_fetched_are_never_shortened(tmp_path: Path) -> None:
+    blocks = [{"type": "text", "text": log()}]
+    assert hook(tmp_path / "refold.db", "mcp__refold__refold_retrieve", blocks) is None
+
+
+def test_counts_add_up(tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    for _ in range(3):
+        hook(store, "mcp__ci__log", log())
+    counts = read_counts(counts_beside(store))
+    assert counts["results"] == counts["folded"] == 3
+    assert counts["tokens_after"] < counts["tokens_before"]
+    assert set(counts) == {"results", "folded", "tokens_before", "tokens_after"}
+
+
+@pytest.mark.parametrize(
+    ("stdin", "options"),
+    [
+        (b"", []),
+        (b"{", []),
+        (b"[]", []),
+        (b"\xff\xfe", []),
+        (b"[" * 100_000, []),
+        (b'{"hook_event_name": "PostToolUse"}', []),
+        (event("mcp__ci__log", log()), ["--profile", "unheard"]),
+        (event("mcp__ci__log", log()), ["--max-tokens", "many"]),
+    ],
+)
+def test_trouble_is_counted_and_says_nothing(
+    refold: Refold, tmp_path: Path, stdin: bytes, options: list[str]
+) -> None:
+    store = tmp_path / "refold.db"
+    ran = refold("hook", "post-tool-use", "--store", store, *options, stdin=stdin)
+    assert (ran.code, ran.out, ran.err) == (0, b"", "")
+    assert read_counts(counts_beside(store))["failures"] == 1
+
+
+def test_an_option_of_another_version_is_not_in_the_way(refold: Refold, tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    stdin = event("mcp__ci__log", log())
+    ran = refold("hook", "post-tool-use", "--store", store, "--unheard", "of", stdin=stdin)
+    assert ran.code == 0
+    assert "updatedToolOutput" in json.loads(ran.out)["hookSpecificOutput"]
+
+
+def test_a_broken_store_leaves_the_output_as_it_is(tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    store.write_bytes(b"this is no database" * 100)
+    assert hook(store, "mcp__ci__log", log()) is None
+    assert read_counts(counts_beside(store)) == {"failures": 1, "failures:StoreError": 1}
+
+
+def test_counts_that_cannot_be_written_are_in_nobodys_way(tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    counts_beside(store).mkdir()
+    assert hook(store, "mcp__ci__log", log()) is not None
+    assert read_counts(counts_beside(store)) == {}
+
+
+def test_a_whole_is_kept_before_its_short_form_is_shown(tmp_path: Path) -> None:
+    store = tmp_path / "refold.db"
+    hook(store, "mcp__ci__log", log())
+    store.chmod(0o400)
+    with sqlite3.connect(store) as connection:
+        assert connection.execute("SELECT count(*) FROM original").fetchone() == (1,)
+    connection.close()
+
+
+def test_the_engine_is_not_loaded_for_short_outputs() -> None:
+    script = (
+        "import io, sys; from pathlib import Path; from refold.server.hook import run_hook;"
+        "run_hook(io.BytesIO(sys.stdin.buffer.read()), store=Path('none'), profile='lossless',"
+        "max_tokens=1); print(sorted(name for name in sys.modules if name.startswith('refold')))"
+    )
+    stdin = event("Bash", {"stdout": "fine", "stderr": ""})
+    ran = subprocess.run(
+        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True
+    )
+    loaded = ["refold", "refold.server", "refold.server.hook", "refold.server.tool_outputs"]
+    assert ran.stdout.decode().strip() == str(loaded)

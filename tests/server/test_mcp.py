@@ -1,0 +1,79 @@
+"""The real SDK talks to the server: in memory, on stdio and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refold.server.tools import Tools
+from tests.patience import FOR_EVER
+from tests.server.outputs import ERROR, log
+
+pytest.importorskip("mcp_types", reason="needs the SDK: make test-clients has it")
+from mcp import Client, StdioServerParameters
+
+from refold.server.mcp import make_server
+
+TOOLS = ["refold_compress", "refold_retrieve", "refold_stats"]
+
+
+async def talk(server: Any) -> None:
+    """Shorten a log, find the error in what was left out, and look at the counts."""
+    async with Client(server, read_timeout_seconds=FOR_EVER) as client:
+        listed = (await client.list_tools()).tools
+        assert sorted(tool.name for tool in listed) == TOOLS
+        short = await client.call_tool("refold_compress", {"text": log(), "token_budget": 1_000})
+        assert not short.is_error
+        shown = short.structured_content["text"]
+        assert len(shown) < 0.5 * len(log())
+        handle = shown[shown.rindex("#") :].rstrip("]")
+        found = await client.call_tool("refold_retrieve", {"handle": handle, "search": "refused"})
+        assert ERROR in found.content[0].text
+        some = await client.call_tool("refold_retrieve", {"handle": handle, "lines": "1-3"})
+        assert log().split("\n")[2] in some.content[0].text
+        none = await client.call_tool("refold_retrieve", {"handle": "#nothing"})
+        assert "there is no original" in none.content[0].text
+        wrong = await client.call_tool("refold_compress", {})
+        assert wrong.is_error
+        counts = (await client.call_tool("refold_stats", {})).structured_content
+        assert counts["folded"] == 1
+        assert counts["retrieved"] == 3
+
+
+def test_in_memory(tmp_path: Path) -> None:
+    with closing(Tools(tmp_path / "refold.db")) as tools:
+        asyncio.run(talk(make_server(tools)))
+
+
+def test_on_stdio(tmp_path: Path) -> None:
+    args = ["-m", "refold", "mcp", "--store", str(tmp_path / "refold.db")]
+    asyncio.run(talk(StdioServerParameters(command=sys.executable, args=args, env=dict(_env()))))
+
+
+def test_over_http(tmp_path: Path) -> None:
+    with serving(tmp_path) as url:
+        asyncio.run(talk(url))
+
+
+def _env() -> Iterator[tuple[str, str]]:
+    yield "PYTHONPATH", ":".join(sys.path)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    store = str(folder / "refold.db")
+    command = [sys.executable, "-m", "refold", "mcp", "--http", "--port", "0", "--store", store]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            yield server.stderr.readline().removeprefix("listening on ").strip()
+        finally:
+            server.terminate()
+            server.communicate()

@@ -1,0 +1,88 @@
+"""Originals, shortening and counts: from one store, for everybody who has a handle."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from refold import ConfigError, uncompress
+from refold.server.hook import run_hook
+from refold.server.tools import Tools
+from refold.stores import SqliteStore
+from tests.server.outputs import ERROR, event, log
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "refold.db"
+
+
+@pytest.fixture
+def tools(path: Path) -> Iterator[Tools]:
+    with closing(Tools(path)) as made:
+        yield made
+
+
+def handle_in(text: str) -> str:
+    return text[text.rindex("#") :].rstrip("]")
+
+
+def test_what_the_hook_has_shortened_can_be_fetched(path: Path, tools: Tools) -> None:
+    source = io.BytesIO(event("mcp__ci__log", log()))
+    answer = json.loads(run_hook(source, store=path, profile="standard", max_tokens=1_000))
+    handle = handle_in(answer["hookSpecificOutput"]["updatedToolOutput"])
+    whole = tools.retrieve({"handle": handle})
+    assert log()[:7_000] in whole
+    assert ERROR in tools.retrieve({"handle": handle, "search": "refused"})
+    assert tools.retrieve({"handle": handle, "lines": "2-2"}).split("\n")[1:] == [
+        log().split("\n")[1]
+    ]
+    assert tools.stats()["retrieved"] == 3
+    assert tools.stats()["tokens_saved"] > 0
+
+
+def test_a_text_is_shortened_and_kept(tools: Tools) -> None:
+    short = tools.compress(text=log(), token_budget=1_000)
+    assert short["tokens_after"] < short["tokens_before"]
+    assert ERROR in short["text"]
+    assert log().split("\n")[3] in tools.retrieve(
+        {"handle": handle_in(short["text"]), "lines": "4"}
+    )
+
+
+def test_a_short_text_is_what_it_was(tools: Tools) -> None:
+    assert tools.compress(text="fine")["text"] == "fine"
+    assert tools.stats() == {
+        "originals": 0, "tokens_before": 0, "tokens_after": 0, "tokens_saved": 0
+    }  # fmt: skip
+
+
+def test_a_conversation_is_folded_and_each_handle_leads_back(path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "what went wrong?"},
+        *({"role": "user", "content": f"{n}: {log()}"} for n in range(4)),
+        *({"role": "assistant", "content": f"answer {n}"} for n in range(8)),
+    ]
+    with closing(Tools(path)) as tools:
+        folded = tools.compress(messages=messages, token_budget=6_000)
+    assert folded["tokens_after"] < folded["tokens_before"]
+    with SqliteStore(path) as store:
+        back = uncompress(folded["messages"], store, conversation=folded["conversation"])
+    assert back.messages == messages
+    shown = next(m["content"] for m in folded["messages"] if "#" in m["content"])
+    asked = {"handle": shown[shown.index("#") :].split("]")[0]}
+    with closing(Tools(path)) as later:
+        assert "request" in later.retrieve({**asked, "conversation": folded["conversation"]})
+        assert "there is no original" in later.retrieve(asked)
+        assert "there is no original" in later.retrieve({**asked, "conversation": "0" * 32})
+
+
+@pytest.mark.parametrize("given", [{}, {"text": "a", "messages": [{"role": "user"}]}])
+def test_one_thing_at_a_time(tools: Tools, given: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="either text or messages"):
+        tools.compress(**given)  # type: ignore[arg-type]

@@ -7,15 +7,11 @@
 #include "scan.h"
 
 static PyMethodDef functions[] = {
-    {"are_shaped", (PyCFunction)(void (*)(void))scan_are_shaped, METH_FASTCALL, NULL},
     {"missing", (PyCFunction)(void (*)(void))scan_missing, METH_FASTCALL, NULL},
     {"prefilter", (PyCFunction)(void (*)(void))scan_prefilter, METH_FASTCALL, NULL},
     {"scores", (PyCFunction)(void (*)(void))scan_scores, METH_FASTCALL, NULL},
     {"sentences", (PyCFunction)(void (*)(void))scan_sentences, METH_FASTCALL, NULL},
-    {"spell", scan_spell, METH_O, NULL},
-    {"structures", scan_structures, METH_O, NULL},
     {"summary", (PyCFunction)(void (*)(void))scan_summary, METH_FASTCALL, NULL},
-    {"told", (PyCFunction)(void (*)(void))scan_told, METH_FASTCALL, NULL},
     {"units", (PyCFunction)(void (*)(void))scan_units, METH_FASTCALL, NULL},
     {"weigh", (PyCFunction)(void (*)(void))scan_weigh, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -4,15 +4,11 @@
 
 #include "text.h"
 
-PyObject *scan_are_shaped(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_missing(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_spell(PyObject *module, PyObject *value);
-PyObject *scan_structures(PyObject *module, PyObject *text);
 PyObject *scan_summary(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_told(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

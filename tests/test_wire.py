@@ -19,7 +19,6 @@ from refold import MemoryStore, uncompress
 from refold.model.letters import ID_PREFIX, make_summary_id
 from refold.model.wire import clone, clone_message, clone_with, digest, spell
 from tests.classic import compress
-from tests.native import needs_scanner, the_scanner
 
 _TEXTS = st.one_of(
     st.text(max_size=40),
@@ -48,44 +47,6 @@ def test_a_name_is_the_hash_of_the_standard_spelling(value: Any) -> None:
 @given(st.dictionaries(_TEXTS, _TEXTS, max_size=4))
 def test_mappings_of_strings_have_the_standard_name_too(message: dict[str, str]) -> None:
     assert digest(message) == _standard_name(message)
-
-
-@needs_scanner
-@given(_DATA)
-def test_the_scanner_spells_the_same_or_leaves_it(value: Any) -> None:
-    assert the_scanner().spell(value) in (None, spell(value).encode("utf-8", "surrogatepass"))
-
-
-@needs_scanner
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 255, 256, 257, 5000])
-@pytest.mark.parametrize("char", ["a", '"', "\x1f", "é", "漢", "😀", "\ud800"])
-def test_the_scanner_spells_long_strings(char: str, size: int) -> None:
-    text = f"a{char * size}\n"
-    assert the_scanner().spell({text: text}) == spell({text: text}).encode("utf-8", "surrogatepass")
-
-
-@needs_scanner
-@pytest.mark.parametrize("value", [[], {}, [[]], True, 0, -(2**63), {"a": {"b": [None, False]}}])
-def test_the_scanner_spells_what_messages_are_made_of(value: Any) -> None:
-    assert the_scanner().spell(value) == spell(value).encode()
-
-
-class _Word(str):
-    __slots__ = ()
-
-
-@needs_scanner
-@pytest.mark.parametrize("value", [1.5, 2**63, {1: "a"}, ("a",), _Word("a"), {_Word("a"): 1}, b""])
-def test_the_scanner_leaves_what_is_not_so_simple(value: Any) -> None:
-    assert the_scanner().spell(value) is None
-    assert the_scanner().spell({"a": [value]}) is None
-
-
-@needs_scanner
-def test_the_scanner_leaves_what_contains_itself() -> None:
-    endless: list[Any] = []
-    endless += [endless] * 1000
-    assert the_scanner().spell(endless) is None
 
 
 def test_other_content_or_order_is_another_name() -> None:

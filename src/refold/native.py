@@ -49,9 +49,6 @@ class Scanner(Protocol):
     ) -> bytes:
         """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
 
-    def spell(self, value: object, /) -> bytes | None:
-        """Spell simple data like JSON as `refold.model.wire.spell` does, in UTF-8."""
-
     def scores(self, text: str, sentences: list[Span], scoring: Rules, /) -> list[int]:
         """Score sentences of a text: see `refold.scoring.sentence`."""
 
@@ -71,17 +68,6 @@ class Scanner(Protocol):
     ) -> tuple[list[str], list[int], list[int]]:
         """Cut a text and score what it says, each thing once: see `refold.strategies.prose`."""
 
-    def are_shaped(self, text: str, verdicts: bytes, least: int, width: int, /) -> bool | None:
-        """Tell whether most lines of a text have a shape; None if only Python can tell.
-
-        See `refold.strategies.structured`, also for what it takes.
-        """
-
-    def told(
-        self, text: str, words: bytes, most: int, /
-    ) -> tuple[dict[str, None], dict[str, None]] | None:
-        """Find the files that lines name, and the first lines with a word; None as above."""
-
     def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
 
@@ -100,9 +86,6 @@ class Scanner(Protocol):
 
     def missing(self, names: tuple[str, ...], text: str, longest: int, most: int, /) -> list[str]:
         """Return the names that a text does not hold: see `refold.text.entities`."""
-
-    def structures(self, text: str, /) -> int:
-        """Count the structures of a text: see `refold.quality.structures`."""
 
 
 def _load() -> Scanner | None:

@@ -1,4 +1,4 @@
-"""Names found by the scanner: the same as word by word, whatever the text."""
+"""Names found by the scanner: the same as by the patterns, whatever the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refold.native import Names
 from refold.text.name_patterns import QUANTITY
 from refold.text.name_tables import name_tables, scanned_names
-from refold.text.name_words import WordNames
+from refold.text.pattern_names import PatternNames
 from tests.native import needs_scanner, the_scanner
 from tests.text.named_texts import PIECES, named_texts
 
@@ -27,28 +27,28 @@ def scanned() -> Names:
     return scanned_names(the_scanner())
 
 
-def in_words(text: str) -> tuple[str, ...]:
-    return WordNames().find(text)
+def by_patterns(text: str) -> tuple[str, ...]:
+    return PatternNames().find(text)
 
 
 @settings(max_examples=500)
 @given(text=named_texts())
 def test_the_same_names_are_found(scanned: Names, text: str) -> None:
-    assert scanned.find(text) == in_words(text)
+    assert scanned.find(text) == by_patterns(text)
 
 
 @pytest.mark.parametrize("first", PIECES)
 def test_the_same_names_are_found_in_every_two_pieces(scanned: Names, first: str) -> None:
     for second in PIECES:
         text = first + second
-        assert scanned.find(text) == in_words(text), text
+        assert scanned.find(text) == by_patterns(text), text
 
 
 @settings(max_examples=300)
 @given(text=named_texts(), before=st.integers(BLOCK - 12, 2 * BLOCK), sign=st.sampled_from("x .分"))
 def test_names_may_lie_across_blocks(scanned: Names, text: str, before: int, sign: str) -> None:
     far = sign * before + text + sign * before + text
-    assert scanned.find(far) == in_words(far)
+    assert scanned.find(far) == by_patterns(far)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_names_may_lie_across_blocks(scanned: Names, text: str, before: int, sig
 def test_long_runs(scanned: Names, piece: str, length: int) -> None:
     run = (piece * length)[:length]
     for text in (run, f"{run} {run}", f"{run}b c", f"A{run}.py", f"{run}5ms"):
-        assert scanned.find(text) == in_words(text), text
+        assert scanned.find(text) == by_patterns(text), text
 
 
 def test_every_character_is_read_as_the_patterns_read_it(scanned: Names) -> None:
@@ -76,7 +76,7 @@ def test_every_character_is_read_as_the_patterns_read_it(scanned: Names) -> None
         text = (
             f"a{char}B Xy{char}z Ab{char} {char}b 5{char} x.a{char} {char}5 ms m{char}mm 5 m{char}"
         )
-        assert scanned.find(text) == in_words(text), text
+        assert scanned.find(text) == by_patterns(text), text
 
 
 def test_a_name_that_comes_again_is_the_same_string(scanned: Names) -> None:
@@ -100,7 +100,7 @@ def test_names_are_traced_alike(
 ) -> None:
     there, again = [*map(scanned.find, said)], [*map(scanned.find, [*shown, *said][: len(shown)])]
     said_in, shown_in = places[: len(there)], places[::-1][: len(again)]
-    expected = WordNames().trace(there, said_in, again, shown_in)
+    expected = PatternNames().trace(there, said_in, again, shown_in)
     assert scanned.trace(there, said_in, again, shown_in) == expected
 
 

@@ -10,7 +10,6 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from refold.model.exact import spell_exactly
-from refold.native import scanner
 
 Wire = Mapping[str, Any]
 """A message as the caller wrote it. Read it, never write to it."""
@@ -137,7 +136,7 @@ def digest(value: Any) -> str:
     Key order counts, because restoring byte for byte includes the order of keys. What JSON has no
     form for (bytes, dates, tuples, numbers as keys) counts with its type and its value.
     """
-    data = _spell_simple(value) if scanner is None else scanner.spell(value)
+    data = _spell_simple(value)
     return _hash(_spell_any(value).encode("utf-8", "surrogatepass") if data is None else data)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.native import scanner
-
 _FENCE: Final = "```"
 _MAX_INDENT: Final = 3
 _MIN_ROWS: Final = 2
@@ -13,11 +11,6 @@ _MIN_ROWS: Final = 2
 
 def count_structures(text: str) -> int:
     """Count fenced blocks, brackets that open on a line of their own, and a table."""
-    return count_in_lines(text) if scanner is None else scanner.structures(text)
-
-
-def count_in_lines(text: str) -> int:
-    """Do the same without the scanner."""
     # Looking for one letter is many times faster than for two, and mostly enough.
     blocks = rows = 0
     if "`" in text and _FENCE in text:

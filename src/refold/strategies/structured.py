@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from refold.native import scanner
 from refold.strategies.prose import ELLIPSIS
 from refold.text.truncate import cut_words
 
@@ -23,9 +22,7 @@ _STATUS_WORDS: Final = (
 )
 """What tells how something went, anywhere in a line."""
 _STEMS: Final = ("pass", "fail", "error", "warn", "test", "total", "duration")
-"""One of these is in every one of those words."""
-_VERDICT_BYTES: Final = " ".join(_VERDICTS).encode()
-_STATUS_BYTES: Final = " ".join(_STATUS_WORDS).encode()
+"""Cheap check beforehand: every status word contains one of these stems."""
 
 _SHAPE: Final = re.compile(
     r"[^\s:.]*+\.[^\s:]*+:[0-9]++:"
@@ -38,14 +35,6 @@ _STATUS: Final = re.compile(rf"(?<![\w])(?:{'|'.join(_STATUS_WORDS)})(?![\w])", 
 
 def is_structured(text: str) -> bool:
     """Tell whether most lines of *text* look like hits, bullets, pairs or status lines."""
-    shaped = None
-    if scanner is not None:
-        shaped = scanner.are_shaped(text, _VERDICT_BYTES, _MIN_LINES, _MAX_CHARS_PER_FEED)
-    return are_shaped(text) if shaped is None else shaped
-
-
-def are_shaped(text: str) -> bool:
-    """Tell whether most lines of *text* have one of the shapes, and there are enough of them."""
     feeds = text.count("\n")
     if feeds < _MIN_LINES - 1 or feeds * _MAX_CHARS_PER_FEED < len(text):
         return False
@@ -63,29 +52,19 @@ def are_shaped(text: str) -> bool:
 
 def summarize_structured(text: str, budget: int) -> str:
     """Name the files and show the first status lines; without either, first and last lines."""
-    told = None
-    if scanner is not None:
-        told = scanner.told(text, _STATUS_BYTES, _MAX_STATUS_LINES)
-    files, status = map(list, told or told_by_lines(text))
+    lines = _bare_lines(text)
+    files = list(dict.fromkeys([file for line in lines if (file := _file_of(line))]))
     pieces = []
     if files:
         more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
         pieces.append(f"files: {', '.join(files[:_MAX_FILES])}{more}")
-    pieces += status
+    pieces += _status_lines(text, lines)
     if not pieces:
-        lines = _bare_lines(text)
         pieces = [*lines[:3], ELLIPSIS, f"{lines[-1]} ({len(lines)} lines)"]
     summary = " | ".join(pieces)
     if len(summary) <= budget:
         return summary
     return cut_words(summary, budget - len(ELLIPSIS)) + ELLIPSIS
-
-
-def told_by_lines(text: str) -> tuple[dict[str, None], dict[str, None]]:
-    """Find the files that lines of *text* name, and the first lines that tell how it went."""
-    lines = _bare_lines(text)
-    files = dict.fromkeys([file for line in lines if (file := _file_of(line))])
-    return files, _status_lines(text, lines)
 
 
 def _bare_lines(text: str) -> list[str]:

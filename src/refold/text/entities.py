@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from refold.native import Names, scanner
 from refold.text.name_tables import scanned_names
-from refold.text.name_words import WordNames
+from refold.text.pattern_names import PatternNames
 
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
@@ -72,5 +72,5 @@ class NameFinder:
 
 
 def _new_names() -> Names:
-    """Return what finds names: the scanner, or what goes word by word and says the same."""
-    return WordNames() if scanner is None else scanned_names(scanner)
+    """Return what finds names: the scanner, or the patterns, which say the same."""
+    return PatternNames() if scanner is None else scanned_names(scanner)

@@ -32,19 +32,6 @@ PLAIN_WORD: Final = re.compile(
 PLAIN_NUMBER: Final = re.compile(r"[0-9:/(),;\[\]#+-]*+(?:T[0-9:+-]++)?+Z?+")
 """Numbers, dates and times."""
 
-# The kinds of names, in the order in which they are listed.
-PROPER_KIND: Final = 0
-PASCAL_KIND: Final = 1
-CAMEL_KIND: Final = 2
-SNAKE_KIND: Final = 3
-SHORT_KIND: Final = 4
-QUANTITY_KIND: Final = 5
-PATH_KIND: Final = 6
-ADDRESS_KIND: Final = 7
-VERSION_KIND: Final = 8
-TITLE_KIND: Final = 9
-KIND_COUNT: Final = 10
-
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.
 PROPER_NAME: Final = re.compile(rf"([{UPPER}](?<!\w.)[{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+)(\w?+)")

@@ -15,6 +15,7 @@ from refold.budget.guard import find_untouchable
 from refold.budget.report import find_obstacles
 from refold.checks import check_name
 from refold.classifiers import as_classifier
+from refold.detectors import Detector, table_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
@@ -96,6 +97,7 @@ class Engine:
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
     ) -> None:
         helpers = {
             "summarizer": summarizer,
@@ -109,6 +111,7 @@ class Engine:
         self.options = options
         self.conversation = conversation
         self._store = scoped(store, conversation)
+        self._detectors = table_of(detectors)
         if options.profile != "classic":
             import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
@@ -180,6 +183,7 @@ class Engine:
             CountedTexts(self._counter, estimate_tokens),
             spelling=spelling_of(self.options.profile),
             rules=summary_rules(self.options.profile),
+            detectors=self._detectors,
             score_sentences=self.options.entropy_scorer,
             score_mode=self.options.entropy_scorer_mode,
             classify_tokens=self.options.ml_token_classifier,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from refold.detectors import Findings, detect_hard, soft_texts
+from refold.detectors import TABLE, DetectorTable, Findings
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
@@ -52,6 +52,7 @@ class Analyses:
         *,
         spelling: Spelling = CLASSIC,
         rules: SummaryRules = POINTS,
+        detectors: DetectorTable = TABLE,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -64,6 +65,7 @@ class Analyses:
         """How what stands in for texts is spelled."""
         self.rules = rules
         """By which rules prose is summarized."""
+        self._detectors = detectors
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens
@@ -101,7 +103,7 @@ class Analyses:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
-            known = self._findings[text] = detect_hard(text)
+            known = self._findings[text] = self._detectors.detect_hard(text)
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
@@ -246,6 +248,7 @@ class Analyses:
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
+            soft_texts = self._detectors.soft_texts
             found = soft_texts(text, self._findings.get(text))
             found = self._found[text] = without_secrets(text, found, soft_texts)
         return found

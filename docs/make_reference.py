@@ -39,6 +39,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.Options",
         "refold.PreservePattern",
         "refold.detectors.Detector",
+        "refold.lossless.Codec",
         "refold.load_plugins",
     ),
     "Results": (

@@ -1,4 +1,4 @@
-"""Detectors of others: given by hand, or offered by an installed package and asked for."""
+"""Detectors and codecs of others: given by hand, or offered by a package and asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from refold import (
     uncompress,
 )
 from refold.detectors import DETECTORS, Detector, pattern_finder
+from refold.lossless import CODECS, Codec
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -103,11 +105,72 @@ def test_async_gives_the_same() -> None:
     assert twin.messages == compress(TALK, recency_window=1, detectors=MINE).messages
 
 
+# codecs
+
+KNOTS = "wind from the north at so many knots"
+LEVEL = Codec(
+    name="knots",
+    sees=lambda text: KNOTS in text and "[kn]" not in text,
+    encode=lambda text: text.replace(KNOTS, "[kn]"),
+    decode=lambda text: text.replace("[kn]", KNOTS),
+)
+LOST = replace(LEVEL, decode=lambda text: text)
+CALL = {"id": "c1", "type": "function", "function": {"name": "read_log", "arguments": "{}"}}
+RUN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Read the log."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "\n".join(f"{n * 37 % 91} past, {KNOTS}, swell {n * n}" for n in range(30)),
+    },
+    {"role": "user", "content": "And now?"},
+]
+
+
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
+@pytest.mark.parametrize("budget", [None, 500])
+def test_a_codec_of_the_callers_says_data_shorter(profile: Any, budget: int | None) -> None:
+    choices: dict[str, Any] = {"recency_window": 1, "profile": profile, "token_budget": budget}
+    assert "[kn]" not in str(compress(RUN, **choices).messages)
+    result = compress(RUN, codecs=[*CODECS, LEVEL], **choices)
+    assert result.messages[2]["content"].count("[kn]") == 30
+    assert uncompress(result.messages, result.verbatim).messages == RUN
+
+
+def test_a_codec_that_loses_something_is_not_used() -> None:
+    result = compress(RUN, recency_window=1, codecs=[*CODECS, LOST])
+    assert "[kn]" not in str(result.messages)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ("dates", "must be a list of Codec"),
+        ([LEVEL, 3], "must hold Codec only, got 3"),
+        ([LEVEL, LEVEL], "two with the name 'knots'"),
+    ],
+)
+def test_what_is_no_codec_is_refused(wrong: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        Compressor(codecs=wrong)
+
+
+@pytest.mark.parametrize("profile", ["standard", "lossless", "classic"])
+def test_refolds_own_tables_are_taken_by_every_profile(profile: Any) -> None:
+    Compressor(profile=profile, detectors=DETECTORS, codecs=list(CODECS))
+
+
+# packages
+
 PLUGIN = """
 import re
 from refold.detectors import Detector, pattern_finder
 
+from refold.lossless import Codec
+
 TICKET = Detector(reason="ticket", hard=True, find=pattern_finder(re.compile("berth QX")))
+KNOTS = Codec(name="knots", sees=bool, encode=lambda text: None, decode=str)
 WRONG = 3
 """
 
@@ -119,7 +182,8 @@ def installed(folder: Path, *targets: str) -> Path:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-refold\nVersion: 1.0\n")
     rows = [f"one_{n} = {target}" for n, target in enumerate(targets)]
-    (info / "entry_points.txt").write_text("\n".join(["[refold.detectors]", *rows]))
+    rows = ["[refold.detectors]", *rows, "[refold.codecs]", "knots = acme_refold:KNOTS"]
+    (info / "entry_points.txt").write_text("\n".join(rows))
     return folder
 
 
@@ -137,6 +201,7 @@ refold.Compressor()
 assert "acme_refold" not in sys.modules
 tables = refold.load_plugins()
 assert [one.reason for one in tables["detectors"]][-1] == "ticket"
+assert [one.name for one in tables["codecs"]][-1] == "knots"
 refold.Compressor(**tables)
 """
     done = run(installed(tmp_path, "acme_refold:TICKET"), source)

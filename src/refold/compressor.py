@@ -19,6 +19,7 @@ from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.formats import check_list
 from refold.formats.objects import Objects
+from refold.lossless import Codec
 from refold.options import Choices, Options
 from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
@@ -89,7 +90,8 @@ class Compressor:
     A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
     checked, summaries are remembered, and neither is needed. *on_event* is told while they work,
     which may take *pass_seconds* in all for one conversation. *detectors* say what must survive
-    word for word, instead of refold's own: usually `[*DETECTORS, mine]`, see `refold.detectors`.
+    word for word, and *codecs* how data is said shorter, instead of refold's own: usually
+    `[*DETECTORS, mine]` and `[*CODECS, mine]`, see `refold.detectors` and `refold.lossless`.
 
         compressor = Compressor(token_budget=8_000, store=SqliteStore("originals.db"))
         messages = compressor.compress(messages).messages
@@ -108,6 +110,7 @@ class Compressor:
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
         detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         self._helpers: dict[str, Any] = {
@@ -118,6 +121,7 @@ class Compressor:
             "on_event": on_event,
             "pass_seconds": pass_seconds,
             "detectors": detectors,
+            "codecs": codecs,
         }
         self._engine = Engine(_check_thinking(combine(options, choices)), **self._helpers)
 
@@ -164,6 +168,7 @@ class NamedChoices(Choices, total=False):
     on_event: Listener | None
     pass_seconds: float | None
     detectors: Sequence[Detector] | None
+    codecs: Sequence[Codec] | None
 
 
 class AllChoices(NamedChoices, total=False):
@@ -177,7 +182,7 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
-    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*.
+    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*, *codecs*.
 
         result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)

@@ -30,6 +30,7 @@ from refold.errors import BudgetError, MessageError
 from refold.events import Listener
 from refold.formats import Loader
 from refold.formats.objects import Objects
+from refold.lossless import Codec
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import looks_folded
@@ -46,7 +47,7 @@ from refold.tokens.choose import factor_of
 _MIN_TAIL_TOKENS: Final = 1_000
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
-_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors")
+_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
 """What a saved session cannot have with it: whoever takes it up must give it again."""
 _HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
 
@@ -108,6 +109,7 @@ class Session:
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
         detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
@@ -119,6 +121,7 @@ class Session:
             "on_event": on_event,
             "pass_seconds": pass_seconds,
             "detectors": detectors,
+            "codecs": codecs,
         }
         self._helpers = helpers
         self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]

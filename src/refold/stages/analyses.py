@@ -6,6 +6,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from refold.detectors import TABLE, DetectorTable, Findings
+from refold.lossless import TABLE as CODEC_TABLE
+from refold.lossless import CodecTable
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
@@ -53,6 +55,7 @@ class Analyses:
         spelling: Spelling = CLASSIC,
         rules: SummaryRules = POINTS,
         detectors: DetectorTable = TABLE,
+        codecs: CodecTable = CODEC_TABLE,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -66,6 +69,8 @@ class Analyses:
         self.rules = rules
         """By which rules prose is summarized."""
         self._detectors = detectors
+        self.codecs = codecs
+        """How data is said in fewer tokens."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens

@@ -36,7 +36,10 @@ ROOMS: Final = {
         "tests/planner/test_recode.py",
         "tests/planner/test_profiles.py",
     ),
-    "formats": ("tests/formats", "tests/test_bad_input.py", "tests/agent/test_shapes.py"),
+    "formats": (
+        *("tests/formats", "tests/test_bad_input.py", "tests/test_wire.py"),
+        "tests/agent/test_shapes.py",
+    ),
     "restore": ("tests/test_restore.py", "tests/test_identity.py", "tests/properties"),
 }
 """Folders or modules of the package, and the tests that are to find what is wrong in them."""

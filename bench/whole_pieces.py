@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final
 
 from records import calls_of, values_in
-from refold.lossless import IN_PARTS, json_data, reencode
+from refold.lossless import TABLE, json_data
 from refold.planner.calls import spell_call
 from refold.tokens.estimate import estimate_tokens
 from typed import text_of
@@ -239,7 +239,7 @@ def _documents(text: str) -> Iterator[str]:
 def _shorter_forms(text: str) -> Iterator[str]:
     """Yield what the engine makes of *text* before it shows parts of it."""
     for form in filter(None, (text, json_data.open_texts(text))):
-        shorter = reencode(form, estimate_tokens, IN_PARTS)
+        shorter = TABLE.reencode(form, estimate_tokens, TABLE.in_parts)
         if shorter is not None:
             yield shorter.text
         elif form is not text:

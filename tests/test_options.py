@@ -77,6 +77,8 @@ CHOSEN: dict[str, Any] = {
     "classifier": lambda text: "preserve",
     "on_event": print,
     "pass_seconds": 1.0,
+    "detectors": [],
+    "codecs": [],
 }
 USED_BY_ALL: dict[str, Any] = {
     "preserve": ("system", "user"),
@@ -100,7 +102,7 @@ USED_BY_ALL: dict[str, Any] = {
 
 def test_every_choice_is_told_apart() -> None:
     assert CHOSEN.keys() == USED_BY.keys()
-    helpers = {"summarizer", "classifier", "on_event", "pass_seconds"}
+    helpers = {"summarizer", "classifier", "on_event", "pass_seconds", "detectors", "codecs"}
     options = {field.name for field in fields(Options)}
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
 
@@ -114,7 +116,7 @@ def test_a_choice_that_a_profile_does_not_use_is_refused(
     if profile in USED_BY[name]:
         make(profile=profile, **{name: CHOSEN[name]})
         return
-    problem = f"{name} is not used by profile='{profile}': .* choose profile='classic'"
+    problem = f"{name} is not used by profile='{profile}': .* choose profile='{USED_BY[name][0]}'"
     with pytest.raises(ConfigError, match=problem):
         make(profile=profile, **{name: CHOSEN[name]})
 

@@ -14,21 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from refold.agent import Marks, Session, SessionReport
+    from refold.agent import Marks, Session
+    from refold.agent import SessionReport as SessionReport
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier
-    from refold.compressor import (
-        Classification,
-        Compressor,
-        acompress,
-        classify,
-        compress,
-        create_escalating_classifier,
-        uncompress,
-    )
+    from refold.compressor import Classification as Classification
+    from refold.compressor import Compressor, acompress, classify, compress, uncompress
+    from refold.compressor import create_escalating_classifier as create_escalating_classifier
     from refold.errors import (
         BudgetError,
         ConfigError,
@@ -37,32 +32,31 @@ if TYPE_CHECKING:
         RefoldError,
         StoreError,
     )
-    from refold.events import Event
-    from refold.model.piece import Piece
+    from refold.events import Event as Event
+    from refold.model.piece import Piece as Piece
     from refold.notation.legend import legend
     from refold.options import Options, PreservePattern
-    from refold.result import (
-        BudgetReport,
-        Compression,
-        ModelReport,
-        Obstacle,
-        RefusedAnswer,
-        Result,
-        UncompressResult,
-    )
+    from refold.plugins import load_plugins
+    from refold.result import BudgetReport as BudgetReport
+    from refold.result import Compression as Compression
+    from refold.result import ModelReport as ModelReport
+    from refold.result import Obstacle as Obstacle
+    from refold.result import RefusedAnswer as RefusedAnswer
+    from refold.result import Result, UncompressResult
     from refold.stores import MemoryStore, SqliteStore, Store, open_store
-    from refold.stores.encrypted import EncryptedStore
-    from refold.stores.objects import ObjectStore
-    from refold.stores.postgres import PostgresStore
-    from refold.stores.redis import RedisStore
-    from refold.stores.removal import forget
+    from refold.stores.encrypted import EncryptedStore as EncryptedStore
+    from refold.stores.objects import ObjectStore as ObjectStore
+    from refold.stores.postgres import PostgresStore as PostgresStore
+    from refold.stores.redis import RedisStore as RedisStore
+    from refold.stores.removal import forget as forget
     from refold.stores.scope import ScopedStore
-    from refold.strategies.tokens import TokenVerdict
-    from refold.summarizers import create_escalating_summarizer, create_summarizer
+    from refold.strategies.tokens import TokenVerdict as TokenVerdict
+    from refold.summarizers import create_escalating_summarizer as create_escalating_summarizer
+    from refold.summarizers import create_summarizer
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
-    from refold.tokens.choose import CalibratedCounter
+    from refold.tokens.choose import CalibratedCounter as CalibratedCounter
     from refold.tokens.counter import TokenCounter
-    from refold.trace import TraceEntry
+    from refold.trace import TraceEntry as TraceEntry
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -117,6 +111,7 @@ _HOMES = {
     "create_summarizer": "refold.summarizers",
     "forget": "refold.stores.removal",
     "legend": "refold.notation.legend",
+    "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
     "retrieve_tool": "refold.agent.retrieval",
     "uncompress": "refold.compressor",
@@ -140,54 +135,38 @@ def __dir__() -> list[str]:
 __all__ = [
     "DEFAULT_COMPRESSION_PROMPT",
     "BudgetError",
-    "BudgetReport",
-    "CalibratedCounter",
-    "Classification",
-    "Compression",
     "CompressionManager",
     "Compressor",
     "ConfigError",
     "ContextWindowManager",
-    "EncryptedStore",
-    "Event",
     "FitResult",
     "FormatError",
     "Marks",
     "MemoryStore",
     "MessageError",
-    "ModelReport",
-    "ObjectStore",
-    "Obstacle",
     "Options",
-    "Piece",
     "Policies",
-    "PostgresStore",
     "PreservePattern",
-    "RedisStore",
     "RefoldError",
-    "RefusedAnswer",
     "Result",
     "ScopedStore",
     "Session",
-    "SessionReport",
     "SqliteStore",
     "Store",
     "StoreError",
     "TokenCounter",
-    "TokenVerdict",
     "ToolCompressor",
-    "TraceEntry",
     "UncompressResult",
     "acompress",
     "classify",
     "compress",
     "create_classifier",
-    "create_escalating_classifier",
-    "create_escalating_summarizer",
     "create_summarizer",
-    "forget",
     "legend",
+    "load_plugins",
     "open_store",
     "retrieve_tool",
     "uncompress",
 ]
+"""What programs are written with. The parts of reports, and what few need, are documented with the
+modules that `_HOMES` names; they can be had from here as well."""

@@ -13,12 +13,13 @@ from refold.checks import check_name, check_whole
 from refold.classifiers import Classifier, EscalatingClassifier, create_classifier
 from refold.classifiers.base import confidence_of
 from refold.classifiers.llm import AnswerFunction
-from refold.detectors import detect, detect_hard
+from refold.detectors import Detector, detect, detect_hard
 from refold.engine import Engine, combine, scoped
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.formats import check_list
 from refold.formats.objects import Objects
+from refold.lossless import Codec
 from refold.options import Choices, Options
 from refold.restore import MappingLookup, StoreLookup, Trust, restore
 from refold.result import Result, UncompressResult
@@ -88,7 +89,14 @@ class Compressor:
 
     A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
     checked, summaries are remembered, and neither is needed. *on_event* is told while they work,
-    which may take *pass_seconds* in all for one conversation.
+    which may take *pass_seconds* in all for one conversation. *detectors* say what must survive
+    word for word, and *codecs* how data is said shorter, instead of refold's own: usually
+    `[*DETECTORS, mine]` and `[*CODECS, mine]`, see `refold.detectors` and `refold.lossless`.
+
+        compressor = Compressor(token_budget=8_000, store=SqliteStore("originals.db"))
+        messages = compressor.compress(messages).messages
+
+    Raises `ConfigError` for a choice that is unknown or can never work.
     """
 
     def __init__(
@@ -101,6 +109,8 @@ class Compressor:
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         self._helpers: dict[str, Any] = {
@@ -110,6 +120,8 @@ class Compressor:
             "classifier": classifier,
             "on_event": on_event,
             "pass_seconds": pass_seconds,
+            "detectors": detectors,
+            "codecs": codecs,
         }
         self._engine = Engine(_check_thinking(combine(options, choices)), **self._helpers)
 
@@ -155,6 +167,8 @@ class NamedChoices(Choices, total=False):
     classifier: object
     on_event: Listener | None
     pass_seconds: float | None
+    detectors: Sequence[Detector] | None
+    codecs: Sequence[Codec] | None
 
 
 class AllChoices(NamedChoices, total=False):
@@ -168,7 +182,7 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
-    *summarizer*, *classifier*, *on_event*, *pass_seconds*.
+    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*, *codecs*.
 
         result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)

@@ -15,10 +15,16 @@ from refold.budget.guard import find_untouchable
 from refold.budget.report import find_obstacles
 from refold.checks import check_name
 from refold.classifiers import as_classifier
+from refold.detectors import TABLE as DETECTOR_TABLE
+from refold.detectors import Detector
+from refold.detectors import table_of as detectors_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
 from refold.formats import Loader, load
+from refold.lossless import TABLE as CODEC_TABLE
+from refold.lossless import Codec
+from refold.lossless import table_of as codecs_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
@@ -96,12 +102,18 @@ class Engine:
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
     ) -> None:
+        self._detectors = detectors_of(detectors)
+        self._codecs = codecs_of(codecs)
         helpers = {
             "summarizer": summarizer,
             "classifier": classifier,
             "on_event": on_event,
             "pass_seconds": pass_seconds,
+            "detectors": None if self._detectors is DETECTOR_TABLE else detectors,
+            "codecs": None if self._codecs is CODEC_TABLE else codecs,
         }
         for name, helper in helpers.items():
             if helper is not None:
@@ -180,6 +192,8 @@ class Engine:
             CountedTexts(self._counter, estimate_tokens),
             spelling=spelling_of(self.options.profile),
             rules=summary_rules(self.options.profile),
+            detectors=self._detectors,
+            codecs=self._codecs,
             score_sentences=self.options.entropy_scorer,
             score_mode=self.options.entropy_scorer_mode,
             classify_tokens=self.options.ml_token_classifier,

@@ -6,7 +6,12 @@ RefoldError
 │   └── FormatError  a file or list whose shape nobody here can read
 ├── StoreError       originals that cannot be written or read
 │   └── TooManyMessagesError  records that unfold to more than they can mean
-└── BudgetError      a token budget that cannot be kept (only with `strict=True`)
+├── BudgetError      a token budget that cannot be kept (only with `strict=True`)
+├── AnswerError      a model that answered, but not with a summary
+│   └── ToolCallError  it called a tool instead
+├── SpendingError    the money or the calls allowed for models, used up
+├── CircuitOpenError  a model that failed too often, and is left alone for a while
+└── OutputError      a result that a command cannot write
 """
 
 from __future__ import annotations
@@ -46,6 +51,44 @@ class TooManyMessagesError(StoreError):
 
 class BudgetError(RefoldError):
     """The conversation cannot be made to fit its token budget."""
+
+
+class AnswerError(RefoldError):
+    """A model answered, but not with a whole summary; asking it the same again will not help.
+
+    `usage` says what the useless answer has cost, if that is known: a `refold.summarizers.Usage`.
+    """
+
+    def __init__(self, problem: str, usage: Any = None) -> None:
+        self.usage = usage
+        super().__init__(problem)
+
+
+class ToolCallError(AnswerError):
+    """A model called a tool instead of writing a summary."""
+
+
+class SpendingError(RefoldError):
+    """The money or the calls allowed for summaries are used up.
+
+    `spent` says how much it was: a `refold.summarizers.Usage`.
+    """
+
+    def __init__(self, problem: str, spent: Any) -> None:
+        self.spent = spent
+        super().__init__(problem)
+
+
+class CircuitOpenError(RefoldError):
+    """The summarizer failed too often in a row and is left alone for `wait_seconds` more."""
+
+    def __init__(self, problem: str, wait_seconds: float) -> None:
+        self.wait_seconds = wait_seconds
+        super().__init__(problem)
+
+
+class OutputError(RefoldError):
+    """A command cannot write its result."""
 
 
 def describe(error: BaseException) -> str:

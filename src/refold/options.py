@@ -243,10 +243,13 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "classifier": ("classic", "standard"),
     "on_event": ("classic", "standard"),
     "pass_seconds": ("classic", "standard"),
+    "detectors": ("classic", "standard"),
+    "codecs": ("standard", "lossless"),
 }
 """Which profiles use a choice; one that is not named here is used by all of them.
 
-The last four go to whatever folds, beside `Options`: they are about the models that it may ask.
+The last six go to whatever folds, beside `Options`: the models that it may ask, and the tables of
+the caller's.
 """
 
 

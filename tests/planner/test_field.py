@@ -49,6 +49,15 @@ def test_every_text_that_a_model_sees_is_listed_once(messages: Conversation) -> 
     assert [(text.key, text.text.replace(" (failed)", "")) for text in texts] == wanted
 
 
+def test_a_call_says_that_it_failed() -> None:
+    messages = [
+        *call(1, "open", {"path": "a"}, "Error: no such file"),
+        *call(2, "open", {"path": "b"}, "berths and tides"),
+    ]
+    said = [text.text for text in read_texts(read(messages), counted(), {}) if text.part == CALLS]
+    assert said == ["open path=a (failed)", "open path=b"]
+
+
 def test_the_call_of_a_result_tells_what_kind_it_is() -> None:
     hits = "".join(f"src/a.c:{n}:5: open(till_{n})\n" for n in range(1, 60, 7))
     for command, kind in (("rg --column open", "search_hits"), ("make", "build_output")):

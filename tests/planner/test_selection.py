@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.lossless import IN_PARTS
+from refold.lossless import TABLE
 from refold.model.plan import Fold, Plan
 from refold.planner.calls import spell_call
 from refold.planner.field import calls_of
@@ -42,7 +42,7 @@ targets = st.sampled_from((0, 20, 60, 150, 400, 1_500))
 def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
     loaded, tokens = read(messages), counted()
     kept = untouchable(messages, **chosen)
-    recoded = recode(loaded, kept, tokens, IN_PARTS)
+    recoded = recode(loaded, kept, tokens, TABLE.in_parts)
     shorter = {key: made.text for key, made in recoded.items()}
     return Selection(
         read_said(loaded, tokens, ("system", "developer"), shorter),
@@ -85,7 +85,7 @@ def test_nothing_is_chosen_that_does_not_fit(messages: Conversation, target: int
 @given(runs(), targets)
 def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) -> None:
     loaded, tokens = read(messages), counted()
-    made = recode(loaded, {}, tokens, IN_PARTS)
+    made = recode(loaded, {}, tokens, TABLE.in_parts)
     for fold in select(messages, target):
         indices = {message.index for message in fold.sources}
         said = [part.text for message in fold.sources for part in message.parts]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from refold.errors import ConfigError, RefoldError
-from refold.summarizers.accounting import Accounting, SpendingError
-from refold.summarizers.base import AnswerError, Summarizer, Summary, Usage
+from refold.errors import AnswerError, ConfigError, RefoldError, SpendingError
+from refold.summarizers.accounting import Accounting
+from refold.summarizers.base import Summarizer, Summary, Usage
 from tests.summarizers.contract import (
     PAID,
     Echo,

@@ -8,9 +8,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from refold.errors import ConfigError
+from refold.errors import AnswerError, ConfigError
 from refold.summarizers.anthropic import AnthropicSummarizer
-from refold.summarizers.base import AnswerError, Summary
+from refold.summarizers.base import Summary
 from refold.summarizers.retrying import Retrying
 from tests import model_server as model
 from tests.model_server import Asked, Behaviour, ModelServer

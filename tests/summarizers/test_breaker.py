@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from refold.errors import ConfigError, RefoldError
-from refold.summarizers.base import AnswerError, Summarizer, Summary, SummaryRequest
-from refold.summarizers.breaker import CircuitBreaker, CircuitOpenError
+from refold.errors import AnswerError, CircuitOpenError, ConfigError, RefoldError
+from refold.summarizers.base import Summarizer, Summary, SummaryRequest
+from refold.summarizers.breaker import CircuitBreaker
 from tests.summarizers.contract import (
     PAID,
     ForeignError,

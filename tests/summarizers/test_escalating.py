@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from refold.errors import ConfigError
-from refold.summarizers.base import AnswerError, Summarizer, Summary
+from refold.errors import AnswerError, ConfigError
+from refold.summarizers.base import Summarizer, Summary
 from refold.summarizers.escalating import Escalating
 from tests.summarizers.contract import (
     PAID,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from refold.errors import ConfigError
-from refold.summarizers.base import AnswerError, Summary, Usage
+from refold.errors import AnswerError, ConfigError
+from refold.summarizers.base import Summary, Usage
 from refold.summarizers.gemini import GeminiSummarizer
 from tests import model_server as model
 from tests.model_server import Behaviour, ModelServer

@@ -10,8 +10,8 @@ from typing import Any
 import openai
 import pytest
 
-from refold.errors import ConfigError
-from refold.summarizers.base import AnswerError, Summarizer, Summary, Usage
+from refold.errors import AnswerError, ConfigError
+from refold.summarizers.base import Summarizer, Summary, Usage
 from refold.summarizers.openai import OpenAISummarizer
 from refold.summarizers.retrying import Retrying
 from tests import model_server as model

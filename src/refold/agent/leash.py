@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from refold.agent.manager_options import ManagerOptions
-from refold.errors import ConfigError
+from refold.errors import ConfigError, ToolCallError
 from refold.summarizers.accounting import Accounting
 from refold.summarizers.base import (
-    AnswerError,
     CheckedSummarizer,
     Summarizer,
     Summary,
@@ -119,10 +118,6 @@ class NoToolCalls:
         if found is not None and found[0].strip() not in request.text:
             raise ToolCallError("the model answered with a tool call", answer.usage)
         return answer
-
-
-class ToolCallError(AnswerError):
-    """A summarizer called a tool."""
 
 
 class Capped:

@@ -24,11 +24,13 @@ from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
 from refold.checks import check_whole
 from refold.compressor import NamedChoices
+from refold.detectors import Detector
 from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError, MessageError
 from refold.events import Listener
 from refold.formats import Loader
 from refold.formats.objects import Objects
+from refold.lossless import Codec
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import looks_folded
@@ -45,8 +47,9 @@ from refold.tokens.choose import factor_of
 _MIN_TAIL_TOKENS: Final = 1_000
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
-_MODELS: Final = ("summarizer", "classifier")
-_HELPERS: Final = (*_MODELS, "on_event", "pass_seconds", "conversation")
+_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
+"""What a saved session cannot have with it: whoever takes it up must give it again."""
+_HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
 
 
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +108,8 @@ class Session:
         classifier: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
@@ -115,9 +120,11 @@ class Session:
             "classifier": classifier,
             "on_event": on_event,
             "pass_seconds": pass_seconds,
+            "detectors": detectors,
+            "codecs": codecs,
         }
         self._helpers = helpers
-        self._models = [name for name in _MODELS if helpers.get(name) is not None]
+        self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]
         self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
         self.marks = marks or Marks()

@@ -15,17 +15,13 @@ import click
 
 from refold.cli.document import Document, parse_document
 from refold.cli.envelope import is_envelope, open_envelope
-from refold.errors import FormatError, RefoldError
+from refold.errors import FormatError, OutputError
 from refold.private import OWNER_ONLY
 
 STDIO: Final = "-"
 SQLITE: Final = b"SQLite format 3\0"
 """How every file of SQLite begins."""
 GZIP: Final = b"\x1f\x8b"
-
-
-class OutputError(RefoldError):
-    """A result cannot be written."""
 
 
 def read_document(path: str, conversation: str | None = None) -> Document:

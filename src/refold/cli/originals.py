@@ -13,8 +13,8 @@ import click
 from refold.cli.addresses import open_address
 from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
-from refold.cli.io import SQLITE, STDIO, OutputError
-from refold.errors import FormatError, StoreError
+from refold.cli.io import SQLITE, STDIO
+from refold.errors import FormatError, OutputError, StoreError
 from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
 from refold.model.wire import digest
 from refold.stores import MemoryStore, Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from sys import maxsize
 from typing import Final
 
@@ -37,10 +38,24 @@ from refold.detectors import (
     version_number,
     yaml_structure,
 )
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, Span, pattern_finder
+from refold.errors import ConfigError
 from refold.native import Scanner
 from refold.text.prefilter import Prefilter, Test, make_test
 from refold.text.view import Notes, TextView
+
+__all__ = [
+    "DETECTORS",
+    "TABLE",
+    "Detector",
+    "DetectorTable",
+    "Findings",
+    "detect",
+    "detect_hard",
+    "pattern_finder",
+    "soft_texts",
+    "table_of",
+]
 
 DETECTORS: Final[tuple[Detector, ...]] = (
     code_fence.DETECTOR,
@@ -169,19 +184,38 @@ def _is_inside(span: Span, taken: list[Span]) -> bool:
     return before > 0 and end <= taken[before - 1][1]
 
 
-_TABLE: Final = DetectorTable(DETECTORS)
+TABLE: Final = DetectorTable(DETECTORS)
+
+
+def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
+    """Return a table of what a caller chose; by default that of refold's own detectors.
+
+    Raises `ConfigError` for what is no detector, and for two of them with the same reason.
+    """
+    if detectors is None:
+        return TABLE
+    if isinstance(detectors, str) or not isinstance(detectors, Sequence):
+        raise ConfigError(f"detectors must be a list of Detector, got {detectors!r}")
+    known: set[str] = set()
+    for detector in detectors:
+        if not isinstance(detector, Detector):
+            raise ConfigError(f"detectors must hold Detector only, got {detector!r}")
+        if detector.reason in known:
+            raise ConfigError(f"detectors has two with the reason {detector.reason!r}")
+        known.add(detector.reason)
+    return TABLE if tuple(detectors) == DETECTORS else DetectorTable(tuple(detectors))
 
 
 def detect(text: str) -> Findings:
     """Name every reason to treat *text* as more than prose."""
-    return _TABLE.detect(text)
+    return TABLE.detect(text)
 
 
 def detect_hard(text: str) -> Findings:
     """Name the hard reasons only: they alone decide."""
-    return _TABLE.detect_hard(text)
+    return TABLE.detect_hard(text)
 
 
 def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
     """Return what the soft detectors find in *text*, each text once; see `DetectorTable`."""
-    return _TABLE.soft_texts(text, findings)
+    return TABLE.soft_texts(text, findings)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.errors import FormatError
+from refold.errors import ConfigError, FormatError
 from refold.lossless import (
     bar_table,
     blocks,
@@ -30,7 +30,17 @@ from refold.lossless import (
 )
 from refold.lossless.base import Codec
 
-__all__ = ["AS_A_WHOLE", "CODECS", "IN_PARTS", "Codec", "Reencoded", "decode", "normal", "reencode"]
+__all__ = [
+    "CODECS",
+    "TABLE",
+    "Codec",
+    "CodecTable",
+    "Reencoded",
+    "decode",
+    "normal",
+    "reencode",
+    "table_of",
+]
 
 CODECS: Final[tuple[Codec, ...]] = (
     terminal.CODEC,
@@ -51,13 +61,6 @@ CODECS: Final[tuple[Codec, ...]] = (
 )
 """In the order in which they are applied; each one sees what the one before made of the text."""
 
-IN_PARTS: Final = tuple(codec for codec in CODECS if codec.reads_in_parts)
-"""Those for a text of which only parts will be shown."""
-AS_A_WHOLE: Final = tuple(codec for codec in CODECS if not codec.reads_in_parts)
-"""The others: lines mean nothing without the ones that they refer to."""
-
-_BY_NAME: Final = {codec.name: codec for codec in CODECS}
-
 _MIN_SHARE: Final = 0.03
 _MIN_TOKENS: Final = 8
 """What a new form must save of the tokens: below that it is not worth being unfamiliar."""
@@ -72,21 +75,66 @@ class Reencoded:
     by: tuple[str, ...]
 
 
-def reencode(
-    text: str, count: Callable[[str], int], codecs: Sequence[Codec] = CODECS
-) -> Reencoded | None:
-    """Say *text* in fewer tokens as *count* counts them; `None` if nothing is won.
+class CodecTable:
+    """Codecs in the order in which they are applied, and how texts are said with them."""
 
-    The result is only given if it saves enough and decodes to `normal(text)`. If it does not, some
-    codec took its own text for an encoded one; then each has to prove itself alone.
-    """
-    if len(text) < _MIN_CHARS:
-        return None
-    result = _apply(text, count, codecs, _changed)
-    if result is None or _decodes_to(result, normal(text)):
-        return result
-    result = _apply(text, count, codecs, _proven)
-    return result if result and _decodes_to(result, normal(text)) else None
+    def __init__(self, codecs: Sequence[Codec]) -> None:
+        self.codecs: Final = tuple(codecs)
+        self.in_parts: Final = tuple(codec for codec in codecs if codec.reads_in_parts)
+        """Those for a text of which only parts will be shown."""
+        self.as_a_whole: Final = tuple(codec for codec in codecs if not codec.reads_in_parts)
+        """The others: lines mean nothing without the ones that they refer to."""
+        self._by_name: Final = {codec.name: codec for codec in codecs}
+
+    def reencode(
+        self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
+    ) -> Reencoded | None:
+        """Say *text* in fewer tokens as *count* counts them; `None` if nothing is won.
+
+        By some *codecs* of the table only, if they are given. The result is only given if it saves
+        enough and decodes to `normal(text)`. If it does not, some codec took its own text for an
+        encoded one; then each has to prove itself alone.
+        """
+        if len(text) < _MIN_CHARS:
+            return None
+        used = self.codecs if codecs is None else codecs
+        result = _apply(text, count, used, _changed)
+        if result is None or self._decodes_to(result, self.normal(text)):
+            return result
+        result = _apply(text, count, used, _proven)
+        return result if result and self._decodes_to(result, self.normal(text)) else None
+
+    def decode(self, encoded: Reencoded) -> str:
+        """Give the text back that was re-encoded, in its normal form.
+
+        Raises `FormatError` for a text that `reencode` did not write.
+        """
+        text = encoded.text
+        for name in reversed(encoded.by):
+            if name not in self._by_name:
+                known = ", ".join(self._by_name)
+                raise FormatError(f"no codec is called {name!r}; known are {known}")
+            text = self._by_name[name].decode(text)
+        for codec in self.codecs:
+            if codec.name not in encoded.by:  # the others gave their normal form already
+                text = codec.normal(text)
+        return text
+
+    def normal(self, text: str) -> str:
+        """Return the form in which two texts with the same data are equal.
+
+        Terminal noise and blanks at line ends are gone, JSON documents are minified with their
+        numbers and keys as they were. Every other codec gives its text back to the letter.
+        """
+        for codec in self.codecs:
+            text = codec.normal(text)
+        return text
+
+    def _decodes_to(self, result: Reencoded, data: str) -> bool:
+        try:
+            return self.decode(result) == data
+        except FormatError:
+            return False
 
 
 def _apply(
@@ -132,35 +180,26 @@ def _proven(codec: Codec, text: str) -> str | None:
         return None
 
 
-def _decodes_to(result: Reencoded, data: str) -> bool:
-    try:
-        return decode(result) == data
-    except FormatError:
-        return False
+TABLE: Final = CodecTable(CODECS)
+reencode: Final = TABLE.reencode
+decode: Final = TABLE.decode
+normal: Final = TABLE.normal
 
 
-def decode(encoded: Reencoded) -> str:
-    """Give the text back that was re-encoded, in its normal form.
+def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
+    """Return a table of what a caller chose; by default that of refold's own codecs.
 
-    Raises `FormatError` for a text that `reencode` did not write.
+    Raises `ConfigError` for what is no codec, and for two of them with the same name.
     """
-    text = encoded.text
-    for name in reversed(encoded.by):
-        if name not in _BY_NAME:
-            raise FormatError(f"no codec is called {name!r}; known are {', '.join(_BY_NAME)}")
-        text = _BY_NAME[name].decode(text)
-    for codec in CODECS:
-        if codec.name not in encoded.by:  # the others gave their normal form already
-            text = codec.normal(text)
-    return text
-
-
-def normal(text: str) -> str:
-    """Return the form in which two texts with the same data are equal.
-
-    Terminal noise and blanks at line ends are gone, JSON documents are minified with their numbers
-    and keys as they were. Every other codec gives its text back to the letter.
-    """
-    for codec in CODECS:
-        text = codec.normal(text)
-    return text
+    if codecs is None:
+        return TABLE
+    if isinstance(codecs, str) or not isinstance(codecs, Sequence):
+        raise ConfigError(f"codecs must be a list of Codec, got {codecs!r}")
+    known: set[str] = set()
+    for codec in codecs:
+        if not isinstance(codec, Codec):
+            raise ConfigError(f"codecs must hold Codec only, got {codec!r}")
+        if codec.name in known:
+            raise ConfigError(f"codecs has two with the name {codec.name!r}")
+        known.add(codec.name)
+    return TABLE if tuple(codecs) == CODECS else CodecTable(codecs)

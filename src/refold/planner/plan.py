@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
-from refold.lossless import AS_A_WHOLE, IN_PARTS
+from refold.lossless import CodecTable
 from refold.lossless.shown import Shown
 from refold.model.message import Message
 from refold.model.plan import Plan
@@ -64,11 +64,17 @@ def plan_profile(
         plan = plan_lossless(messages, whole, {}, tokens)
     elif options.profile == "standard" and options.force_converge:
         plan, rungs = _plan_standard(
-            messages, options, tokens, target, untouchable=untouchable, points=points
+            messages,
+            options,
+            tokens,
+            target,
+            untouchable=untouchable,
+            points=points,
+            codecs=analyses.codecs,
         )
         plan = offer_summary(plan, analyses)
     else:
-        recoded = recode(messages, untouchable, tokens)
+        recoded = recode(messages, untouchable, tokens, table=analyses.codecs)
         plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
         rungs = ["lossless"]
     return plan, report_budget(plan, options, tokens, rungs, untouchable)
@@ -82,6 +88,7 @@ def _plan_standard(
     *,
     untouchable: Mapping[int, str],
     points: Points | None,
+    codecs: CodecTable,
 ) -> tuple[Plan, list[str]]:
     """Say everything shorter if that is enough, and else show what later turns will need.
 
@@ -89,15 +96,15 @@ def _plan_standard(
     shorter only in ways that leave their parts readable, unless all of it can be shown. Where
     neither is enough, not even without the task and the question, both are kept, and little else.
     """
-    recoded = shorter = recode(messages, untouchable, tokens, IN_PARTS)
+    recoded = shorter = recode(messages, untouchable, tokens, codecs.in_parts, table=codecs)
     cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost > target and may_save(cost - target, messages, untouchable, tokens, AS_A_WHOLE):
-        shorter = recode(messages, untouchable, tokens)
+    if cost > target and may_save(cost - target, messages, untouchable, tokens, codecs.as_a_whole):
+        shorter = recode(messages, untouchable, tokens, table=codecs)
         cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost <= target:
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
     limit = max(target, options.token_budget or 0)
-    recoded = recoded | open_texts(messages, untouchable, tokens)
+    recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
     shown = {key: made.text for key, made in recoded.items()}
     said = read_said(messages, tokens, options.preserve, shown)
     newest = recode_newest(messages, untouchable, shorter, tokens)
@@ -165,7 +172,7 @@ def plan_shorter(
         setting = replace(setting, hidden=hidden, shortens_beside_calls=True)
         said = fold_prose(messages, whole, setting, start=start)
         pastes = find_pastes(messages, whole)
-    recoded = recode(messages, whole, tokens, pastes=pastes)
+    recoded = recode(messages, whole, tokens, table=analyses.codecs, pastes=pastes)
     return plan_lossless(
         messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from refold.lossless import CODECS, IN_PARTS, Codec, json_data, reencode
+from refold.lossless import TABLE, Codec, CodecTable, json_data
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
 from refold.model.handles import handle_of
@@ -52,14 +52,18 @@ def recode(
     messages: Sequence[Message],
     whole: Container[int],
     tokens: CountedTexts,
-    codecs: Sequence[Codec] = CODECS,
+    codecs: Sequence[Codec] | None = None,
     *,
+    table: CodecTable = TABLE,
     pastes: Container[Key] = frozenset(),
 ) -> dict[Key, Recoded]:
-    """Re-encode the tool results and *pastes* of all messages but those that stay *whole*."""
+    """Re-encode the tool results and *pastes* of all messages but those that stay *whole*.
+
+    By some *codecs* of the *table*; by all of them if none are named.
+    """
     found: dict[Key, Recoded] = {}
     for key, text in _find_data(messages, whole, pastes):
-        shorter = reencode(text, tokens, codecs)
+        shorter = table.reencode(text, tokens, codecs)
         if shorter is not None:
             found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
     return found
@@ -82,7 +86,10 @@ def recode_newest(
 
 
 def open_texts(
-    messages: Sequence[Message], whole: Container[int], tokens: CountedTexts
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    table: CodecTable = TABLE,
 ) -> dict[Key, Recoded]:
     """Open the long texts inside of JSON, in results and in what the assistant said.
 
@@ -97,7 +104,7 @@ def open_texts(
             if message.is_result(part) or message.role == "assistant":
                 opened = json_data.open_texts(part.text)
                 if opened is not None:
-                    shorter = reencode(opened, tokens, IN_PARTS)
+                    shorter = table.reencode(opened, tokens, table.in_parts)
                     text = opened if shorter is None else shorter.text
                     found[message.index, number] = Recoded(text, "recoded:json_data")
     return found

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from refold.detectors import Findings, detect_hard, soft_texts
+from refold.detectors import TABLE, DetectorTable, Findings
+from refold.lossless import TABLE as CODEC_TABLE
+from refold.lossless import CodecTable
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
@@ -52,6 +54,8 @@ class Analyses:
         *,
         spelling: Spelling = CLASSIC,
         rules: SummaryRules = POINTS,
+        detectors: DetectorTable = TABLE,
+        codecs: CodecTable = CODEC_TABLE,
         score_sentences: ScoreSentences | None = None,
         score_mode: ScoreMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
@@ -64,6 +68,9 @@ class Analyses:
         """How what stands in for texts is spelled."""
         self.rules = rules
         """By which rules prose is summarized."""
+        self._detectors = detectors
+        self.codecs = codecs
+        """How data is said in fewer tokens."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
         self._classify_tokens = classify_tokens
@@ -101,7 +108,7 @@ class Analyses:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
-            known = self._findings[text] = detect_hard(text)
+            known = self._findings[text] = self._detectors.detect_hard(text)
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
@@ -246,6 +253,7 @@ class Analyses:
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
+            soft_texts = self._detectors.soft_texts
             found = soft_texts(text, self._findings.get(text))
             found = self._found[text] = without_secrets(text, found, soft_texts)
         return found

@@ -5,7 +5,6 @@ Costs are counted in tokens, so that a summary has the same room in every script
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -13,12 +12,12 @@ from typing import Final
 from refold.model.depth import Depth
 from refold.notation.gaps import more
 from refold.scoring.acts import act_worth
-from refold.strategies.prose import ELLIPSIS, JOINT, Score, round_half_up, spread
+from refold.strategies.prose import ELLIPSIS, JOINT, Score, char_budget, spread
 from refold.text.passages import Passage, closers, read_passages
 from refold.text.truncate import cut_words
 from refold.tokens.estimate import estimate_tokens
 
-_LONG_TEXT: Final = 1_250
+_CHARS_PER_TOKEN: Final = 4
 _PLAIN: Final = 2
 """What is worth less does nothing: it is shown only where a summary would be nearly empty."""
 _PLAIN_SHARE: Final = 0.5
@@ -41,16 +40,7 @@ def token_budget(tokens: int, depth: Depth = "gentle") -> int:
 
     The figures are those of `char_budget`, at four characters a token.
     """
-    match depth:
-        case "gentle":
-            cap = 150.0
-            if tokens > _LONG_TEXT:
-                cap += 150 * math.log10(tokens / _LONG_TEXT) * 0.75
-            return max(50, min(round_half_up(0.3 * tokens), round_half_up(cap)))
-        case "moderate":
-            return max(25, min(round_half_up(0.15 * tokens), 100))
-        case "aggressive":
-            return max(10, min(round_half_up(0.05 * tokens), 30))
+    return char_budget(tokens, depth, unit=_CHARS_PER_TOKEN)
 
 
 class Extract:

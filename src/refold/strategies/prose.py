@@ -24,18 +24,21 @@ Score = int | float
 """What a sentence is worth: a whole number unless the caller judges."""
 
 
-def char_budget(length: int, depth: Depth = "gentle") -> int:
-    """Return how many characters a summary of a text of *length* characters may have."""
+def char_budget(length: int, depth: Depth = "gentle", *, unit: int = 1) -> int:
+    """Return how many characters a summary of a text of *length* characters may have.
+
+    Both lengths may be counted in *unit* characters each, such as tokens of four.
+    """
     match depth:
         case "gentle":
-            cap = 600.0
-            if length > _LONG_TEXT:
-                cap += 600 * math.log10(length / _LONG_TEXT) * 0.75
-            return max(200, min(round_half_up(0.3 * length), round_half_up(cap)))
+            cap = 600 / unit
+            if length > _LONG_TEXT // unit:
+                cap += cap * math.log10(length / (_LONG_TEXT // unit)) * 0.75
+            return max(200 // unit, min(round_half_up(0.3 * length), round_half_up(cap)))
         case "moderate":
-            return max(100, min(round_half_up(0.15 * length), 400))
+            return max(100 // unit, min(round_half_up(0.15 * length), 400 // unit))
         case "aggressive":
-            return max(40, min(round_half_up(0.05 * length), 120))
+            return max(40 // unit, min(round_half_up(0.05 * length), 120 // unit))
 
 
 def round_half_up(value: float) -> int:

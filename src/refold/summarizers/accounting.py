@@ -9,27 +9,19 @@ from dataclasses import replace
 from typing import Final
 
 from refold.checks import check_number, check_whole
-from refold.errors import RefoldError
+from refold.errors import AnswerError, SpendingError
 from refold.summarizers.base import (
-    AnswerError,
     Summarizer,
     Summary,
     SummaryRequest,
     TextFunction,
     Usage,
     as_summarizer,
+    usage_of,
 )
 from refold.tokens.estimate import estimate_tokens
 
 _MILLION: Final = 1_000_000
-
-
-class SpendingError(RefoldError):
-    """The money or the calls allowed for summaries are used up; `spent` says how much it was."""
-
-    def __init__(self, problem: str, spent: Usage) -> None:
-        self.spent = spent
-        super().__init__(problem)
 
 
 class Accounting:
@@ -84,7 +76,7 @@ class Accounting:
             answer = await self._inner.summarize(request)
             used = self._complete(answer, request)
         except AnswerError as error:
-            used = error.usage = self._priced(error.usage)
+            used = error.usage = self._priced(usage_of(error))
             raise
         finally:
             self._book(expected_cost, used)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from refold.calling import Callee
-from refold.errors import ConfigError, RefoldError
+from refold.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +44,6 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             cost_usd=self.cost_usd + other.cost_usd,
         )
-
-
-class AnswerError(RefoldError):
-    """A model answered, but not with a whole summary; asking it the same again will not help."""
-
-    def __init__(self, problem: str, usage: Usage | None = None) -> None:
-        self.usage = Usage() if usage is None else usage
-        """What the useless answer has cost."""
-        super().__init__(problem)
 
 
 def usage_of(error: BaseException) -> Usage:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.checks import check_number, check_whole
-from refold.errors import RefoldError, describe
+from refold.errors import AnswerError, CircuitOpenError, describe
 from refold.summarizers.base import (
-    AnswerError,
     Summarizer,
     Summary,
     SummaryRequest,
@@ -22,14 +21,6 @@ from refold.summarizers.retrying import status_of
 
 _ABOUT_THE_TEXT: Final = frozenset({400, 413, 422})
 _BUSY: Final = 429
-
-
-class CircuitOpenError(RefoldError):
-    """The summarizer failed too often in a row and is left alone for `wait_seconds` more."""
-
-    def __init__(self, problem: str, wait_seconds: float) -> None:
-        self.wait_seconds = wait_seconds
-        super().__init__(problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from refold.checks import check_positive, check_whole
-from refold.errors import ConfigError
+from refold.errors import AnswerError, ConfigError
 from refold.summarizers.base import (
-    AnswerError,
     FunctionSummarizer,
     Summarizer,
     Summary,

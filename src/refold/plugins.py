@@ -1,0 +1,62 @@
+"""What installed packages add to refold: looked for only where somebody asks for it.
+
+A package offers a detector as an entry point of the group `refold.detectors`, and a codec as one of
+`refold.codecs`:
+
+    [project.entry-points."refold.detectors"]
+    ticket = "acme_refold:TICKET"
+
+and `Compressor(**load_plugins())` uses them beside refold's own.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypedDict, TypeVar
+
+from refold.detectors import DETECTORS, Detector
+from refold.detectors import table_of as detectors_of
+from refold.errors import ConfigError, describe
+from refold.lossless import CODECS, Codec
+from refold.lossless import table_of as codecs_of
+
+T = TypeVar("T")
+
+
+class Plugins(TypedDict):
+    """What `Compressor`, `Session` and `compress` take as keywords."""
+
+    detectors: tuple[Detector, ...]
+    codecs: tuple[Codec, ...]
+
+
+def load_plugins() -> Plugins:
+    """Return refold's own tables with what installed packages add, in the order of their names.
+
+    Importing refold never looks for plugins: code of other packages runs only where this is called.
+
+        compressor = Compressor(token_budget=8_000, **load_plugins())
+
+    Raises `ConfigError`, naming the package, for a plugin that cannot be loaded or is something
+    else, and for two that have the same name.
+    """
+    detectors = (*DETECTORS, *_load_all("refold.detectors", Detector))
+    codecs = (*CODECS, *_load_all("refold.codecs", Codec))
+    detectors_of(detectors)
+    codecs_of(codecs)
+    return {"detectors": detectors, "codecs": codecs}
+
+
+def _load_all(group: str, kind: type[T]) -> list[T]:
+    found = sorted(entry_points(group=group), key=lambda entry: entry.name)
+    return [_load(entry, kind) for entry in found]
+
+
+def _load(entry: EntryPoint, kind: type[T]) -> T:
+    try:
+        loaded = entry.load()
+    except Exception as error:
+        raise ConfigError(f"plugin {entry.value!r} cannot be loaded: {describe(error)}") from error
+    if not isinstance(loaded, kind):
+        raise ConfigError(f"plugin {entry.value!r} must be a {kind.__name__}, got {loaded!r}")
+    return loaded

@@ -1,0 +1,219 @@
+"""Detectors and codecs of others: given by hand, or offered by a package and asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refold import (
+    Compressor,
+    ConfigError,
+    MemoryStore,
+    Session,
+    acompress,
+    compress,
+    load_plugins,
+    uncompress,
+)
+from refold.detectors import DETECTORS, Detector, pattern_finder
+from refold.lossless import CODECS, Codec
+from tests.conversations import SENTENCES
+
+LONG = " ".join(SENTENCES)
+TICKET = Detector(
+    reason="ticket", hard=True, find=pattern_finder(re.compile(r"\bberth [A-Z]{2}\b"))
+)
+TALK = [
+    {"role": "user", "content": "What is new?"},
+    {"role": "assistant", "content": f"{LONG} The ship lies at berth QX now. {LONG}"},
+    {"role": "assistant", "content": f"{LONG} The ship lies at sea now. {LONG}"},
+    {"role": "user", "content": "And now?"},
+]
+MINE = [*DETECTORS, TICKET]
+
+
+def in_a_session(**choices: Any) -> list[Any]:
+    session = Session(**choices)
+    session.extend(TALK)
+    return session.view()
+
+
+FACES: list[Callable[..., list[Any]]] = [
+    lambda **choices: compress(TALK, **choices).messages,
+    lambda **choices: Compressor(**choices).compress(TALK).messages,
+    in_a_session,
+]
+
+
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+@pytest.mark.parametrize("fold", FACES)
+def test_what_a_detector_of_the_callers_sees_stays_word_for_word(fold: Any, profile: Any) -> None:
+    plain = fold(profile=profile, recency_window=1)
+    assert "".join(m["content"] for m in plain).count(LONG) == 0
+    kept = fold(profile=profile, recency_window=1, detectors=MINE)
+    assert TALK[1] in kept
+    assert TALK[2] not in kept
+
+
+def test_its_reason_is_told() -> None:
+    result = compress(TALK, profile="classic", recency_window=1, trace=True, detectors=MINE)
+    assert "ticket" in next(entry.reason for entry in result.decisions if entry.message_index == 1)
+
+
+def test_refolds_own_can_be_left_out() -> None:
+    fenced = {"role": "assistant", "content": f"{LONG}\n    x = 1\n    y = 2\n    z = 3\n{LONG}"}
+    talk = [TALK[0], fenced, TALK[3]]
+    assert compress(talk, profile="classic", recency_window=1, detectors=[]).messages != talk
+
+
+def test_a_session_that_is_taken_up_wants_them_again() -> None:
+    store = MemoryStore()
+    session = Session(detectors=MINE, recency_window=1, store=store)
+    session.extend(TALK)
+    view = session.view()
+    key = session.save(store)
+    with pytest.raises(ConfigError, match="pass detectors=… to resume it"):
+        Session.resume(key, store)
+    again = Session.resume(key, store, detectors=MINE)
+    assert again.view() == view
+    assert uncompress(view, store).messages == TALK
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ("url", "must be a list of Detector"),
+        ([TICKET, 3], "must hold Detector only, got 3"),
+        ([TICKET, TICKET], "two with the reason 'ticket'"),
+    ],
+)
+def test_what_is_no_detector_is_refused(wrong: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        Compressor(detectors=wrong)
+
+
+def test_async_gives_the_same() -> None:
+    twin = asyncio.run(acompress(TALK, recency_window=1, detectors=MINE))
+    assert twin.messages == compress(TALK, recency_window=1, detectors=MINE).messages
+
+
+# codecs
+
+KNOTS = "wind from the north at so many knots"
+LEVEL = Codec(
+    name="knots",
+    sees=lambda text: KNOTS in text and "[kn]" not in text,
+    encode=lambda text: text.replace(KNOTS, "[kn]"),
+    decode=lambda text: text.replace("[kn]", KNOTS),
+)
+LOST = replace(LEVEL, decode=lambda text: text)
+CALL = {"id": "c1", "type": "function", "function": {"name": "read_log", "arguments": "{}"}}
+RUN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Read the log."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "\n".join(f"{n * 37 % 91} past, {KNOTS}, swell {n * n}" for n in range(30)),
+    },
+    {"role": "user", "content": "And now?"},
+]
+
+
+@pytest.mark.parametrize("profile", ["standard", "lossless"])
+@pytest.mark.parametrize("budget", [None, 500])
+def test_a_codec_of_the_callers_says_data_shorter(profile: Any, budget: int | None) -> None:
+    choices: dict[str, Any] = {"recency_window": 1, "profile": profile, "token_budget": budget}
+    assert "[kn]" not in str(compress(RUN, **choices).messages)
+    result = compress(RUN, codecs=[*CODECS, LEVEL], **choices)
+    assert result.messages[2]["content"].count("[kn]") == 30
+    assert uncompress(result.messages, result.verbatim).messages == RUN
+
+
+def test_a_codec_that_loses_something_is_not_used() -> None:
+    result = compress(RUN, recency_window=1, codecs=[*CODECS, LOST])
+    assert "[kn]" not in str(result.messages)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ("dates", "must be a list of Codec"),
+        ([LEVEL, 3], "must hold Codec only, got 3"),
+        ([LEVEL, LEVEL], "two with the name 'knots'"),
+    ],
+)
+def test_what_is_no_codec_is_refused(wrong: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        Compressor(codecs=wrong)
+
+
+@pytest.mark.parametrize("profile", ["standard", "lossless", "classic"])
+def test_refolds_own_tables_are_taken_by_every_profile(profile: Any) -> None:
+    Compressor(profile=profile, detectors=DETECTORS, codecs=list(CODECS))
+
+
+# packages
+
+PLUGIN = """
+import re
+from refold.detectors import Detector, pattern_finder
+
+from refold.lossless import Codec
+
+TICKET = Detector(reason="ticket", hard=True, find=pattern_finder(re.compile("berth QX")))
+KNOTS = Codec(name="knots", sees=bool, encode=lambda text: None, decode=str)
+WRONG = 3
+"""
+
+
+def installed(folder: Path, *targets: str) -> Path:
+    """Put a package with such entry points into a folder, as an installer would."""
+    (folder / "acme_refold.py").write_text(PLUGIN)
+    info = folder / "acme_refold-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-refold\nVersion: 1.0\n")
+    rows = [f"one_{n} = {target}" for n, target in enumerate(targets)]
+    rows = ["[refold.detectors]", *rows, "[refold.codecs]", "knots = acme_refold:KNOTS"]
+    (info / "entry_points.txt").write_text("\n".join(rows))
+    return folder
+
+
+def run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
+    program = f"import sys; sys.path.insert(0, {str(folder)!r})\n{source}"
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+
+def test_an_installed_package_is_asked_only_when_somebody_asks(tmp_path: Path) -> None:
+    source = """
+import refold
+refold.Compressor()
+assert "acme_refold" not in sys.modules
+tables = refold.load_plugins()
+assert [one.reason for one in tables["detectors"]][-1] == "ticket"
+assert [one.name for one in tables["codecs"]][-1] == "knots"
+refold.Compressor(**tables)
+"""
+    done = run(installed(tmp_path, "acme_refold:TICKET"), source)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("target", ["acme_refold:WRONG", "acme_refold:MISSING", "no_such:X"])
+def test_a_package_that_offers_something_else_is_named(tmp_path: Path, target: str) -> None:
+    done = run(installed(tmp_path, target), "import refold; refold.load_plugins()")
+    assert done.returncode == 1
+    assert f"ConfigError: plugin '{target}'" in done.stderr
+
+
+def test_without_plugins_there_are_refolds_own() -> None:
+    assert load_plugins()["detectors"][: len(DETECTORS)] == DETECTORS

@@ -34,7 +34,7 @@ def cost(messages: Conversation) -> int:
 
 def summary_of(result: FitResult) -> str:
     texts = (str(message["content"]) for message in result.messages)
-    return next(text for text in texts if text.startswith("[summary"))
+    return next(text for text in texts if "messages, shortened" in text.partition("\n")[0])
 
 
 def section(text: str, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, Options, Session, retrieve_tool, uncompress
+from refold import MemoryStore, Session, retrieve_tool, uncompress
 from refold.agent.counting import RememberingCounter
 from refold.errors import BudgetError, ConfigError
 from refold.tokens.base import IMAGE_TOKENS
@@ -537,8 +537,7 @@ def test_w08_a_model_that_hangs_is_not_waited_for_longer_than_is_said() -> None:
 
     choices: dict[str, Any] = {"strategy": "summarize", "reserve_output_tokens": 0}
     manager = ContextWindowManager(context_limit=900, llm=hang, pass_seconds=0.05, **choices)
-    rules = Options(profile="classic")  # by which summaries are made that a model may write
-    plain = ContextWindowManager(context_limit=900, options=rules, **choices).fit(talk(30))
+    plain = ContextWindowManager(context_limit=900, **choices).fit(talk(30))
     result = manager.fit(talk(30))
     assert result.fits
     assert result.messages == plain.messages

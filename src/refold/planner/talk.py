@@ -20,8 +20,11 @@ def is_talk(texts: Iterable[str]) -> bool:
         words.update(part_words(text).split())
     times: Counter[str] = Counter()
     for word, count in words.items():
-        for item in find_items(word):
-            times[item] += count
+        if word.isascii() and word.isalnum():  # one item, as it is
+            times[word] += count
+        else:
+            for item in find_items(word):
+                times[item] += count
     said = values = kinds = cjk = 0
     for item, count in times.items():
         shape = shape_of(item)

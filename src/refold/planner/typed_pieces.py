@@ -6,12 +6,17 @@ file was edited. Such lines come again and again with other numbers, and many ar
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from refold.planner.choose import Candidates
 from refold.planner.field import Text
 from refold.planner.typed import is_in_words
+
+_DIGITLESS: Final = re.compile(r"(?<!\S)[^\s\d]++(?!\S)")
+"""A word without a digit; each is looked at from its beginning only."""
 
 
 def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
@@ -37,4 +42,4 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
 
 def _form(part: str) -> str:
     """Return *part* without words that hold a digit: they are other ones each time."""
-    return " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
+    return " ".join(_DIGITLESS.findall(part))

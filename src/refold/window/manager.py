@@ -30,7 +30,6 @@ from refold.window.settings import (
     check_choices,
     check_list,
     check_options,
-    choose_profile,
     choose_summarizer,
     find_window,
 )
@@ -59,8 +58,7 @@ class ContextWindowManager:
     as long as that fits. With `summary_format="handover"` summaries have the sections of
     `refold.window.handover`. After *pass_seconds* no model is waited for. *max_passes* such as
     `(1, 5)` allows one change in five turns, unless it would not fit. *options* are the engine's:
-    by default those of the profile `standard`, or of `classic` where a model writes summaries; one
-    that a window makes no use of is refused.
+    by default those of the profile `standard`; one that a window makes no use of is refused.
     """
 
     _choices: dict[str, Any]
@@ -105,8 +103,6 @@ class ContextWindowManager:
         self._counter = remembering(counter or counter_for(model))
         check_options(options)
         writer = choose_summarizer(llm, summarizer, summary_format)
-        if options is None:
-            options = Options(profile=choose_profile(writer, summary_format))
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,

@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
-from refold.options import Options, Profile
+from refold.options import Options
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.window.handover import HANDOVER_PROMPT
 from refold.window.models import WindowRegistry
@@ -40,12 +40,6 @@ def choose_summarizer(
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
     is_handover = summary_format == "handover"
     return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
-
-
-def choose_profile(summarizer: object, summary_format: SummaryFormat) -> Profile:
-    """Return the profile to plan with: the rules of `classic` are those that ask a model."""
-    is_written = summarizer is not None or summary_format == "handover"
-    return "classic" if is_written else "standard"
 
 
 def check_choices(

@@ -139,7 +139,7 @@ def test_w06_a_summary_is_made_of_results_and_not_of_what_stands_for_them() -> N
         return text[: len(text) // 4]
 
     messages = loop(12)
-    result = fit(messages, 1_400, summarizer=summarizer)
+    result = fit(messages, 450, summarizer=summarizer)
     assert result.fits
     assert told
     assert not any("#" in text for text in told)

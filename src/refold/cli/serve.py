@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from refold.cli import EXIT_CODES
 from refold.errors import ConfigError
 
-_EPILOG = """\b
+_EPILOG = f"""\b
 Examples:
   refold serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
@@ -21,7 +22,9 @@ Examples:
 
 \b
 Every option can be set in the environment as well: REFOLD_PORT, REFOLD_STORE …
-The page with all figures is at the address that is printed."""
+The page with all figures is at the address that is printed.
+
+{EXIT_CODES}"""
 
 
 @click.command(epilog=_EPILOG)

@@ -72,7 +72,7 @@ sending the conversation once, without a cache.
 def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
-    """Follow sessions as they grow: tokens, costs, and what could be folded."""
+    """Follow sessions as they grow: tokens, costs, what could fold."""
     from refold.cli.render import make_console
 
     options = make_options(format_name=None, **choices)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from refold.agent.excerpt import search_lines
 from refold.agent.shapes import find_texts
+from refold.notation.marks import show_handle
 from refold.server.proxy.folding import Folder, Job
 from refold.stores.base import Store
 
@@ -64,7 +65,7 @@ def _named(row: Any, short: Any, originals: dict[str, Any]) -> Any:
     if short == row or not isinstance(short.get("content"), str):
         return short
     name = blake2b(json.dumps([row, short]).encode(), digest_size=12).hexdigest()
-    text, count = _HANDLE.subn(f"#{name}", short["content"], count=1)
+    text, count = _HANDLE.subn(show_handle(name), short["content"], count=1)
     if not count:
         return row  # nobody could ask for it
     originals[name] = row

@@ -257,6 +257,33 @@ def test_a_full_disk_of_postgres_takes_nothing_half() -> None:
         assert unfold(1, view, store) == talk(1)
 
 
+FULL = """
+import resource, sys
+from refold.errors import StoreError
+from refold.stores.objects import ObjectStore
+
+with ObjectStore(f"file://{sys.argv[1]}", timeout_seconds=1) as store:
+    store.put({"before": 1})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+    try:
+        store.put({"small": 1, "big": [i * i for i in range(200_000)]})
+    except StoreError as error:
+        print(str(error).splitlines()[0])
+    print(store.get(["before", "small", "big"]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    store.put({"after": 2})
+    print(store.get(["before", "after"]), len(store))
+"""
+
+
+def test_a_full_disk_of_a_folder_takes_nothing_half(tmp_path: Path) -> None:
+    pytest.importorskip("obstore", reason="obstore is not installed; see `make test-stores`")
+    error, found, after = run_script(FULL, tmp_path / "objects").splitlines()
+    assert error.startswith(f"cannot write to the store 'file://{tmp_path}/objects': ")
+    assert found == "{'before': 1}"
+    assert after == "{'before': 1, 'after': 2} 2"
+
+
 FORK = """
 import os, sys
 from refold.errors import StoreError

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from refold.model.wire import digest, spell
-from refold.notation.marks import HANDLE_CHARS
+from refold.notation.marks import HANDLE_CHARS, show_handle
 from refold.stores.base import Store
 
 _SHOWN: Final = "refold:shown:"
@@ -37,7 +37,7 @@ def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, 
 
 def find_shown(store: Store, handle: str) -> list[dict[str, Any]]:
     """Return the originals behind *handle*, however a model has spelled it, with it as their id."""
-    spelled = handle if "#" in handle else f"#{handle.strip()}"
+    spelled = handle if "#" in handle else show_handle(handle.strip())
     found: list[dict[str, Any]] = []
     for name in dict.fromkeys(_HANDLE.findall(spelled)):
         keys = store.get(_places(name)).values()

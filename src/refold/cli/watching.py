@@ -18,9 +18,9 @@ from refold.errors import RefoldError
 from refold.formats import Loader, recognize
 from refold.options import Options
 from refold.report.models import models_in
-from refold.report.prices import list_prices
 from refold.report.turns import make_counter
 from refold.window.models import DEFAULT_REGISTRY
+from refold.window.prices import list_prices
 
 _FORMATS: Final = ("claude-code", "codex")
 _GROWTH: Final = 0.05

@@ -6,7 +6,7 @@
 | `alignment` | which messages each message of a fold stands for |
 | `changes`, `pieces` | what of a text is kept and what is dropped |
 | `words` | the codes of a trace in plain words |
-| `prices`, `models` | what reading it costs, and which models a session was held with |
+| `models` | which models a session was held with |
 | `data`, `page` | the page: its data, and how it is put together |
 """
 

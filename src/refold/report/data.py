@@ -13,15 +13,15 @@ from refold.model.message import Message
 from refold.options import Options
 from refold.report.alignment import align
 from refold.report.changes import Span, mark_after, mark_before
-from refold.report.models import models_in
+from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import sum_up
-from refold.report.prices import USUAL_MODELS, Price, list_prices
 from refold.report.story import Row, tell
 from refold.report.turns import make_counter, name_tools, tools_of
 from refold.report.words import ACTIONS, say_reason
 from refold.result import Result
 from refold.stores.base import Store
 from refold.tokens.choose import encoding_for
+from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]
 

@@ -8,6 +8,16 @@ from typing import Any, Final
 _PLACES: Final = ("message", "payload")
 """Where Claude Code and Codex have the turn, and the model beside it."""
 _MAX_CHARS: Final = 100
+USUAL_MODELS: Final = (
+    "claude-opus-5-5",
+    "claude-sonnet-5-5",
+    "claude-haiku-5-5",
+    "gpt-6.1-sol",
+    "gpt-6.1-terra",
+    "gemini-4-argon",
+    "gemini-3.8-flash",
+)
+"""Whose prices are shown where nobody says which model reads: large and small, of three makers."""
 
 
 def models_in(wires: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -6,15 +6,19 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.server.proxy.apis.base import Usage
-from refold.server.proxy.prices import Price, bill, price_of
+from refold.server.proxy.billing import bill, cost_of
 from refold.server.proxy.settings import Settings
+from refold.window.prices import Price, list_prices
 
-PRICE = Price(uncached=10.0, output=50.0, cache_read=1.0, cache_written=12.5)
+PRICE = Price(model="m", usd_per_million=10.0, output=50.0, cache_read=1.0, cache_written=12.5)
 
 
-def test_prices_are_found_by_any_spelling_of_a_model() -> None:
-    assert price_of("claude-sonnet-5") == price_of("anthropic/claude-sonnet-5-20260101")
-    assert price_of("nobody-knows-this") is None
+def test_a_cache_without_a_price_of_its_own_costs_what_the_prompt_does() -> None:
+    price = list_prices().find("gemini-2.5-pro")
+    assert price is not None
+    assert price.cache_written is None
+    usage = Usage(uncached=0, cache_read=0, cache_written=1_000_000, output=0)
+    assert cost_of(price, usage) == price.usd_per_million
 
 
 def test_what_stays_saved_would_have_been_read_from_the_cache() -> None:

@@ -17,18 +17,19 @@ from refold.errors import describe
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.apis.base import Api, OwnCall, Usage
+from refold.server.proxy.billing import bill
 from refold.server.proxy.folding import Folded
 from refold.server.proxy.frames import JobError
 from refold.server.proxy.guard import Refusal, admit
 from refold.server.proxy.headers import for_client, for_upstream, session_of, tenant_of
 from refold.server.proxy.meter import Meter
 from refold.server.proxy.own_routes import OwnRoutes
-from refold.server.proxy.prices import bill, price_of
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.upstream import Upstream
 from refold.server.proxy.workers import WorkerLostError, Workers
+from refold.window.prices import list_prices
 
 _RETRIEVE_SECONDS: Final = 10.0
 _SPARE_SECONDS: Final = 0.05
@@ -362,7 +363,7 @@ class _Visit:
     def charge(self, usages: list[Usage]) -> None:
         """Count what the provider says that the request has cost."""
         folded = self.folded
-        price = price_of(folded.model)
+        price = list_prices().find(folded.model)
         saved = folded.tokens_before - folded.tokens_after
         known = folded.tokens_known if folded.is_refolded else None
         old = folded.saved_before

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from refold.report.models import models_in
-from refold.report.prices import USUAL_MODELS, list_prices
+from refold.report.models import USUAL_MODELS, models_in
+from refold.window.prices import list_prices
 
 
 def test_the_usual_models_have_a_price() -> None:

@@ -3,8 +3,8 @@
 `prices.txt` was written on 2026-11-16 from genai-prices 0.2.1 (MIT) and LiteLLM 1.106.2 (MIT), of
 which neither is needed at run time. Below `## date source`, a row is `name input output read
 written start input`: US dollars for a million tokens of the prompt, of the answer, read from the
-provider's cache and written to it; then the price of the whole prompt once it has more than *start* tokens,
-where that costs more. A dash stands for what is not known.
+provider's cache and written to it; then the price of the whole prompt once it has more than *start*
+tokens, where that costs more. A dash stands for what is not known.
 """
 
 from __future__ import annotations

@@ -199,3 +199,14 @@ def test_data_that_looks_like_ours_stays_data() -> None:
     result = compress([*turns, message], profile="lossless")
     assert result.messages[-1] is message
     assert uncompress(result.messages, result.verbatim).messages[-1] == message
+
+
+def test_so_it_does_in_a_session_that_is_saved() -> None:
+    spoof = {"__class__": "subprocess:Popen", "args": ["true"], "at": datetime(2026, 11, 16)}
+    turns = [Turn("user", LONG), Turn("assistant", LONG, tool_calls=None)]
+    message = {"role": "user", "content": "hi", "x": spoof, "y": Turn("user", "nested")}
+    session = Session()
+    session.extend([*turns, message])
+    store = MemoryStore()
+    again = Session.resume(session.save(store), store)
+    assert again.messages == [*turns, message]

@@ -142,3 +142,11 @@ def test_what_is_the_providers_own_stays(kind: str, profile: Any) -> None:
     result = compress(items, profile=profile, token_budget=500)
     assert own in result.messages
     assert uncompress(result.messages, result.verbatim).messages == items
+
+
+def test_what_is_the_providers_own_is_counted() -> None:
+    def tokens(tools: str, id_: str = "x") -> int:
+        return compress([{"type": "mcp_list_tools", "id": id_, "tools": tools}]).tokens_before
+
+    assert tokens(LONG) > tokens("tides") + 50
+    assert tokens("tides", id_="0123456789abcdef" * 8) == tokens("tides")

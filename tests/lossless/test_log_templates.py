@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -156,3 +157,14 @@ def test_any_words_behind_a_time_come_back(rows: list[list[str]]) -> None:
     text = "\n".join(start + "".join(row) for row in rows)
     new = CODEC.encode(text)
     assert new is None or CODEC.decode(new) == text
+
+
+def test_many_lines_with_nothing_in_common_stay() -> None:
+    chance = random.Random(1)
+    words = ["".join(chance.choices("abcdefghij", k=chance.randint(4, 9))) for _ in range(4_000)]
+    text = "\n".join(
+        f"10:{n // 60 % 60:02}:{n % 60:02} INFO {' '.join(chance.choices(words, k=n % 6 + 3))}"
+        for n in range(1_200)
+    )
+    assert CODEC.sees(text)
+    assert CODEC.encode(text) is None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 from refold.errors import RefoldError
 from refold.options import Options
 
 Kind = Literal["jsonl", "jsonl.zst", "parquet", "arrow"]
-KINDS: Final[tuple[Kind, ...]] = ("jsonl", "jsonl.zst", "parquet", "arrow")
 """Kinds of files that are read: what their names end with."""
 
 

@@ -49,9 +49,11 @@ class Work:
         try:
             text = raw.decode() if isinstance(raw, bytes) else raw
             changed = change(text)
+        except (MemoryError, OSError):
+            raise  # the machine is in trouble, not the record
         except Exception as error:  # no record may stop the others, whatever is wrong with it
             if isinstance(error, StoreError) and not isinstance(error, RecordError | NestingError):
-                raise  # the store is in trouble, not the record
+                raise  # the same of the store
             self._reject(line, raw, error)
             return None
         self.figures.records += 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from refold.cli import EXIT_CODES
+from refold.cli.options import EPILOG
 from refold.errors import ConfigError
 
 _EPILOG = f"""\b
@@ -24,7 +24,7 @@ Examples:
 Every option can be set in the environment as well: REFOLD_PORT, REFOLD_STORE …
 The page with all figures is at the address that is printed.
 
-{EXIT_CODES}"""
+{EPILOG}"""
 
 
 @click.command(epilog=_EPILOG)
@@ -43,7 +43,6 @@ The page with all figures is at the address that is printed.
 @click.option("--token-budget", type=int, help="Tokens of a conversation. [95% of the window]")
 @click.option("--fold-ms", type=int, help="How long folding may hold up a request. [200]")
 @click.option("--workers", type=int, help="Processes that fold. [1]")
-@click.option("--show-content", is_flag=True, default=None, help="Let the page show content.")
 def command(**given: Any) -> None:
     """Fold what programs send to a provider, as a proxy."""
     from refold.server.proxy.settings import Settings

@@ -41,9 +41,9 @@ def test_a_cache_that_was_lost_for_folding_is_charged() -> None:
 
 
 def test_settings_come_from_the_environment_and_what_is_given_wins() -> None:
-    env = {"REFOLD_PORT": "99", "REFOLD_TOKEN": "t" * 16, "REFOLD_SHOW_CONTENT": "1"}
+    env = {"REFOLD_PORT": "99", "REFOLD_TOKEN": "t" * 16, "REFOLD_CLIENT_SECONDS": "1.5"}
     settings = Settings.from_env(env, port=1, host=None)
-    assert (settings.port, settings.token, settings.show_content) == (1, "t" * 16, True)
+    assert (settings.port, settings.token, settings.client_seconds) == (1, "t" * 16, 1.5)
     with pytest.raises(ConfigError, match="REFOLD_PORT"):
         Settings.from_env({"REFOLD_PORT": "many"})
 

@@ -54,8 +54,6 @@ class Settings:
     """How long a client may take for its request, and for the next bytes of an answer."""
     upstream_seconds: float = 600.0
     """How long a provider may be silent."""
-    show_content: bool = False
-    """Whether the page may show what was said."""
 
     def __post_init__(self) -> None:
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
@@ -107,9 +105,7 @@ def _read(name: str, raw: str, type_: Any) -> object:
                 return int(raw)
             case "float":
                 return float(raw)
-            case "bool":
-                return {"1": True, "true": True, "0": False, "false": False}[raw.lower()]
-    except (KeyError, ValueError):
+    except ValueError:
         raise ConfigError(f"{PREFIX}{name.upper()} cannot be read: {raw!r}") from None
     return raw
 

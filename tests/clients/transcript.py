@@ -9,24 +9,32 @@ from typing import Any
 
 from tests.clients.upstream import blocks_of
 
+TOOL_NAME = "retrieve_original"
 _MOVING = "cache_control"  # clients put it on whatever comes last
 
 
 def check(requests: Sequence[dict[str, Any]], *, refolds: int = 0) -> None:
     """Fail unless these are valid requests, each of which goes on where the last one ended.
 
-    So many times, *refolds*, one may begin anew: when the window is full.
+    So many times, *refolds*, one may begin anew: when the window is full. A proxy may offer its
+    retrieval tool from some request on, and goes on to offer it.
     """
     assert requests
     for request in requests:
         check_pairs(items_of(request))
     changed = 0
     for before, after in pairwise(requests):
-        assert before.get("tools") == after.get("tools")
+        was_offered, now_offered = tools_of(before), tools_of(after)
+        assert now_offered[: len(was_offered)] == was_offered
+        assert all(tool.get("name") == TOOL_NAME for tool in now_offered[len(was_offered) :])
         assert before.get("system") == after.get("system")
         was, now = (list(map(spell, items_of(request))) for request in (before, after))
         changed += now[: len(was)] != was
     assert changed == refolds
+
+
+def tools_of(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(request.get("tools") or [])
 
 
 def items_of(request: dict[str, Any]) -> list[dict[str, Any]]:

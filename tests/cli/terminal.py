@@ -1,8 +1,15 @@
-"""Read what a command writes to a terminal or a pipe."""
+"""Commands on a terminal or a pipe: reading what they write, and interrupting them."""
 
 from __future__ import annotations
 
 import os
+
+LISTENING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("refold", run_name="__main__", alter_sys=True)
+"""
+"""Runs refold so that it can be interrupted, even if these tests run where nothing can be."""
 
 
 def read_until(descriptor: int, wanted: bytes) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl
+from tests.cli.terminal import LISTENING
 from tests.patience import FOR_EVER
 
 
@@ -303,14 +304,6 @@ def test_a_document_that_refers_to_itself_ends(refold: Refold) -> None:
     message = {"id": "a", "role": "user", "content": "[summary: x]", "metadata": note}
     document = {"messages": [message], "verbatim": {"a": message}, "compression": {}}
     assert refold("uncompress", "-", stdin=json.dumps(document).encode()).code in (0, 3)
-
-
-LISTENING = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("refold", run_name="__main__", alter_sys=True)
-"""
-"""Runs refold so that it can be interrupted, even if these tests run where nothing can be."""
 
 
 def test_interrupt() -> None:

@@ -17,7 +17,7 @@ from refold.cli.watch import default_folders, name_of
 from refold.cli.watching import SessionFile, Watch
 from tests.cli.conftest import Refold
 from tests.cli.session import claude_code, codex, jsonl
-from tests.cli.terminal import read_to_the_end, read_until
+from tests.cli.terminal import LISTENING, read_to_the_end, read_until
 from tests.patience import FOR_EVER
 
 LINES = claude_code().splitlines(keepends=True)
@@ -192,7 +192,7 @@ def test_sessions_are_named_by_project_and_id() -> None:
 def test_an_interrupt_leaves_a_summary(tmp_path: Path, is_terminal: bool) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"".join(LINES[:-3]))
-    command = [sys.executable, "-m", "refold", "watch", str(tmp_path), "--interval", "0.05"]
+    command = [sys.executable, "-c", LISTENING, "watch", str(tmp_path), "--interval", "0.05"]
     inner, outer = os.openpty() if is_terminal else os.pipe()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
     with subprocess.Popen(command, stdout=outer, env=environment) as process:

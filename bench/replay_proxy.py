@@ -22,10 +22,11 @@ from typing import Any, Final
 from records import Recorded, parse_with_files, parser_for, read_records
 from refold.model.wire import spell
 from refold.server.proxy.apis.base import Usage
+from refold.server.proxy.billing import cost_of
 from refold.server.proxy.folding import Folder, Job
-from refold.server.proxy.prices import Price, price_of
 from refold.server.proxy.settings import Settings
 from refold.tokens.estimate import estimate_tokens
+from refold.window.prices import Price, list_prices
 from table import draw
 
 _TOOLS: Final = [{"type": "function", "function": {"name": "run", "parameters": {}}}]
@@ -67,7 +68,7 @@ class Provider:
         usage = Usage(cache_read=sum(costs[:same]), cache_written=sum(costs[same:]))
         self.last = pieces
         self.tokens += usage.prompt
-        self.money += self.price.of(usage)
+        self.money += cost_of(self.price, usage)
 
 
 def requests_of(messages: Sequence[Any]) -> Iterator[list[Any]]:
@@ -79,7 +80,7 @@ def requests_of(messages: Sequence[Any]) -> Iterator[list[Any]]:
 
 def replay(record: Recorded, folder: Folder, model: str, total: Sum) -> None:
     """Ask one session both ways."""
-    price = price_of(model)
+    price = list_prices().find(model)
     assert price is not None, "a model with a price"
     plain, folded = Provider(price), Provider(price)
     total.sessions += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -68,6 +69,17 @@ def test_it_is_no_open_proxy(upstream: ScriptedUpstream, proxy: Proxy) -> None:
     assert raw_request(proxy.url, "GET", "/stats", "evil.example:8787") == 403
     assert raw_request(proxy.url, "GET", "/v1/models", "localhost:1234") == 200
     assert len(upstream.requests) == count + 1
+
+
+def test_a_client_that_waits_for_leave_gets_it(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+    body = b'{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}'
+    with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0), 60) as connection:
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+        connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body))
+        assert connection.recv(100).startswith(b"HTTP/1.1 100 Continue")
+        connection.sendall(body)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200 OK")
+    assert upstream.requests[-1].raw == body
 
 
 def test_a_body_has_a_limit(upstream: ScriptedUpstream, proxy: Proxy) -> None:

@@ -27,7 +27,7 @@ from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.upstream import Upstream
+from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream
 from refold.server.proxy.workers import WorkerLostError, Workers
 from refold.window.prices import list_prices
 
@@ -60,7 +60,13 @@ class Proxy:
         """Start the workers, and listen."""
         await self.workers.start()
         self._upstream = Upstream(self.settings)
-        server = web.Server(self._handle, handler_cancellation=True, access_log=None)
+        server = web.Server(
+            self._handle,
+            handler_cancellation=True,
+            access_log=None,
+            max_line_size=MAX_FIELD_BYTES,
+            max_field_size=MAX_FIELD_BYTES,
+        )
         self._runner = web.ServerRunner(server)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.settings.host, self.settings.port, backlog=4096)
@@ -84,6 +90,8 @@ class Proxy:
         own = await self._own.answer(request, admitted)
         if own is not None:
             return own
+        if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
+            request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.stats.active += 1
         try:
             return await self._proxy(request, admitted)

@@ -15,7 +15,8 @@ from refold.server.proxy.settings import Settings
 _CONNECT_SECONDS: Final = 10.0
 _MAX_CONNECTIONS: Final = 4_096
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
-_MAX_FIELD: Final = 65_536
+MAX_FIELD_BYTES: Final = 65_536
+"""The longest line of a request or header, both ways."""
 
 
 class Upstream:
@@ -35,8 +36,8 @@ class Upstream:
                 total=None, sock_connect=_CONNECT_SECONDS, sock_read=settings.upstream_seconds
             ),
             skip_auto_headers=_AUTOMATIC,
-            max_line_size=_MAX_FIELD,
-            max_field_size=_MAX_FIELD,
+            max_line_size=MAX_FIELD_BYTES,
+            max_field_size=MAX_FIELD_BYTES,
             read_bufsize=1 << 18,
         )
 

@@ -35,7 +35,8 @@ class Settings:
     gemini_url: str = "https://generativelanguage.googleapis.com"
     """Where requests of the Gemini API go."""
     store: str = ""
-    """Where originals are kept: a SQLite file; by default `refold.db` in the user's data folder."""
+    """Where originals are kept: a SQLite file or the address of a store, see `open_store`; by
+    default `refold.db` in the user's data folder."""
     retrieve: Retrieval = "inline"
     """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
     profile: Folding = "standard"

@@ -14,7 +14,7 @@ SDKS := build/sdks
 CLIENTS := build/clients
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks test-clients
+.PHONY: demo test test-bench test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks test-clients
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -25,6 +25,10 @@ demo-serve: $(VENV)/installed-test
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto
+
+# Whole benches and attacks at their smallest, each in processes of its own.
+test-bench: $(VENV)/installed-test
+	$(BIN)/python -m pytest -n auto -m campaign tests/bench
 
 # What the scanner in C does, against plain Python: a wheel in an environment of its own, and the
 # tests of all that asks the scanner, of whole conversations, and of both forms byte for byte.

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.campaign
 BENCH = Path(__file__).parents[2] / "bench"
 SCRIPT = """
 import dataclasses, json, sys

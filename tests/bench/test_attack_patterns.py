@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.patience import FOR_EVER
 
+pytestmark = pytest.mark.campaign
 BENCH = Path(__file__).parents[2] / "bench"
 
 

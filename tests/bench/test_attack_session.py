@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.campaign
 BENCH = Path(__file__).parents[2] / "bench"
 RUN = """
 import sys

@@ -98,6 +98,7 @@ def test_vectors_count_options_that_do_not_exist(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["skipped"] == {"compress: no_such_thing": 1}
 
 
+@pytest.mark.campaign
 def test_adversarial_measures_every_input() -> None:
     done = start(
         "adversarial.py", "--size-kb", "1", "--repeat", "1", "--seconds-per-mb", "1e9", "--json"
@@ -108,6 +109,7 @@ def test_adversarial_measures_every_input() -> None:
     assert all(len(timing["milliseconds"]) == 3 for timing in timings)
 
 
+@pytest.mark.campaign
 def test_adversarial_flags_what_is_slow_under_a_budget_too() -> None:
     chosen = ("--size-kb", "1", "--only", "one letter", "--repeat", "1", "--budget-share", "0.5")
     done = start("adversarial.py", *chosen, "--seconds-per-mb", "0")
@@ -158,6 +160,7 @@ def test_the_generated_conversation_is_always_the_same_and_has_everything() -> N
     assert len(json.loads(run("generate.py", "--messages", "30").stdout)) == 30
 
 
+@pytest.mark.campaign
 def test_speed_measures_everything_beside_a_peer(tmp_path: Path) -> None:
     peer = tmp_path / "peer.py"
     peer.write_text("import sys; sys.stdout.write(sys.stdin.read())")
@@ -178,12 +181,14 @@ def test_speed_measures_everything_beside_a_peer(tmp_path: Path) -> None:
     assert all(row["least"] <= row["median"] <= row["most"] for row in rows)
 
 
+@pytest.mark.campaign
 def test_speed_fails_on_a_broken_promise_when_asked(tmp_path: Path) -> None:
     small = ("--megabytes", "0.005", "--runs", "1", "--session-messages", "10")
     done = run("speed.py", *small, "--data", str(tmp_path), "--check")
     assert ("NO" in done.stdout) == (done.returncode == 1)
 
 
+@pytest.mark.campaign
 def test_speed_prefers_recorded_runs_of_agents(tmp_path: Path) -> None:
     write_lines(tmp_path / "chat.own.jsonl.gz", [{"messages": COPIES}] * 3)
     write_lines(tmp_path / "trajectory.own.jsonl.gz", [{"messages": COPIES}])

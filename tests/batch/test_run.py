@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from refold import ConfigError, FormatError, Options, StoreError
+from refold import ConfigError, FormatError, Options, SqliteStore, StoreError
 from refold.batch import BatchError, BatchResult, Job, run_batch
 from refold.batch.job import Report
 from tests.batch.chats import chat, line, parts, tree, write_lines
@@ -119,6 +119,10 @@ def test_originals_go_to_a_store(tmp_path: Path) -> None:
     assert store not in (tmp_path / "one" / "_manifest.json").read_text()
     unfold(tmp_path / "one", tmp_path / "back", store=store)
     assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+    with pytest.raises(StoreError, match=r"other\.db"):
+        unfold(tmp_path / "one", tmp_path / "none", store=str(tmp_path / "other.db"))
+    with SqliteStore(tmp_path / "other.db") as other:
+        other.put({})
     missing = unfold(tmp_path / "one", tmp_path / "none", store=str(tmp_path / "other.db"))
     assert missing.manifest["errors"] == {"RecordError": 6}
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from refold.stores import SqliteStore, Store
+from refold.stores import Store
 from refold.stores.codec import MAX_DEPTH, NestingError
+from refold.stores.opening import open_store
 
 _BUFFERED_CHARS: Final = 4_000_000
 """About how much is put at once. A put to a database is a transaction with a write to the disk,
@@ -17,12 +18,14 @@ _ENTRY_CHARS: Final = 100
 
 
 @contextmanager
-def open_originals(place: str | None) -> Iterator[BufferedStore | None]:
-    """Open the store at *place*; what the body has put is there when it ends without an error."""
-    if place is None:
+def open_originals(
+    address: str | None, *, read_only: bool = False
+) -> Iterator[BufferedStore | None]:
+    """Open the store at *address*; what the body puts is there when it ends without an error."""
+    if address is None:
         yield None
         return
-    with SqliteStore(place) as store:
+    with open_store(address, read_only=read_only) as store:
         buffered = BufferedStore(store)
         yield buffered
         buffered.flush()

@@ -14,7 +14,14 @@ from refold.batch.run import ENGINES, BatchResult, Engine, run_batch
 from refold.cli.batch_progress import counting
 from refold.cli.budget import Share
 from refold.cli.io import say, write_text
-from refold.cli.options import EPILOG, fold_options, json_option, make_options, quiet_option
+from refold.cli.options import (
+    EPILOG,
+    fold_options,
+    json_option,
+    make_options,
+    quiet_option,
+    store_option,
+)
 
 _SET_ASIDE = 5
 _SLOWEST = 3
@@ -59,7 +66,7 @@ def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int 
 )
 @click.option("--workers", type=click.IntRange(min=1), help="How many at once; all cores.")
 @click.option("--address", metavar="URL", help="The cluster of --engine ray or spark.")
-@click.option("--store", metavar="DB", help="Keep the originals here, not with the records.")
+@store_option
 @click.option("--column", metavar="NAME", help="Which column or key has the messages.")
 @click.option("--part-size", callback=_read_size, metavar="SIZE", help="About how much a part has.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost, for the sum.")

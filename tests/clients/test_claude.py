@@ -92,6 +92,15 @@ def test_the_proxy_with_a_small_window(agent: Agent) -> None:
     assert "retrieve_original" in str(agent.upstream.requests[-1]["messages"])
 
 
+@needs_mcp
+@needs_proxy
+def test_the_proxy_leaves_retrieval_to_the_server(agent: Agent) -> None:
+    agent.refold("install", "claude", "--mcp")
+    with agent.proxy("--token-budget", "60000", "--retrieve", "mcp") as url:
+        assert claude(agent, refolds=1, ANTHROPIC_BASE_URL=url) == expected()
+    assert agent.counts["retrieved"] == 1
+
+
 @needs_proxy
 def test_wrap(agent: Agent) -> None:
     assert claude(agent, *REFOLD, "wrap", "--") == expected()

@@ -23,10 +23,20 @@ def _without(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
     content = message.get("content")
-    if isinstance(content, list) and any(isinstance(b, dict) and _MARK in b for b in content):
-        content = [_unmark(block) for block in content]
-        return {**_unmark(message), "content": content}
-    return _unmark(message)
+    if not isinstance(content, list):
+        return _unmark(message)
+    unmarked = [_unmark(block) for block in content]
+    is_same = all(new is old for new, old in zip(unmarked, content, strict=True))
+    plain = _plain(content if is_same else unmarked)
+    return _unmark(message) if plain is content else {**_unmark(message), "content": plain}
+
+
+def _plain(content: list[Any]) -> Any:
+    """Return one block of text as the text: to carry a mark, a client has to make it a block."""
+    match content:
+        case [{"type": "text", "text": str(text), **rest}] if not rest:
+            return text
+    return content
 
 
 def _unmark(block: Any) -> Any:
@@ -39,6 +49,9 @@ def with_marks(message: Wire, marked: Wire) -> Wire:
     """Return *message* with the marks that *marked*, another form of it, has in the same places."""
     content, theirs = message.get("content"), marked.get("content")
     own = {_MARK: marked[_MARK]} if _MARK in marked else {}
+    if isinstance(content, str) and isinstance(theirs, list):
+        content = [{"type": "text", "text": content}]
+        message = {**message, "content": content}
     if not isinstance(content, list) or not isinstance(theirs, list):
         return {**message, **own}
     if len(content) != len(theirs):

@@ -25,6 +25,7 @@ from refold.server.proxy.breakpoints import without_marks
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, is_cut
 from refold.server.proxy.ledger import Ledger, name_beginnings
 from refold.server.proxy.settings import Settings
+from refold.server.shown import enter_shown
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
 from refold.thinking import is_bound
@@ -180,6 +181,9 @@ class Folder:
                 sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
         offered = request.about.beginning if is_offered else ""
         Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
+        if self._settings.retrieve == "mcp":
+            for at, wire in forms.items():
+                enter_shown(self.store(job.tenant), wire, request.messages[at])
         tokens = found.session.report.tokens
         found.sent = view, len(request.messages)
         self._keep(job.tenant, found, request)

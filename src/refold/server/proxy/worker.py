@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from refold.agent.session import Session
 from refold.errors import describe
 from refold.server.proxy.compressing import compress, original
 from refold.server.proxy.folding import Folder, Job
@@ -29,11 +30,24 @@ def _operations(folder: Folder) -> Mapping[str, Callable[..., Any]]:
     }
 
 
+def warm_up() -> None:
+    """Load what folding needs, so that the first request does not wait for it past its deadline."""
+    log = "\n".join(f"10:00:{n:02} INFO worker {n} took {7 * n} ms" for n in range(200))
+    call = {"type": "tool_use", "id": "c", "name": "read_log", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": log}
+    session = Session(token_budget=2_000, thinking="append")
+    session.append({"role": "user", "content": "Why?"})
+    session.append({"role": "assistant", "content": [call]})
+    session.append({"role": "user", "content": [result]})
+    session.view()
+
+
 def main() -> None:
     """Work until the input ends."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
     settings: Settings = read_frame(source)
+    warm_up()
     operations = _operations(Folder(settings, time.monotonic))
     while True:
         try:

@@ -14,6 +14,7 @@ from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
+from refold.stages.codecs import RememberingTable
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,
@@ -69,7 +70,7 @@ class Analyses:
         self.rules = rules
         """By which rules prose is summarized."""
         self._detectors = detectors
-        self.codecs = codecs
+        self.codecs = RememberingTable(codecs)
         """How data is said in fewer tokens."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode
@@ -283,6 +284,7 @@ class Analyses:
     def forget_counts(self) -> None:
         """Forget what depends on how many tokens a text has: the counter has learned."""
         self.tokens.forget()
+        self.codecs.forget()
         self._stand_ins.clear()
 
     def keep_only(self, texts: frozenset[str]) -> None:
@@ -292,6 +294,7 @@ class Analyses:
         """
         self._stand_ins = _only_all(self._stand_ins, texts)
         self.tokens.keep_only(texts.union(filter(None, self._stand_ins.values())))
+        self.codecs.keep_only(texts)
         self.finder.keep_only(texts)
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)

@@ -28,6 +28,7 @@ from refold.kinds import KINDS, kind_of, split
 from refold.lossless import CODECS, reencode
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
+from refold.model.call import Call
 from refold.model.failure import is_failure_text
 from refold.planner.file_calls import effects_of
 from refold.planner.items import find_items
@@ -208,7 +209,7 @@ PARTS: Final[dict[str, Path]] = {
     "cut": lambda text: [cut(text, len(text) - less) for less in range(1, 20)],
     "kind": kind_of,
     "failure": is_failure_text,
-    "calls": lambda text: effects_of("bash", text),
+    "calls": lambda text: effects_of(Call("", "bash", text)),
     "overflow": lambda text: parse_overflow(ValueError(text)),
     "reencode": lambda text: reencode(text, estimate_tokens),
     "rereads": _read_again,

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from records import calls_of, values_in
 from refold.lossless import TABLE, json_data
+from refold.model.call import Call
 from refold.planner.calls import spell_call
 from refold.tokens.estimate import estimate_tokens
 from typed import text_of
@@ -78,7 +79,7 @@ class Originals:
         self.whole = frozenset(shown)
         calls = [call for message in messages for call in calls_of(message)]
         raw = [arguments for _, _, arguments in calls]
-        spelled = [spell_call(f"{name} {arguments}") for _, name, arguments in calls]
+        spelled = [spell_call(Call(id_, name, arguments)) for id_, name, arguments in calls]
         documents = [value for text in shown for value in _documents(text)]
         shorter = [form for text in shown for form in _shorter_forms(text)]
         texts = list(dict.fromkeys([*shown, *raw, *documents, *spelled, *shorter]))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refold.model.call import Call
 from refold.planner.calls import find_failed, may_change, spell_call, spell_calls
 from tests.planner.runs import call, read
 
@@ -16,32 +17,35 @@ def test_short_arguments_stand_beside_the_tool_and_long_ones_below() -> None:
     arguments = json.dumps(
         {"path": "a.py", "old": "x = 1\ny = 2", "count": 3, "flags": ["-a", "b"]}
     )
-    assert spell_call(f"edit {arguments}") == (
+    assert spell_call(Call("c", "edit", arguments)) == (
         "edit path=a.py count=3 flags=-a, b\nold:\nx = 1\ny = 2"
     )
 
 
 def test_what_a_call_was_about_is_on_its_first_line_even_if_it_is_long() -> None:
     script = "cd src && python3 - <<EOF\nprint(1)\nEOF"
-    head, *below = spell_call(f"bash {json.dumps({'command': script})}").split("\n")
+    head, *below = spell_call(Call("c", "bash", {"command": script})).split("\n")
     assert head == "bash command=cd src && python3 - <<EOF …"
     assert "print(1)" in below
 
 
 def test_nested_arguments_are_lines_without_escapes() -> None:
     arguments = json.dumps({"edits": [{"old": "a\nb", "new": "c"}], "dry": None})
-    assert spell_call(f"multi_edit {arguments}") == (
+    assert spell_call(Call("c", "multi_edit", arguments)) == (
         "multi_edit dry=null\nedits:\nnew=c\nold:\na\nb"
     )
 
 
 def test_a_call_that_went_wrong_says_so() -> None:
-    assert spell_call('edit {"path": "a.py"}', has_failed=True) == "edit path=a.py (failed)"
+    assert (
+        spell_call(Call("c", "edit", {"path": "a.py"}), has_failed=True)
+        == "edit path=a.py (failed)"
+    )
 
 
 @given(st.text(), st.text())
 def test_any_call_can_be_spelled(name: str, arguments: str) -> None:
-    spelled = spell_calls([f"{name} {arguments}", "read {}"], [False, True])
+    spelled = spell_calls([Call("c", name, arguments), Call("d", "read", {})], [False, True])
     assert [start for start, _ in spelled.heads] == [0, len(spelled.text) - len("read (failed)")]
 
 
@@ -60,7 +64,7 @@ def test_any_call_can_be_spelled(name: str, arguments: str) -> None:
     ],
 )
 def test_what_may_have_changed_something(tool: str, arguments: dict[str, object]) -> None:
-    assert may_change(f"{tool} {json.dumps(arguments)}")
+    assert may_change(Call("c", tool, json.dumps(arguments)))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_what_may_have_changed_something(tool: str, arguments: dict[str, object]
     ],
 )
 def test_what_only_looks(tool: str, arguments: dict[str, object]) -> None:
-    assert not may_change(f"{tool} {json.dumps(arguments)}")
+    assert not may_change(Call("c", tool, json.dumps(arguments)))
 
 
 def test_calls_fail_by_what_their_results_say() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from refold.planner.calls import spell_call
 from refold.planner.field import (
     CALLS,
-    calls_of,
     find_candidates,
     open_texts,
     read_texts,
@@ -42,7 +41,7 @@ def test_every_text_that_a_model_sees_is_listed_once(messages: Conversation) -> 
         if message.is_turn
         for number, said in (
             *((n, shown_in(part.text).body) for n, part in enumerate(message.parts)),
-            (CALLS, "\n".join(spell_call(call) for _, call in calls_of(message))),
+            (CALLS, "\n".join(spell_call(call) for call in message.calls)),
         )
         if said
     ]

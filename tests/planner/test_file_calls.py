@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from refold.model.call import Call
 from refold.planner.file_calls import effects_of
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-see b.py\n+x\n*** End Patch"
@@ -14,7 +15,7 @@ PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-see b.py\n+x\n*** End Patc
 
 def touched(tool: str, arguments: Any) -> list[tuple[str, bool]]:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    effects, _ = effects_of(tool, text)
+    effects, _ = effects_of(Call("", tool, text))
     return [(touch.path, touch.is_write) for touch in effects.touched] if effects else []
 
 
@@ -77,6 +78,6 @@ def test_what_does_nothing_that_can_be_told(tool: str, arguments: Any) -> None:
 
 
 def test_a_shell_is_told_where_to_run() -> None:
-    assert effects_of("shell", '{"command": ["ls"], "workdir": "/repo"}')[1] == "/repo"
-    assert effects_of("bash", '{"command": "ls"}')[1] == ""
-    assert effects_of("read_file", '{"path": "a.py", "cwd": "/repo"}')[1] is None
+    assert effects_of(Call("", "shell", '{"command": ["ls"], "workdir": "/repo"}'))[1] == "/repo"
+    assert effects_of(Call("", "bash", '{"command": "ls"}'))[1] == ""
+    assert effects_of(Call("", "read_file", '{"path": "a.py", "cwd": "/repo"}'))[1] is None

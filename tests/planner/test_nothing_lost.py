@@ -20,7 +20,6 @@ from refold import (
 )
 from refold.lossless import Reencoded, decode, normal
 from refold.lossless.shown import Shown
-from refold.planner.field import calls_of
 from refold.planner.recode import texts_in
 from tests.budget.promise import (
     assert_restored,
@@ -187,7 +186,7 @@ def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
                 assert decode(Reencoded(body, codecs)) == normal(said.text)
             if after.is_result(shown):
                 seen.add(shown.text)
-        for _, made in calls_of(after):
+        for made in after.calls:
             for text in texts_in(made):
                 seen.add(text)
 

@@ -16,7 +16,6 @@ from refold import compress
 from refold.lossless import TABLE
 from refold.model.plan import Fold, Plan
 from refold.planner.calls import spell_call
-from refold.planner.field import calls_of
 from refold.planner.recode import recode
 from refold.planner.said import read_said
 from refold.planner.selection import Selection
@@ -89,7 +88,7 @@ def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) 
     for fold in select(messages, target):
         indices = {message.index for message in fold.sources}
         said = [part.text for message in fold.sources for part in message.parts]
-        said += [spell_call(call) for message in fold.sources for _, call in calls_of(message)]
+        said += [spell_call(call) for message in fold.sources for call in message.calls]
         said += [one.text for (index, _), one in made.items() if index in indices]
         roles = tuple(f"{message.role}:" for message in fold.sources)
         for text in fold.texts.values():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refold.model.plan import Fold
 from refold.planner.calls import spell_call
-from refold.planner.field import CALLS, Text, calls_of
+from refold.planner.field import CALLS, Text
 from refold.planner.writing import (
     Chosen,
     Pick,
@@ -37,7 +37,7 @@ def texts_of_run(wires: list[dict[str, Any]]) -> list[dict[int, Text]]:
             number: Text(message, number, said, len(said.split()), "prose", True)
             for number, said in (
                 *((n, part.text) for n, part in enumerate(message.parts)),
-                (CALLS, "\n".join(spell_call(call) for _, call in calls_of(message))),
+                (CALLS, "\n".join(spell_call(call) for call in message.calls)),
             )
             if said
         }

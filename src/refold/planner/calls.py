@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from refold.model.call import Call
 from refold.model.failure import is_failure, is_failure_text
 from refold.model.message import Message
 from refold.notation.gaps import GAP
@@ -81,9 +82,9 @@ class SpelledCalls(NamedTuple):
 
 
 def spell_calls(
-    calls: Sequence[str], failed: Sequence[bool], effects: CallEffects | None = None
+    calls: Sequence[Call], failed: Sequence[bool], effects: CallEffects | None = None
 ) -> SpelledCalls:
-    """Spell calls, each `name arguments`, as lines; *failed* tells which went wrong."""
+    """Spell calls as lines; *failed* tells which went wrong."""
     texts: list[str] = []
     heads: list[tuple[int, bool]] = []
     size = 0
@@ -95,18 +96,17 @@ def spell_calls(
     return SpelledCalls("\n".join(texts), tuple(heads))
 
 
-def spell_call(call: str, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
+def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
     r"""Spell one call: `name key=value …` and, below, its long arguments.
 
-    >>> spell_call('edit {"path": "a.py", "new": "x = 1\\ny = 2"}')
+    >>> spell_call(Call("c1", "edit", {"path": "a.py", "new": "x = 1\ny = 2"}))
     'edit path=a.py\nnew:\nx = 1\ny = 2'
     """
-    name, _, arguments = call.partition(" ")
-    said, below = _lay_out(_arguments(arguments))
+    said, below = _lay_out(_arguments(call))
     if below and not said:  # nothing shorter says what it was about
         key, _, value = below[0].partition(":\n")
         said.append(_begin(f"{key}={value}" if value else key))
-    head = [name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
+    head = [call.name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
@@ -130,12 +130,13 @@ def _lay_out(
     return said, below
 
 
-def _files_beside(call: str, said: Sequence[str], effects: CallEffects | None) -> list[str]:
+def _files_beside(call: Call, said: Sequence[str], effects: CallEffects | None) -> list[str]:
     """Return the files that *call* writes and that are not *said*, as far as it spells them."""
     found: list[str] = []
+    told = call.text
     for path in _written(call, effects):
         spelled = path
-        while spelled not in call and "/" in spelled:  # in a directory that the shell went to
+        while spelled not in told and "/" in spelled:  # in a directory that the shell went to
             spelled = spelled.partition("/")[2]
         if not any(spelled in short for short in said):
             found.append(spelled)
@@ -150,16 +151,12 @@ def _begin(said: str) -> str:
     return f"{line} {GAP}"
 
 
-def _arguments(arguments: str) -> Iterator[tuple[str, object]]:
+def _arguments(call: Call) -> Iterator[tuple[str, object]]:
     """Yield the arguments of a call with their names; what is no JSON object has none."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        values = None
-    if isinstance(values, dict):
-        yield from values.items()
-    elif arguments:
-        yield "", arguments
+    if call.arguments is not None:
+        yield from call.arguments.items()
+    elif call.spelled:
+        yield "", call.spelled
 
 
 def _has_parts(value: object) -> bool:
@@ -190,20 +187,19 @@ def _spell(value: object, depth: int = 0) -> str:
         return GAP
 
 
-def may_change(call: str, effects: CallEffects | None = None) -> bool:
+def may_change(call: Call, effects: CallEffects | None = None) -> bool:
     """Tell whether a call may have changed something: all but those known only to look."""
-    tool, _, arguments = call.partition(" ")
-    if not _SHELL.search(tool):
+    if not _SHELL.search(call.name):
         # One tool may both look and edit: then its first argument says which.
-        told = _COMMAND.search(arguments[:_FIRST_LINE])
-        return not _READS.search(told[1] if told else tool)
-    script = _script_of(arguments)
+        told = _COMMAND.search(call.spelled[:_FIRST_LINE])
+        return not _READS.search(told[1] if told else call.name)
+    script = _script_of(call)
     return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call, effects))
 
 
-def _script_of(arguments: str) -> str:
-    """Return the script among the *arguments* of a shell: the longest of them."""
-    given = (_spell(value) for _, value in _arguments(arguments))
+def _script_of(call: Call) -> str:
+    """Return the script among the arguments of a shell: the longest of them."""
+    given = (_spell(value) for _, value in _arguments(call))
     return max(given, key=len, default="").removeprefix("bash, -lc, ")
 
 
@@ -213,9 +209,9 @@ def _only_looks(found: tuple[str, ...]) -> bool:
     return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
 
 
-def _written(call: str, effects: CallEffects | None) -> list[str]:
+def _written(call: Call, effects: CallEffects | None) -> list[str]:
     """Return the files that a call writes, as far as that can be told."""
-    found, _ = (CallEffects() if effects is None else effects)[call]
+    found, _ = (CallEffects() if effects is None else effects).of(call)
     return [] if found is None else [touch.path for touch in found.touched if touch.is_write]
 
 

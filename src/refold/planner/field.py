@@ -8,6 +8,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from refold.kinds import Grade, kind_of
+from refold.model.call import Call
 from refold.model.message import Message
 from refold.notation.recognize import Shown, read_shown
 from refold.planner.calls import find_failed, spell_calls
@@ -115,11 +116,6 @@ def voice_of(message: Message) -> Voice:
     return Voice.USER if message.role == "user" else Voice.ASSISTANT
 
 
-def calls_of(message: Message) -> Iterator[tuple[str, str]]:
-    """Pair the id of each call with its name and arguments."""
-    yield from ((call.id, call.text) for call in message.calls)
-
-
 def shown_in(text: str) -> Shown:
     """Return what *text* says, without the marks that it has if it is a stand-in."""
     return read_shown(text) or Shown(text, len(text))
@@ -136,19 +132,19 @@ def read_texts(
     *effects* tell what the calls do with files, for whoever asks again.
     """
     texts: list[Text] = []
-    calls: dict[str, str] = {}
+    calls: dict[str, Call] = {}
     failed = find_failed(messages)
     for message in messages:
         if not message.is_turn:
             continue
-        own = dict(calls_of(message))
+        own = {call.id: call for call in message.calls}
         calls.update(own)
         may_be_typed = message.role == "user"
         for number, part in enumerate(message.parts):
             text = recoded.get((message.index, number)) or shown_in(part.text).body
             if text:
-                tool, _, arguments = calls.get(part.call_id or "", "").partition(" ")
-                kind = kind_of(text, tool, arguments)
+                call = calls.get(part.call_id or "")
+                kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
                 typed = may_be_typed and not part.call_id and is_typed_text(text)
                 texts.append(Text(message, number, text, tokens(text), kind, is_typed=typed))
         if own:

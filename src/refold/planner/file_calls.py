@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from refold.model.call import Call
 from refold.planner.items import Shape, find_items, shape_of
 from refold.planner.patch_files import is_patch, may_hold_patch, patched_files
 from refold.planner.shell_files import Effects, Touch, argv_effects, read_effects
@@ -30,16 +30,17 @@ _DIRECTORIES: Final = ("workdir", "cwd", "working_directory", "dir_path")
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
 
 
-def effects_of(tool: str, arguments: str) -> tuple[Effects | None, str | None]:
+def effects_of(call: Call) -> tuple[Effects | None, str | None]:
     """Return what a call does if it succeeds, and the directory that it names for that.
 
     There is none if it has nothing to do with a shell and with where that is.
     """
+    tool, arguments = call.name, call.spelled
     is_write = _WRITES.search(tool) is not None
     if is_patch(arguments):
         return _touching(patched_files(arguments), is_write=True), None
     if may_hold_patch(arguments) or (_SHELL.search(tool) and not is_write):
-        script, directory = _script(arguments)
+        script, directory = _script(call)
         if script:
             return _run(script), directory
     if is_write or _READS.search(tool):
@@ -47,12 +48,19 @@ def effects_of(tool: str, arguments: str) -> tuple[Effects | None, str | None]:
     return None, None
 
 
-class CallEffects(dict[str, tuple[Effects | None, str | None]]):
-    """A call, `name arguments` → what `effects_of` tells of it; each is looked at once."""
+class CallEffects:
+    """What `effects_of` tells of calls; those that say the same are looked at once."""
 
-    def __missing__(self, call: str) -> tuple[Effects | None, str | None]:
-        tool, _, arguments = call.partition(" ")
-        found = self[call] = effects_of(tool, arguments)
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[Effects | None, str | None]] = {}
+
+    def of(self, call: Call) -> tuple[Effects | None, str | None]:
+        """Return what *call* does if it succeeds, and where."""
+        found = self._found.get(call.text)
+        if found is None:
+            found = self._found[call.text] = effects_of(call)
         return found
 
 
@@ -71,13 +79,10 @@ def _touching(paths: Iterable[str], *, is_write: bool) -> Effects:
     return Effects([Touch(path, is_write) for path in paths])
 
 
-def _script(arguments: str) -> tuple[str | list[str], str]:
-    """Return the script or the words of a command in *arguments*, and where it runs."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return "", ""
-    if not isinstance(values, Mapping):
+def _script(call: Call) -> tuple[str | list[str], str]:
+    """Return the script or the words of a command in the arguments, and where it runs."""
+    values = call.arguments
+    if values is None:
         return "", ""
     directories = [values.get(name) for name in _DIRECTORIES]
     directory = next((value for value in directories if isinstance(value, str)), "")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from refold.model.message import Message
 from refold.model.plan import SUMMARIZED, Outcome, Plan
 from refold.notation.recognize import body_of
-from refold.planner.field import calls_of
 from refold.planner.writing import Line, write_digest
 from refold.stages import Analyses
 
@@ -39,7 +38,7 @@ def _tell(stretch: Sequence[Message]) -> Iterator[str]:
     for message in stretch:
         if message.is_turn:
             said = [part.text for part in message.parts if part.text.strip()]
-            calls = [call for _, call in calls_of(message)]
+            calls = [call.text for call in message.calls]
             # No "user: ": an answer with such labels would read like turns, and pass for a quote.
             yield from (f"({message.role})\n{text}" for text in (*said, *calls))
 

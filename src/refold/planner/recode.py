@@ -8,7 +8,6 @@ again. All of it can be decoded, and the originals are kept besides.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,13 +16,13 @@ from typing import Final
 from refold.lossless import TABLE, Codec, CodecTable, json_data
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
+from refold.model.call import Call
 from refold.model.handles import handle_of
 from refold.model.message import Message, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 from refold.planner.calls import spell_call
-from refold.planner.field import calls_of
 from refold.planner.layout import Key, find_turns
 from refold.tokens.base import CountedTexts
 
@@ -241,23 +240,19 @@ def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
     for number, part in enumerate(message.parts):
         if message.is_result(part):
             shown.add(fold.texts.get(number, part.text))
-    for _, call in calls_of(message):
+    for call in message.calls:
         for text in texts_in(call):
             shown.add(text)
 
 
-def texts_in(call: str) -> Iterator[str]:
+def texts_in(call: Call) -> Iterator[str]:
     """Yield the texts of several lines among the arguments of a call."""
-    start = call.find("{")
-    if "\\n" not in call or start < 0:
+    if "\\n" not in call.spelled or call.arguments is None:
         return
-    try:
-        values = [json.loads(call[start:])]
-    except (ValueError, RecursionError):
-        return
+    values: list[object] = [call.arguments]
     while values:
         value = values.pop()
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             values += value.values()
         elif isinstance(value, list):
             values += value
@@ -272,31 +267,32 @@ def _find_rereads(
     pastes: Container[Key] = frozenset(),
 ) -> Iterator[tuple[Key, Recoded]]:
     """Yield the results and *pastes* that say what an earlier one said, or nearly."""
-    calls: dict[str, str] = {}
-    seen: dict[str, str] = {}
+    calls: dict[str, Call] = {}
+    seen: dict[str, Call | None] = {}
     by_call: dict[str, str] = {}
     for message in messages:
-        calls.update(calls_of(message))
+        calls.update((call.id, call) for call in message.calls)
         for number, part in enumerate(message.parts):
             is_data = message.is_result(part) or (message.index, number) in pastes
             if not is_data or len(part.text) < _MIN_REREAD or is_marked(part.text):
                 continue
-            call = calls.get(part.call_id or "", "")
-            same, earlier = seen.get(part.text), by_call.get(call)
-            if message.index not in whole and same is not None:
-                yield (message.index, number), Recoded(_name_call(same), _COPY)
+            call = calls.get(part.call_id or "")
+            if message.index not in whole and part.text in seen:
+                yield (message.index, number), Recoded(_name_call(seen[part.text]), _COPY)
                 continue
-            if message.index not in whole and call and earlier is not None:
+            earlier = by_call.get(call.text) if call else None
+            if message.index not in whole and earlier is not None:
                 diff = changes(part.text, earlier)
                 if diff is not None:
                     yield (message.index, number), Recoded(diff, "changed_read")
                     continue
             if message.index not in hidden:
                 seen[part.text] = call
-                by_call[call] = part.text
+                if call:
+                    by_call[call.text] = part.text
 
 
-def _name_call(call: str) -> str:
+def _name_call(call: Call | None) -> str:
     """Return the words by which a model knows an earlier call; none if they are many."""
     name = spell_call(call) if call else ""
     return "" if "\n" in name else name

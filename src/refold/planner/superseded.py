@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.model.message import Message
-from refold.planner.field import calls_of
 from refold.planner.file_calls import CallEffects
 from refold.planner.layout import Key
 from refold.planner.shell_files import Effects, Touch
@@ -134,11 +133,11 @@ def _told_directory(message: Message) -> str:
 
 
 def _calls(message: Message, place: _Place, effects: CallEffects) -> Iterator[tuple[str, _Call]]:
-    for id_, text in calls_of(message):
-        found, directory = effects[text]
+    for call in message.calls:
+        found, directory = effects.of(call)
         if found is not None:
             names = [place.name(touch.path, directory) for touch in found.touched]
-            yield id_, _Call(found, names)
+            yield call.id, _Call(found, names)
 
 
 def _answers(message: Message) -> dict[str, list[int]]:

@@ -39,11 +39,11 @@ from fidelity_folds import (
     UNSEEN,
     Once,
     Way,
-    hand_points,
+    hand_weights,
     kit_way,
-    points_without,
     public_way,
     weighted_way,
+    weights_without,
 )
 from fidelity_kit import SHARED, SUITES, Kit, Record, load_kit
 from fidelity_report import Results, report
@@ -95,10 +95,10 @@ class Bench:
         if group == "reuse":
             yield LOSSLESS, public_way("lossless", count)
         if group == "reuse" and settings.left_out is not None:
-            unseen = points_without(source, settings.left_out)
+            unseen = weights_without(source, settings.left_out)
             yield UNSEEN, weighted_way(unseen, count)
-            yield HAND_VALUES, weighted_way(hand_points(with_words=False), count)
-            yield HAND_BOTH, weighted_way(hand_points(with_words=True), count)
+            yield HAND_VALUES, weighted_way(hand_weights(with_words=False), count)
+            yield HAND_BOTH, weighted_way(hand_weights(with_words=True), count)
         for name in settings.methods:
             yield name, kit_way(self.kit.methods[name])
 
@@ -219,7 +219,7 @@ def find_problem(settings: Settings, bench: Bench) -> str | None:
     try:
         if settings.left_out is not None:
             for record in bench.records.get("reuse", ()):
-                points_without(record["source"], settings.left_out)
+                weights_without(record["source"], settings.left_out)
     except (OSError, ValueError) as error:
         return f"{error}; learn_weights.py --folds writes what --left-out takes"
     return None

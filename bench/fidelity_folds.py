@@ -20,9 +20,9 @@ from refold.model.provenance import Chain
 from refold.options import Options, Profile
 from refold.planner.items import Shape
 from refold.planner.plan import plan_profile
-from refold.planner.worth import GRADES, VALUES, WORDS, Points
+from refold.planner.relevance import BUCKETS, VALUES, WORDS, Weights
 from refold.render import render
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
@@ -109,15 +109,15 @@ def public_way(profile: Profile, counter: TokenCounter) -> Way:
     return way
 
 
-def weighted_way(points: Points, counter: TokenCounter) -> Way:
+def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
     """Measure profile `standard` with other weights than those that ship."""
 
     def way(messages: Conversation, budget: int | None) -> Folded:
         assert budget is not None
         start = process_time()
         options = Options(profile="standard", token_budget=budget, counter=counter)
-        analyses = Analyses(CountedTexts(counter, counter))
-        plan, _ = plan_profile(load(messages), options, analyses, budget, points=points)
+        text_cache = TextCache(CountedTexts(counter, counter))
+        plan, _ = plan_profile(load(messages), options, text_cache, budget, weights=weights)
         after = list(render(plan, version=0, chain=Chain(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 
@@ -165,46 +165,46 @@ def _read_all(value: object) -> None:
             _read_all(item)
 
 
-def points_without(source: str, folder: Path) -> Points:
-    """Read the points that `learn_weights.py --folds` fitted without *source*."""
+def weights_without(source: str, folder: Path) -> Weights:
+    """Read the weights that `learn_weights.py --folds` fitted without *source*."""
     path = folder / f"{source.replace('/', '_')}.json"
-    points: Points = json.loads(path.read_text("utf-8"))["points"]
+    weights: Weights = json.loads(path.read_text("utf-8"))["weights"]
     wrong = [
         trait
-        for card, traits in GRADES.items()
+        for class_, traits in BUCKETS.items()
         for trait, grades in traits.items()
-        if len(points.get(card, {}).get(trait, ())) != grades
+        if len(weights.get(class_, {}).get(trait, ())) != grades
     ]
     if wrong:
-        raise ValueError(f"{path} has points of other traits ({', '.join(wrong)})")
-    return points
+        raise ValueError(f"{path} has weights of other traits ({', '.join(wrong)})")
+    return weights
 
 
-def hand_points(*, with_words: bool) -> Points:
+def hand_weights(*, with_words: bool) -> Weights:
     """Return weights set by hand as in the kit's `hybrid`: recent, rare and the user's first.
 
-    Points add up to log-odds; that far below even they multiply chances. So each is the logarithm
+    Weights add up to log-odds; that far below even they multiply chances. So each is the logarithm
     of a factor: 1 + 3·place², 1 ÷ (1 + 0.15·(times - 1)), and 2 or 1.2 for user and assistant.
     """
     own: dict[str, list[float]] = {"bias": [-3.0]}
-    places, grades = GRADES[VALUES]["place"], GRADES[VALUES]["times"]
+    places, grades = BUCKETS[VALUES]["place"], BUCKETS[VALUES]["times"]
     own["place"] = [log(1 + 3 * ((grade + 0.5) / 10) ** 2) for grade in range(places)]
     least = [max(1, 2**grade - 1) for grade in range(grades + 1)]
     own["times"] = [
         -log(1 + 0.15 * ((low + max(low, high - 1)) / 2 - 1)) for low, high in pairwise(least)
     ]
     own["teller"] = [log(2.0), log(1.2), 0.0]
-    points = {
-        card: {**{trait: [0.0] * grades for trait, grades in traits.items()}, **own}
-        for card, traits in GRADES.items()
+    weights = {
+        class_: {**{trait: [0.0] * grades for trait, grades in traits.items()}, **own}
+        for class_, traits in BUCKETS.items()
     }
     if not with_words:
-        points[WORDS] = {**points[WORDS], "bias": [-60.0]}
-        points[VALUES] = {
-            **points[VALUES],
+        weights[WORDS] = {**weights[WORDS], "bias": [-60.0]}
+        weights[VALUES] = {
+            **weights[VALUES],
             "shape_teller": [
                 -60.0 if grade // 3 >= Shape.WORD else 0.0
-                for grade in range(GRADES[VALUES]["shape_teller"])
+                for grade in range(BUCKETS[VALUES]["shape_teller"])
             ],
         }
-    return points
+    return weights

@@ -2,7 +2,7 @@
 
 Runs the parts of `compress` one after the other over a generated conversation and prints the CPU
 time of each in microseconds per message: the least of several runs, because whatever else a machine
-does only adds to it. The parts from "what is known" on take what the analyses found as known, so
+does only adds to it. The parts from "what is known" on take what the cache holds as known, so
 each part is counted once. What is left of the whole is passing things on.
 
 examples:
@@ -27,7 +27,7 @@ from refold.model.wire import digest
 from refold.native import scanner
 from refold.options import Options
 from refold.quality.report import measure
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.text.entities import NameFinder
 from refold.tokens.estimate import estimate_tokens
 from table import draw
@@ -40,13 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parse(argv)
     messages = generate(arguments.megabytes, seed=arguments.seed)
     engine = Engine(Options(profile="classic"))
-    loaded, known = engine.begin(messages).messages, engine.new_analyses()
+    loaded, known = engine.begin(messages).messages, engine.new_text_cache()
     plan = engine.plan(loaded, known, engine.options)[0]
     measure(plan, engine.options, known.tokens, known.finder)
     parts: list[tuple[str, Callable[[], object]]] = [
         ("reading messages", lambda: engine.begin(messages)),
         ("naming those that are folded", lambda: _name(plan)),
-        *_analyses(engine, plan, known),
+        *_text_cache(engine, plan, known),
         (
             "what is known: deciding, making stand-ins",
             lambda: engine.plan(loaded, known, engine.options),
@@ -76,8 +76,8 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _analyses(
-    engine: Engine, plan: Plan, known: Analyses
+def _text_cache(
+    engine: Engine, plan: Plan, known: TextCache
 ) -> list[tuple[str, Callable[[], object]]]:
     """Make the parts that look at texts, each at just those texts that a fold has it look at."""
     folds = [fold for fold in plan if not fold.is_kept]
@@ -106,9 +106,9 @@ def _name(plan: Plan) -> None:
 
 
 def _summarize(engine: Engine, summed: Sequence[tuple[Sequence[str], int]]) -> None:
-    analyses = engine.new_analyses(keeps_sentences=False)
+    text_cache = engine.new_text_cache(keeps_sentences=False)
     for texts, budget in summed:
-        analyses.summary(texts, budget)
+        text_cache.summary(texts, budget)
 
 
 def _find_names(texts: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from refold.model.draft import Draft
 from refold.scoring.importance import score_importance
 from refold.scoring.sentence import best_sentence_score
 from refold.scoring.signals import score_signals
-from refold.stages import Analyses, Setting, Stage
+from refold.stages import RunContext, Stage, TextCache
 from refold.stages.contradiction import supersede
 from refold.stages.dedup import dedup
 from refold.stages.near_dedup import near_dedup
@@ -250,13 +250,13 @@ def _run_stage(
     """Run one stage alone on an open draft; return its references by message."""
     loaded = load(messages)
     draft = Draft(loaded)
-    setting = Setting(
+    context = RunContext(
         options=Options(profile=_PROFILE, **choices),
-        analyses=Analyses(CountedTexts(estimate_tokens, estimate_tokens)),
+        text_cache=TextCache(CountedTexts(estimate_tokens, estimate_tokens)),
         recent_from=recent_from or len(messages),
     )
     found: dict[int, Verdict] = {}
-    for segment, action, _ in stage(draft, setting):
+    for segment, action, _ in stage(draft, context):
         match action:
             case Refer(to=target, similarity=similarity):
                 other = draft.segments[target].message.index

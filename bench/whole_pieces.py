@@ -106,13 +106,13 @@ class Originals:
     def look_up(self, fragment: str) -> tuple[bool, Fault | None]:
         """Return whether *fragment* is there at all, and what is wrong with its best place."""
         fault: Fault | None = None
-        is_there = False
+        is_enabled = False
         for start in islice(self._places(fragment), _PLACES):
-            is_there = True
+            is_enabled = True
             fault = self._fault_at(start, start + len(fragment), fragment)
             if fault is None:
                 break
-        return is_there, fault
+        return is_enabled, fault
 
     def _places(self, fragment: str) -> Iterator[int]:
         start = self._text.find(fragment)
@@ -181,14 +181,14 @@ def check_pieces(originals: Originals, view: Sequence[Mapping[str, Any]]) -> Tal
 
 def _check(fragment: str, originals: Originals, tally: Tally) -> None:
     tally.fragments += 1
-    is_there, fault = originals.look_up(fragment)
-    if not is_there:
+    is_enabled, fault = originals.look_up(fragment)
+    if not is_enabled:
         rest = _LABEL.sub("", fragment, count=1).strip()
         if not rest or originals.is_whole_line(rest):
             return
         if len(rest) >= _MIN_CHARS:
-            is_there, fault = originals.look_up(rest)
-    tally.unknown += not is_there
+            is_enabled, fault = originals.look_up(rest)
+    tally.unknown += not is_enabled
     if fault is not None:
         tally.faults.append(fault)
 

@@ -135,7 +135,7 @@ names_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 
 static PyMethodDef methods[] = {
     {"find", names_find, METH_O, NULL},
-    {"trace", (PyCFunction)(void (*)(void))names_trace, METH_FASTCALL, NULL},
+    {"count_survivors", (PyCFunction)(void (*)(void))names_count_survivors, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -126,7 +126,7 @@ void reading_add_quantity(Reading *reading, Py_ssize_t start, Py_ssize_t end);
 void reading_add_path(Reading *reading, Py_ssize_t start);
 
 /* Method of the type: count the names that were said, those shown, those shown in their place. */
-PyObject *names_trace(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *names_count_survivors(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* A number for an address of a string, of which the lowest bits are always the same. */
 static inline size_t

@@ -1,5 +1,5 @@
 /* Numbers and their units: a sign of worth that looks ahead. */
-#include "signs.h"
+#include "features.h"
 
 enum { LONGEST_ASCII_UNIT = 8 };
 

@@ -4,13 +4,13 @@
 
 #include "text.h"
 
-PyObject *scan_missing(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_names_not_in(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_summary(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_weigh(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *scan_estimate_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* The type that finds names. */
 extern PyType_Spec names_spec;

@@ -1,5 +1,5 @@
 /* What sentences are worth: their signs, their size, and that they do not only fill. */
-#include "signs.h"
+#include "features.h"
 
 typedef enum { NO, YES, IN_DOUBT } Answer;
 enum { OPENING = 32 }; /* characters: no filler is longer */

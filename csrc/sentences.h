@@ -45,7 +45,7 @@ int add_sentence(Sentences *found, Sentence sentence);
 /* Add the sentences of a text by rules, see `refold.text.sentence_tables`. */
 int cut_sentences(const Text *text, PyObject *cutting, Sentences *found);
 
-/* Score sentences, from one on, by rules, see `refold.scoring.sign_tables`. */
+/* Score sentences, from one on, by rules, see `refold.scoring.feature_tables`. */
 int score_sentences(Sentences *found, Py_ssize_t from, PyObject *scoring);
 
 /* Add the sentences of a text with their scores; what is said twice counts where it is first. */

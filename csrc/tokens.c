@@ -79,10 +79,10 @@ have_rows(const unsigned char *classes)
 }
 
 PyObject *
-scan_weigh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+scan_estimate_tokens(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     if (count != 5 || !PyUnicode_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "weigh(text, classes, pairs, scripts, first) is wanted");
+        PyErr_SetString(PyExc_TypeError, "estimate_tokens(text, classes, pairs, scripts, first) is wanted");
         return NULL;
     }
     PyObject *text = args[0];

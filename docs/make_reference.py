@@ -74,7 +74,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.stores.transfer.export_store",
         "refold.stores.transfer.import_store",
     ),
-    "Sessions": ("refold.Session", "refold.Marks", "refold.agent.SessionReport"),
+    "Sessions": ("refold.Session", "refold.FoldThresholds", "refold.agent.SessionReport"),
     "Batch": (
         "refold.batch.fold_record",
         "refold.batch.unfold_record",
@@ -111,7 +111,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.summarizers.Usage",
         "refold.summarizers.as_summarizer",
         "refold.summarizers.resolve_summarizer",
-        "refold.summarizers.guard",
+        "refold.summarizers.wrap_summarizer",
         "refold.summarizers.OpenAISummarizer",
         "refold.summarizers.AnthropicSummarizer",
         "refold.summarizers.GeminiSummarizer",

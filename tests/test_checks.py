@@ -12,7 +12,7 @@ import pytest
 from refold import (
     ConfigError,
     ContextWindowManager,
-    Marks,
+    FoldThresholds,
     MemoryStore,
     ScopedStore,
     SqliteStore,
@@ -100,8 +100,8 @@ def window(**choices: Any) -> ContextWindowManager:
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (Marks, "trigger"),
-        (Marks, "growth"),
+        (FoldThresholds, "high_water"),
+        (FoldThresholds, "growth"),
         (lambda **c: ScopedStore(MemoryStore(), "a", **c), "ttl_seconds"),
         (lambda **c: SqliteStore("never.db", **c), "ttl_seconds"),
         (ToolCompressor, "max_bytes"),

@@ -40,7 +40,7 @@ def test_every_option_is_a_keyword_that_type_checkers_know() -> None:
     assert list(ManagerChoices.__annotations__) == manager
     taken = signature(Compressor).parameters.keys() - {"choices"}
     assert AllChoices.__annotations__.keys() == Choices.__annotations__.keys() | taken
-    assert taken | {"marks"} == signature(Session).parameters.keys() - {"choices"}
+    assert taken | {"thresholds"} == signature(Session).parameters.keys() - {"choices"}
 
 
 def test_options_are_frozen() -> None:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from refold.agent import Marks, Session
+    from refold.agent import FoldThresholds, Session
     from refold.agent import SessionReport as SessionReport
     from refold.agent.manager import CompressionManager
     from refold.agent.policy import Policies
@@ -76,7 +76,7 @@ _HOMES = {
     "Event": "refold.events",
     "FitResult": "refold.window",
     "FormatError": "refold.errors",
-    "Marks": "refold.agent",
+    "FoldThresholds": "refold.agent",
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
@@ -140,8 +140,8 @@ __all__ = [
     "ConfigError",
     "ContextWindowManager",
     "FitResult",
+    "FoldThresholds",
     "FormatError",
-    "Marks",
     "MemoryStore",
     "MessageError",
     "Options",

@@ -137,7 +137,7 @@ class Asker:
         self._judging = Limiter(_MAX_JUDGING)
 
     @property
-    def is_there(self) -> bool:
+    def is_enabled(self) -> bool:
         """Whether there is anybody to ask."""
         return self.summarizer is not None or self.classifier is not None
 

@@ -35,13 +35,13 @@ from refold.quality.report import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result
-from refold.rows import spread
+from refold.same_count import spread
 from refold.sealing import anchor_tokens, seal_plan
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
 from refold.strategies.rules import summary_rules
-from refold.summarizers import guard
+from refold.summarizers import wrap_summarizer
 from refold.thinking import is_bound, strip_thinking
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
@@ -72,7 +72,7 @@ class Job:
     """One compression under way."""
 
     messages: tuple[Message, ...]
-    analyses: Analyses
+    text_cache: TextCache
     tally: Tally = field(default_factory=Tally)
 
 
@@ -125,7 +125,7 @@ class Engine:
             import_module("refold.planner")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
         self.asker = Asker(
-            summarizer=None if summarizer is None else guard(summarizer),
+            summarizer=None if summarizer is None else wrap_summarizer(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
             count_tokens=self._counter,
             pass_seconds=pass_seconds,
@@ -150,45 +150,45 @@ class Engine:
 
     def job_of(self, messages: tuple[Message, ...]) -> Job:
         """Begin with messages that were read before."""
-        plans_once = self.options.token_budget is None and not self.asker.is_there
-        return Job(messages, self.new_analyses(keeps_sentences=not plans_once))
+        plans_once = self.options.token_budget is None and not self.asker.is_enabled
+        return Job(messages, self.new_text_cache(keeps_sentences=not plans_once))
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; stops where it wants to ask something."""
         return ask_until_known(
-            lambda: self.plan(job.messages, job.analyses, self.options), job.analyses
+            lambda: self.plan(job.messages, job.text_cache, self.options), job.text_cache
         )
 
     def finish(self, job: Job, planned: Planned) -> Result:
         """Write the plan out; nothing has been written before this."""
-        plan, budget = self.sealed(planned, job.analyses.tokens)
+        plan, budget = self.sealed(planned, job.text_cache.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
-        job.analyses.forget_sentences()
-        job.tally.settle(job.analyses.written_in(planned[0]))
+        job.text_cache.forget_sentences()
+        job.tally.settle(job.text_cache.written_in(planned[0]))
         plan, rendering = self.write(plan)
-        finder = job.analyses.finder if self.options.profile == "classic" else None
+        finder = job.text_cache.finder if self.options.profile == "classic" else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
             first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
-                measure(plan, self.options, job.analyses.tokens, finder),
-                messages_llm_classified=job.analyses.count_judged(job.messages),
-                hook_failures=job.analyses.hook_failures,
+                measure(plan, self.options, job.text_cache.tokens, finder),
+                messages_llm_classified=job.text_cache.count_judged(job.messages),
+                hook_failures=job.text_cache.hook_failures,
             ),
             budget=budget,
-            model=job.tally.report() if self.asker.is_there else None,
+            model=job.tally.report() if self.asker.is_enabled else None,
         )
 
-    def settle(self, make: Callable[[], T], analyses: Analyses, tally: Tally) -> T:
+    def settle(self, make: Callable[[], T], text_cache: TextCache, tally: Tally) -> T:
         """Make a plan, asking for whatever it wants to know."""
-        return run(ask_until_known(make, analyses), self.asker, tally)
+        return run(ask_until_known(make, text_cache), self.asker, tally)
 
-    def new_analyses(self, *, keeps_sentences: bool = True) -> Analyses:
+    def new_text_cache(self, *, keeps_sentences: bool = True) -> TextCache:
         """Start afresh with what is known of texts."""
-        return Analyses(
+        return TextCache(
             CountedTexts(self._counter, estimate_tokens),
             spelling=spelling_of(self.options.profile),
             rules=summary_rules(self.options.profile),
@@ -205,7 +205,7 @@ class Engine:
     def plan(
         self,
         messages: Sequence[Message],
-        analyses: Analyses,
+        text_cache: TextCache,
         options: Options,
         target: int | None = None,
         *,
@@ -217,47 +217,49 @@ class Engine:
         """
         aim = None if options.token_budget is None else target
         if options.compression_threshold is not None or options.token_budget is not None:
-            total = sum(map(analyses.tokens.message, messages))
+            total = sum(map(text_cache.tokens.message, messages))
             if total < (options.compression_threshold or 0):
                 return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
             if aim is None and options.token_budget is not None:
-                aim = self.aim(options.token_budget, analyses.tokens)
+                aim = self.aim(options.token_budget, text_cache.tokens)
             if aim is not None and total > aim:
                 aim = max(0, aim - self.anchor_room(messages))
-        plan, report = self._plan(messages, analyses, options, aim, pinned)
+        plan, report = self._plan(messages, text_cache, options, aim, pinned)
         arrange = spread if options.same_count else alternate
         turned, room = arrange(plan), aim
         for _ in range(_MAX_REPLANS):
             if turned is plan or aim is None or not room:
                 break
-            over = sum(map(analyses.tokens.fold, turned)) - aim
+            over = sum(map(text_cache.tokens.fold, turned)) - aim
             if over <= 0:
                 break
             room = max(0, room - over)
-            plan, report = self._plan(messages, analyses, options, room, pinned)
+            plan, report = self._plan(messages, text_cache, options, room, pinned)
             turned = arrange(plan)
         return turned, report
 
     def _plan(
         self,
         messages: Sequence[Message],
-        analyses: Analyses,
+        text_cache: TextCache,
         options: Options,
         aim: int | None,
         pinned: Mapping[int, str],
     ) -> Planned:
         if options.profile != "classic":
-            from refold.planner import plan_profile  # who does without need not load it
+            from refold.planner import (
+                plan_profile,
+            )  # imported lazily: classic never needs the planner
 
-            return plan_profile(messages, options, analyses, aim, pinned=pinned)
+            return plan_profile(messages, options, text_cache, aim, pinned=pinned)
         if aim is None:
-            return plan_fold(messages, options, analyses), None
-        return fit_budget(messages, options, analyses, aim, pinned=pinned)
+            return plan_fold(messages, options, text_cache), None
+        return fit_budget(messages, options, text_cache, aim, pinned=pinned)
 
     def plan_rest(
         self,
         messages: Sequence[Message],
-        analyses: Analyses,
+        text_cache: TextCache,
         *,
         start: int,
         hidden: frozenset[int],
@@ -267,10 +269,14 @@ class Engine:
         """Decide what happens to the messages from *start* on; see `flow.plan_rest`."""
         options = options or self.options
         if options.profile == "classic":
-            return plan_rest(messages, options, analyses, start=start, hidden=hidden, pinned=pinned)
+            return plan_rest(
+                messages, options, text_cache, start=start, hidden=hidden, pinned=pinned
+            )
         from refold.planner import plan_shorter
 
-        plan = plan_shorter(messages, options, analyses, start=start, pinned=pinned, hidden=hidden)
+        plan = plan_shorter(
+            messages, options, text_cache, start=start, pinned=pinned, hidden=hidden
+        )
         return tuple(fold for fold in plan if fold.sources[0].index >= start)
 
     def aim(self, budget: int, tokens: CountedTexts) -> int:

@@ -1,4 +1,4 @@
-"""What is told while work goes on, to whoever wants to know."""
+"""Progress events: what a long run reports to a callback while it goes on."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class Event:
 
 
 Listener = Callable[[Event], None]
-"""Is told of events; whatever it raises ends the work."""
+"""Progress callback; an exception aborts the run."""

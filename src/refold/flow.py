@@ -11,7 +11,7 @@ from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.options import Options
-from refold.stages import STAGES, Analyses, Setting
+from refold.stages import STAGES, RunContext, TextCache
 from refold.stages.replace import Folder, make_plan
 
 T = TypeVar("T")
@@ -22,19 +22,19 @@ Flow = Generator[Questions, Answers, T]
 _MAX_PASSES: Final = 4
 
 
-def plan_fold(messages: Sequence[Message], options: Options, analyses: Analyses) -> Plan:
+def plan_fold(messages: Sequence[Message], options: Options, text_cache: TextCache) -> Plan:
     """Decide what happens to every message."""
-    setting = Setting.of(messages, options, analyses, options.recency_window)
+    context = RunContext.of(messages, options, text_cache, options.recency_window)
     draft = Draft(messages)
     for stage in STAGES:
-        draft.decide(stage(draft, setting))
-    return make_plan(draft, setting, options.depth)
+        draft.decide(stage(draft, context))
+    return make_plan(draft, context, options.depth)
 
 
 def plan_rest(
     messages: Sequence[Message],
     options: Options,
-    analyses: Analyses,
+    text_cache: TextCache,
     *,
     start: int,
     hidden: frozenset[int],
@@ -45,14 +45,14 @@ def plan_rest(
     The messages in *hidden* cannot be read any more, so nothing may refer to them; those in
     *pinned* stay as they are, for the reason given.
     """
-    setting = replace(
-        Setting.of(messages, options, analyses, options.recency_window), hidden=hidden
+    context = replace(
+        RunContext.of(messages, options, text_cache, options.recency_window), hidden=hidden
     )
     draft = Draft(messages)
     draft.pin(pinned)
     for stage in STAGES:
-        draft.decide(stage(draft, setting))
-    folder = Folder(draft, setting)
+        draft.decide(stage(draft, context))
+    folder = Folder(draft, context)
     plan: list[Fold] = []
     for run in folder.runs(border=start):
         if run[0].index >= start:
@@ -60,18 +60,18 @@ def plan_rest(
     return tuple(plan)
 
 
-def ask_until_known(make: Callable[[], T], analyses: Analyses) -> Flow[T]:
+def ask_until_known(make: Callable[[], T], text_cache: TextCache) -> Flow[T]:
     """Make a plan; if it would have liked to know more, ask, and make it again.
 
-    A plan is cheap, because everything it is made of is kept in *analyses*. Answers may change what
-    is worth asking, so this repeats, but only a few times.
+    A plan is cheap, because everything it is made of is kept in *text_cache*. Answers may change
+    what is worth asking, so this repeats, but only a few times.
     """
     plan = make()
     for _ in range(_MAX_PASSES):
-        questions = analyses.take_questions()
+        questions = text_cache.take_questions()
         if not questions:
             break
-        analyses.learn(questions, (yield questions))
+        text_cache.learn(questions, (yield questions))
         plan = make()
     return plan
 

@@ -23,7 +23,7 @@ class Names(Protocol):
     def find(self, text: str, /) -> tuple[str, ...]:
         """Return every name in *text* once, kind by kind, in reading order."""
 
-    def trace(
+    def count_survivors(
         self,
         said: list[tuple[str, ...]],
         said_in: list[int],
@@ -68,7 +68,9 @@ class Scanner(Protocol):
     ) -> tuple[list[str], list[int], list[int]]:
         """Cut a text and score what it says, each thing once: see `refold.strategies.prose`."""
 
-    def weigh(self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /) -> int:
+    def estimate_tokens(
+        self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /
+    ) -> int:
         """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
 
     def names(
@@ -84,7 +86,9 @@ class Scanner(Protocol):
     ) -> Names:
         """Make what finds names: see `refold.text.name_tables`."""
 
-    def missing(self, names: tuple[str, ...], text: str, longest: int, most: int, /) -> list[str]:
+    def names_not_in(
+        self, names: tuple[str, ...], text: str, longest: int, most: int, /
+    ) -> list[str]:
         """Return the names that a text does not hold: see `refold.text.entities`."""
 
 

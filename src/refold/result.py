@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.trace import TraceEntry
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Quality:
     """The three together: 0.4, 0.4 and 0.2."""
 
 
-_NOTHING_FOLDED: Final = Later.known(Quality())
+_NOTHING_FOLDED: Final = Lazy.known(Quality())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Compression:
     """Texts that the caller's token counter could not count, and that were estimated instead."""
     hook_failures: int = 0
     """Texts for which a scorer or token classifier failed, and our own means were used."""
-    quality: Later[Quality] = _NOTHING_FOLDED
+    quality: Lazy[Quality] = _NOTHING_FOLDED
     """What the messages still show. Where it takes a look at every name in them, that is taken
     when one of its figures is first asked for."""
     decisions: tuple[TraceEntry, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.model.piece import Piece
 from refold.model.plan import NO_PIECES
 
@@ -26,7 +26,7 @@ class TraceEntry:
     output_chars: int
     shown: str | None = None
     """What a digest that stands for several messages says of this one."""
-    account: Later[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
+    account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
     """Its pieces, as soon as somebody asks for them."""
 
     @property

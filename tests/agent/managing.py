@@ -7,8 +7,8 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from refold.agent.found import ToolText
 from refold.agent.shapes import find_texts
+from refold.agent.text_refs import ToolResultRef
 from refold.notation.notes import annotate, note, summarized_from
 from refold.tokens.estimate import estimate_tokens
 
@@ -42,9 +42,9 @@ def talk(turns: int = 4, *, name: str = "look", end: bool = True) -> list[dict[s
     return [*messages, {"role": "assistant", "content": "Done."}] if end else messages
 
 
-def find_results(messages: Sequence[object]) -> list[ToolText]:
+def find_results(messages: Sequence[object]) -> list[ToolResultRef]:
     """What is found in *messages* that tools returned."""
-    return [found for found in find_texts(messages) if isinstance(found, ToolText)]
+    return [found for found in find_texts(messages) if isinstance(found, ToolResultRef)]
 
 
 def data_of(messages: Sequence[Mapping[str, str]]) -> str:

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from refold import ConfigError
-from refold.agent.found import ToolText
 from refold.agent.policy import Policies, ToolPolicy
+from refold.agent.text_refs import ToolResultRef
 
 
-def result(tool: str, *, is_error: bool = False) -> ToolText:
-    return ToolText(index=0, path=("content",), role="tool", text="x", tool=tool, is_error=is_error)
+def result(tool: str, *, is_error: bool = False) -> ToolResultRef:
+    return ToolResultRef(
+        index=0, path=("content",), role="tool", text="x", tool=tool, is_error=is_error
+    )
 
 
 def test_a_model_may_do_it_unless_told_otherwise() -> None:

@@ -15,7 +15,7 @@ from refold import (
     BudgetError,
     CalibratedCounter,
     ConfigError,
-    Marks,
+    FoldThresholds,
     MemoryStore,
     MessageError,
     uncompress,
@@ -428,30 +428,32 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
 
 
 def test_marks_have_defaults_and_limits() -> None:
-    assert Marks() == Marks(trigger=0.9, landing=0.5, min_gain=0.1, growth=0.5)
-    Marks(trigger=1, landing=1, min_gain=0, growth=1)
+    assert FoldThresholds() == FoldThresholds(
+        high_water=0.9, low_water=0.5, min_gain=0.1, growth=0.5
+    )
+    FoldThresholds(high_water=1, low_water=1, min_gain=0, growth=1)
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"trigger": 0},
-        {"trigger": 1.1},
-        {"landing": 0},
-        {"landing": 0.95},
-        {"landing": -0.1},
-        {"trigger": 0.4},
+        {"high_water": 0},
+        {"high_water": 1.1},
+        {"low_water": 0},
+        {"low_water": 0.95},
+        {"low_water": -0.1},
+        {"high_water": 0.4},
         {"min_gain": -0.1},
         {"min_gain": 1.5},
         {"growth": -1},
         {"growth": 2},
         {"growth": float("nan")},
-        {"trigger": float("nan")},
+        {"high_water": float("nan")},
     ],
 )
 def test_marks_that_can_never_work_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong))):
-        Marks(**wrong)
+        FoldThresholds(**wrong)
 
 
 def test_unknown_options_are_refused() -> None:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from refold import MessageError
 from refold.agent.fields import get, set_field, with_value
-from refold.agent.found import ToolText
 from refold.agent.shapes import find_calls, find_texts
+from refold.agent.text_refs import ToolResultRef
 from tests.agent.managing import find_results
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 
@@ -174,14 +174,17 @@ def test_each_anthropic_block_is_a_result_of_its_own() -> None:
     results = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": f"t{n}"} for n in (1, 2)]
     found = find_texts([{"role": "user", "content": [*results, {"type": "text", "text": "go on"}]}])
     assert [f.text for f in found] == ["t1", "t2", "go on"]
-    assert [isinstance(f, ToolText) for f in found] == [True, True, False]
-    assert {f.block for f in found if isinstance(f, ToolText)} == {("content", 0), ("content", 1)}
+    assert [isinstance(f, ToolResultRef) for f in found] == [True, True, False]
+    assert {f.block for f in found if isinstance(f, ToolResultRef)} == {
+        ("content", 0),
+        ("content", 1),
+    }
 
 
 def test_text_beside_calls_is_told_and_calls_are_left_alone() -> None:
     (found,) = find_texts([{"role": "assistant", "content": "I look", "tool_calls": [OPENAI_CALL]}])
     assert found.beside_calls
-    assert not isinstance(found, ToolText)
+    assert not isinstance(found, ToolResultRef)
     (alone,) = find_texts([{"role": "assistant", "content": "I look"}])
     assert not alone.beside_calls
 
@@ -379,7 +382,7 @@ def test_no_shape_is_too_strange(strange: list[tuple[str, dict[str, Any]]]) -> N
     before = copy.deepcopy(messages)
     for found in find_texts(messages):
         held = at(messages[found.index], found.path)
-        assert held == found.text or (isinstance(found, ToolText) and found.is_data)
+        assert held == found.text or (isinstance(found, ToolResultRef) and found.is_data)
         assert at(with_value(messages[found.index], found.path, "new"), found.path) == "new"
     find_calls(messages)
     assert messages == before

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from refold import ConfigError, MemoryStore, StoreError
 from refold.agent.clipping import head_and_tail, size
 from refold.agent.json_cut import shorten
-from refold.agent.shelf import text_key
+from refold.agent.text_store import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 from refold.model.handles import anchor_of_text
 from refold.notation.amounts import spell_amount

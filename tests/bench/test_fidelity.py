@@ -18,11 +18,11 @@ from fidelity_folds import (
     Folded,
     Once,
     find_faults,
-    hand_points,
-    points_without,
+    hand_weights,
     provider_error,
     public_way,
     weighted_way,
+    weights_without,
 )
 from fidelity_kit import Kit
 from fidelity_report import Results
@@ -38,7 +38,7 @@ from fidelity_stats import (
 )
 from fidelity_targets import check_targets
 from refold import compress
-from refold.planner.worth import GRADES, VALUES, WORDS, learned_points
+from refold.planner.relevance import BUCKETS, VALUES, WORDS, learned_weights
 from refold.tokens.estimate import estimate_tokens
 
 REUSE = PANELS[0]
@@ -217,16 +217,16 @@ def test_the_shipped_weights_give_what_the_public_interface_gives() -> None:
         {"role": "tool", "tool_call_id": "c", "content": "row_17 ok\nrow_18 failed\n" * 60},
     ]
     for budget in (200, 500):
-        shipped = weighted_way(learned_points(), len)(with_tools, 4 * budget)
+        shipped = weighted_way(learned_weights(), len)(with_tools, 4 * budget)
         public = public_way("standard", len)(with_tools, 4 * budget)
         assert shipped.messages == public.messages
 
 
 def test_hand_set_weights_have_points_for_every_grade() -> None:
-    values, both = hand_points(with_words=False), hand_points(with_words=True)
-    for points in (values, both):
-        for card, traits in GRADES.items():
-            own = points[card]
+    values, both = hand_weights(with_words=False), hand_weights(with_words=True)
+    for weights in (values, both):
+        for class_, traits in BUCKETS.items():
+            own = weights[class_]
             assert {trait: len(own[trait]) for trait in traits} == dict(traits)
             assert list(own["place"]) == sorted(own["place"])
             assert list(own["times"]) == sorted(own["times"], reverse=True)
@@ -235,16 +235,16 @@ def test_hand_set_weights_have_points_for_every_grade() -> None:
 
 
 def test_points_of_a_source_are_read_and_refused_if_of_other_traits(tmp_path: Path) -> None:
-    points = {
-        card: {"bias": [1.0], **{trait: [0.5] * grades for trait, grades in traits.items()}}
-        for card, traits in GRADES.items()
+    weights = {
+        class_: {"bias": [1.0], **{trait: [0.5] * grades for trait, grades in traits.items()}}
+        for class_, traits in BUCKETS.items()
     }
-    (tmp_path / "own_runs.json").write_text(json.dumps({"points": points}))
-    assert points_without("own/runs", tmp_path)[WORDS]["place"][0] == 0.5
-    points[WORDS]["place"] = [1.0]
-    (tmp_path / "own_old.json").write_text(json.dumps({"points": points}))
+    (tmp_path / "own_runs.json").write_text(json.dumps({"weights": weights}))
+    assert weights_without("own/runs", tmp_path)[WORDS]["place"][0] == 0.5
+    weights[WORDS]["place"] = [1.0]
+    (tmp_path / "own_old.json").write_text(json.dumps({"weights": weights}))
     with pytest.raises(ValueError, match=r"other traits \(place\)"):
-        points_without("own/old", tmp_path)
+        weights_without("own/old", tmp_path)
 
 
 # targets

@@ -17,7 +17,7 @@ from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
 from refold.cli.render import draw_pieces
 from refold.cli.story import tell
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.model.piece import Piece
 from refold.report.story import Row
 from refold.stores import MemoryStore
@@ -77,7 +77,7 @@ def test_reasons_never_steer_the_terminal() -> None:
     screen = io.StringIO()
     [row] = rows(1)
     quoting = Piece("x", True, "value:\x1b[2J", 1, 0, 1, 1)
-    entry = replace(row.entry, account=Later.known((quoting,)))
+    entry = replace(row.entry, account=Lazy.known((quoting,)))
     console = Console(file=screen, width=80)
     console.print(draw_pieces(replace(row, entry=entry), 80, full=False))
     print_explanation(console, [replace(row, entry=entry)], full=False)

@@ -10,9 +10,9 @@ import pytest
 from refold.model.plan import Plan
 from refold.options import Options, Profile
 from refold.planner import plan_profile, plan_shorter
-from refold.planner.worth import GRADES, VALUES
+from refold.planner.relevance import BUCKETS, VALUES
 from refold.result import BudgetReport
-from refold.stages import Analyses
+from refold.stages import TextCache
 from tests.conversations import Conversation
 from tests.planner.runs import call, counted, read, shown_lines, source_code, what_happens
 
@@ -29,9 +29,9 @@ def work(steps: int) -> Conversation:
 def make(
     messages: Conversation, target: int | None, **chosen: Any
 ) -> tuple[Plan, BudgetReport | None]:
-    points = chosen.pop("points", None)
+    weights = chosen.pop("weights", None)
     options = Options(**{"profile": "standard", "token_budget": target, **chosen})
-    return plan_profile(read(messages), options, Analyses(counted()), target, points=points)
+    return plan_profile(read(messages), options, TextCache(counted()), target, weights=weights)
 
 
 def rungs(messages: Conversation, target: int, **chosen: Any) -> tuple[str, ...]:
@@ -103,14 +103,14 @@ def test_without_a_budget_everything_is_said_shorter(profile: Profile) -> None:
     plan, report = make(messages, None, profile=profile)
     assert report is None
     assert not plan[2].is_kept
-    shorter = plan_shorter(read(messages), Options(profile=profile), Analyses(counted()))
+    shorter = plan_shorter(read(messages), Options(profile=profile), TextCache(counted()))
     assert what_happens(plan) == what_happens(shorter)
 
 
 def test_without_a_budget_the_latest_messages_and_the_pinned_stay() -> None:
     messages = [step for n in range(4) for step in call(n, "list", {}, RECORDS + " " * n)]
     options = Options(profile="lossless", recency_window=2)
-    plan = plan_shorter(read(messages), options, Analyses(counted()), pinned={3: "pinned"})
+    plan = plan_shorter(read(messages), options, TextCache(counted()), pinned={3: "pinned"})
     assert [fold.is_kept for fold in plan] == [True, False, True, True, True, False, True, True]
     assert plan[3].outcomes[0][0].reason == "pinned"
     assert plan[7].outcomes[0][0].reason == "recency_window"
@@ -134,9 +134,9 @@ def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
 
     messages = work(5)
     options = Options(profile="standard", token_budget=100, counter=hates_marks)
-    tokens = Analyses(counted()).tokens
+    tokens = TextCache(counted()).tokens
     tokens = type(tokens)(hates_marks, hates_marks)
-    plan, _ = plan_profile(read(messages), options, Analyses(tokens), 100)
+    plan, _ = plan_profile(read(messages), options, TextCache(tokens), 100)
     assert sum(map(tokens.fold, plan)) <= sum(map(tokens.message, read(messages)))
 
 
@@ -149,15 +149,15 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
     ]
     charge = type(counted())(lambda text: 20 + len(text), len)
     options = Options(profile="standard", token_budget=400)
-    plan, _ = plan_profile(read(messages), options, Analyses(charge), 400)
+    plan, _ = plan_profile(read(messages), options, TextCache(charge), 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
 
 
 def test_other_points_choose_otherwise() -> None:
     level = {
-        card: {"bias": [-3.0], **{trait: [0.0] * count for trait, count in traits.items()}}
-        for card, traits in GRADES.items()
+        class_: {"bias": [-3.0], **{trait: [0.0] * count for trait, count in traits.items()}}
+        for class_, traits in BUCKETS.items()
     }
     numbered = {"shape_turns": [3.0 if 15 <= g < 30 else 0.0 for g in range(80)]}
     numbers = {**level, VALUES: {**level[VALUES], **numbered}}
-    assert make(work(12), 300, points=level)[0] != make(work(12), 300, points=numbers)[0]
+    assert make(work(12), 300, weights=level)[0] != make(work(12), 300, weights=numbers)[0]

@@ -12,7 +12,7 @@ from refold.lossless import Reencoded, decode, normal
 from refold.lossless.rereads import apply_changes
 from refold.model.message import Message
 from refold.model.plan import Fold
-from refold.planner.field import CALLS
+from refold.planner.corpus import CALLS
 from refold.planner.recode import cost_lossless, open_texts, plan_lossless, recode
 from tests.conversations import Conversation
 from tests.planner.runs import (

@@ -16,10 +16,10 @@ from refold import compress
 from refold.lossless import TABLE
 from refold.model.plan import Fold, Plan
 from refold.planner.calls import spell_call
+from refold.planner.conversation import read_conversation
 from refold.planner.recode import recode
-from refold.planner.said import read_said
+from refold.planner.relevance import learned_weights
 from refold.planner.selection import Selection
-from refold.planner.worth import learned_points
 from tests.conversations import Conversation
 from tests.planner.runs import (
     call,
@@ -44,12 +44,12 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
     recoded = recode(loaded, kept, tokens, TABLE.in_parts)
     shorter = {key: made.text for key, made in recoded.items()}
     return Selection(
-        read_said(loaded, tokens, ("system", "developer"), shorter),
+        read_conversation(loaded, tokens, ("system", "developer"), shorter),
         tokens,
         target=target,
         limit=target,
         untouchable=kept,
-        points=learned_points(),
+        weights=learned_weights(),
     ).make()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refold.model.plan import Fold
 from refold.planner.calls import spell_call
-from refold.planner.field import CALLS, Text
+from refold.planner.corpus import CALLS, Text
 from refold.planner.writing import (
     Chosen,
     Pick,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refold.quality.metrics import measure_quality
 from refold.result import Quality
-from refold.text.entities import NameFinder, Placed
+from refold.text.entities import NameFinder, TextsByMessage
 from tests.classic import compress
 from tests.conversations import SENTENCES, conversations, texts
 
@@ -18,7 +18,9 @@ from tests.conversations import SENTENCES, conversations, texts
 def measure(before: Sequence[str], after: Sequence[str]) -> Quality:
     places = range(len(before)) if len(after) == len(before) else [0] * len(before)
     return measure_quality(
-        Placed(list(before), list(places)), Placed(list(after), [*range(len(after))]), NameFinder()
+        TextsByMessage(list(before), list(places)),
+        TextsByMessage(list(after), [*range(len(after))]),
+        NameFinder(),
     )
 
 
@@ -70,8 +72,8 @@ def test_structure(before: str, after: str, integrity: float) -> None:
 
 def test_a_merged_message_is_looked_up_in_its_place() -> None:
     quality = measure_quality(
-        Placed(["getTide", "open_gate", "getTide again"], [0, 0, 1]),
-        Placed(["getTide … open_gate", "getTide again"], [0, 1]),
+        TextsByMessage(["getTide", "open_gate", "getTide again"], [0, 0, 1]),
+        TextsByMessage(["getTide … open_gate", "getTide again"], [0, 1]),
         NameFinder(),
     )
     assert quality.reference_coherence == 1.0

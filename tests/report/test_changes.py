@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.model.piece import Piece
 from refold.report.changes import NOTATION, Pair, Span, mark_after, mark_before, pair_lines
 from refold.report.story import Row
@@ -23,7 +23,7 @@ def row(before: str, after: str, action: str = "compressed", pieces: tuple[Piece
         reason="r",
         input_chars=len(before),
         output_chars=len(after),
-        account=Later.known(pieces),
+        account=Lazy.known(pieces),
     )
     return Row(
         index=0,

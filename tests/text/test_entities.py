@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from refold.text.entities import (
     NameFinder,
-    Placed,
+    TextsByMessage,
     entity_cap,
     extract_entities,
     iter_entities,
@@ -118,16 +118,16 @@ def test_what_a_text_does_not_hold(text: str, other: str, longest: int, most: in
 
 
 def test_where_names_are_shown() -> None:
-    before = Placed(["Pavel met Ines", "getTide", "Pavel, open_gate"], [0, 1, 2])
-    after = Placed(["Pavel met Ines", "Pavel and open_gate", "nobody"], [0, 1, 2])
-    assert NameFinder().trace(before, after) == (4, 3, 2)
-    assert NameFinder().trace(Placed([], []), Placed([], [])) == (0, 0, 0)
+    before = TextsByMessage(["Pavel met Ines", "getTide", "Pavel, open_gate"], [0, 1, 2])
+    after = TextsByMessage(["Pavel met Ines", "Pavel and open_gate", "nobody"], [0, 1, 2])
+    assert NameFinder().count_survivors(before, after) == (4, 3, 2)
+    assert NameFinder().count_survivors(TextsByMessage([], []), TextsByMessage([], [])) == (0, 0, 0)
 
 
 def test_a_name_counts_once_in_a_message_of_several_texts() -> None:
-    before = Placed(["Pavel met", "Ines", "and Pavel"], [0, 0, 1])
-    after = Placed(["we saw Pavel", "then Pavel", "and Pavel"], [0, 0, 1])
-    assert NameFinder().trace(before, after) == (2, 1, 1)
+    before = TextsByMessage(["Pavel met", "Ines", "and Pavel"], [0, 0, 1])
+    after = TextsByMessage(["we saw Pavel", "then Pavel", "and Pavel"], [0, 0, 1])
+    assert NameFinder().count_survivors(before, after) == (2, 1, 1)
 
 
 def test_texts_are_looked_into_once() -> None:

@@ -100,8 +100,8 @@ def test_names_are_traced_alike(
 ) -> None:
     there, again = [*map(scanned.find, said)], [*map(scanned.find, [*shown, *said][: len(shown)])]
     said_in, shown_in = places[: len(there)], places[::-1][: len(again)]
-    expected = PatternNames().trace(there, said_in, again, shown_in)
-    assert scanned.trace(there, said_in, again, shown_in) == expected
+    expected = PatternNames().count_survivors(there, said_in, again, shown_in)
+    assert scanned.count_survivors(there, said_in, again, shown_in) == expected
 
 
 def test_what_is_handed_over_is_checked() -> None:
@@ -159,4 +159,4 @@ def test_odd_answers_of_a_rule_are_refused(answer: Any) -> None:
 )
 def test_only_lists_of_tuples_are_traced(scanned: Names, wrong: tuple[Any, ...]) -> None:
     with pytest.raises((TypeError, ValueError, OverflowError)):
-        scanned.trace(*wrong)
+        scanned.count_survivors(*wrong)

@@ -67,15 +67,17 @@ def test_a_longer_text_of_the_same_kind_costs_more(sentence: str) -> None:
 @given(st.one_of(texts(), st.text(max_size=80)))
 def test_the_scanner_says_the_same(text: str) -> None:
     tables = (estimate.CLASSES, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
-    assert the_scanner().weigh(text, *tables) == estimate.weigh(text)
+    assert the_scanner().estimate_tokens(text, *tables) == estimate.weigh(text)
 
 
 @needs_scanner
 def test_the_scanner_refuses_what_is_no_table() -> None:
     with pytest.raises(TypeError, match="256 bytes"):
-        the_scanner().weigh("a", b"", estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
+        the_scanner().estimate_tokens("a", b"", estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
     with pytest.raises(ValueError, match="no such class"):
-        the_scanner().weigh("a", b"\x10" * 256, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
+        the_scanner().estimate_tokens(
+            "a", b"\x10" * 256, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST
+        )
 
 
 def noise(size: int) -> bytes:

@@ -1,7 +1,7 @@
 """Folding inside an agent loop."""
 
-from refold.agent.marks import Marks
 from refold.agent.session import Session
 from refold.agent.session_report import SessionReport
+from refold.agent.thresholds import FoldThresholds
 
-__all__ = ["Marks", "Session", "SessionReport"]
+__all__ = ["FoldThresholds", "Session", "SessionReport"]

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.agent.beside import short_at
-from refold.agent.found import FoundText, ToolCall, ToolText
+from refold.agent.compressed_content import read_short_form
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
 from refold.agent.shapes import find_texts_and_calls, role_of
+from refold.agent.text_refs import TextRef, ToolCall, ToolResultRef
 from refold.formats import turn_of
 from refold.model.wire import text_digest
 from refold.notation.recognize import has_tag
@@ -23,7 +23,7 @@ _MAX_CONTEXT_CHARS: Final = 400
 class Candidate:
     """A text, whether it may be shortened, and what to tell whoever does it."""
 
-    found: FoundText
+    found: TextRef
     tokens: int
     policy: ToolPolicy
     may_send: bool
@@ -80,7 +80,7 @@ class Chooser:
         for found in texts:
             if self._is_wanted(found, sizes[found.index]):
                 candidate = self._judge(found, task, fresh.get(found.index, ""))
-                short = short_at(messages[found.index], found)
+                short = read_short_form(messages[found.index], found)
                 if short is None and not candidate.skip:
                     short = known(candidate.text_key)
                 if short is not None:
@@ -88,24 +88,24 @@ class Chooser:
                 if not candidate.skip and rests(candidate.key):
                     candidate = replace(candidate, skip="it was tried lately, without success")
                 judged.append(candidate)
-            if found.role == "user" and not isinstance(found, ToolText):
+            if found.role == "user" and not isinstance(found, ToolResultRef):
                 task = found.text
         return judged
 
-    def _is_wanted(self, found: FoundText, message_tokens: int) -> bool:
+    def _is_wanted(self, found: TextRef, message_tokens: int) -> bool:
         """Tell whether texts of this kind are shortened; the calls beside a text never are.
 
         Beside the results of tools that is whatever stands in a message over the limit, whoever
         says it.
         """
-        is_of_tools = isinstance(found, ToolText) or found.beside_calls
+        is_of_tools = isinstance(found, ToolResultRef) or found.beside_calls
         is_large = 0 < self.options.compress_token_limit < message_tokens
         return is_large or (is_of_tools and self.options.compress_tool_results)
 
-    def _judge(self, found: FoundText, task: str, fresh: str) -> Candidate:
+    def _judge(self, found: TextRef, task: str, fresh: str) -> Candidate:
         """Judge a text that has no short form; *fresh* says why it is too early for one."""
         tokens = self.count(found.text)
-        result = found if isinstance(found, ToolText) else None
+        result = found if isinstance(found, ToolResultRef) else None
         rules = self.options.tool_policies
         policy: ToolPolicy = "model" if result is None else rules.policy_for(result)
         skip = fresh
@@ -137,7 +137,7 @@ class Chooser:
             skip="" if is_long else "it is short already",
         )
 
-    def _fresh(self, texts: Sequence[FoundText], unseen: range) -> dict[int, str]:
+    def _fresh(self, texts: Sequence[TextRef], unseen: range) -> dict[int, str]:
         """Return the messages that stay raw for now, unless they alone do not fit."""
         recent = f"it is one of the newest {self.options.keep_recent} results"
         fresh = dict.fromkeys(_newest(texts, self.options.keep_recent), recent)
@@ -155,9 +155,9 @@ def _unseen(messages: Sequence[Any], calls: Sequence[ToolCall]) -> range:
     return range(0) if called < 0 or spoke > called else range(called, len(messages))
 
 
-def _newest(texts: Sequence[FoundText], count: int) -> Sequence[int]:
+def _newest(texts: Sequence[TextRef], count: int) -> Sequence[int]:
     """Return the messages of the last *count* tool results."""
-    results = dict.fromkeys((t.index, t.block) for t in texts if isinstance(t, ToolText))
+    results = dict.fromkeys((t.index, t.block) for t in texts if isinstance(t, ToolResultRef))
     return [index for index, _ in list(results)[max(len(results) - count, 0) :]] if count else []
 
 
@@ -169,6 +169,6 @@ def describe(candidate: Candidate, hide: Callable[[str], str]) -> str:
     """
     found, task = candidate.found, candidate.task
     said = {"Tool": "", "Arguments": "", "Task": " ".join(hide(task).split())}
-    if isinstance(found, ToolText):
+    if isinstance(found, ToolResultRef):
         said |= {"Tool": found.tool or "unknown", "Arguments": hide(found.arguments)}
     return "\n".join(f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in said.items() if text)

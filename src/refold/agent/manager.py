@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
-from refold.agent.beside import shown
 from refold.agent.candidates import Candidate, Chooser
+from refold.agent.compressed_content import apply_short_form
 from refold.agent.counting import RememberingCounter
 from refold.agent.fields import with_value
-from refold.agent.leash import Leash, choose_model
 from refold.agent.manager_options import ManagerChoices, ManagerOptions
 from refold.agent.manager_pass import Pass
 from refold.agent.manager_report import ManagerReport, ManagerStats
-from refold.agent.remembered import Known, Remembered
-from refold.agent.shelf import Shelf
+from refold.agent.result_cache import CachedForm, ResultCache
 from refold.agent.shortening import Shortener
+from refold.agent.summarizer_stack import build_summarizer, choose_model
+from refold.agent.text_store import TextStore
 from refold.agent.triggers import find_trigger
 from refold.agent.view_links import ViewLinks
 from refold.asking import run_apart
@@ -40,13 +40,13 @@ def _revive(
     class_: type[CompressionManager],
     options: ManagerOptions,
     models: Mapping[str, Any],
-    known: Mapping[str, Known],
+    known: Mapping[str, CachedForm],
     stats: ManagerStats,
 ) -> CompressionManager:
     """Make a manager again that goes on with the short forms of another one."""
     manager = class_(options, **models)
     for key, short in known.items():
-        manager._remembered.learn(key, short)
+        manager._cache.learn(key, short)
     manager._stats = stats
     return manager
 
@@ -80,8 +80,10 @@ class CompressionManager:
         self._count = count
         self._chooser = Chooser(chosen, count)
         self._shortener = Shortener(
-            summarizer=None if asked is None else Leash(chosen, count).around(asked),
-            shelf=None if chosen.store is None else Shelf(chosen.store, chosen.conversation),
+            summarizer=None if asked is None else build_summarizer(asked, chosen, count),
+            text_store=None
+            if chosen.store is None
+            else TextStore(chosen.store, chosen.conversation),
             count=count,
             min_saving=chosen.min_saving,
             expected_uses=chosen.expected_uses,
@@ -89,7 +91,7 @@ class CompressionManager:
             hide=partial(hide_secrets, find=chosen.find_secrets or find_secrets),
         )
         self._links = None if chosen.store is None else ViewLinks(chosen.store, chosen.conversation)
-        self._remembered = Remembered(chosen.clock)
+        self._cache = ResultCache(chosen.clock)
         self._lock = threading.Lock()
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
 
@@ -100,7 +102,7 @@ class CompressionManager:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what it was made with, its short forms and its totals."""
-        known = self._remembered.known()
+        known = self._cache.known()
         return _revive, (type(self), self.options, self._models, known, self._stats)
 
     @property
@@ -168,9 +170,9 @@ class CompressionManager:
         the same store has folded the view.
         """
         judged = self._survey(messages)
-        view = [shown(message) for message in messages]
+        view = [apply_short_form(message) for message in messages]
         for candidate in judged:
-            known = None if candidate.skip else self._remembered.find(candidate.key)
+            known = None if candidate.skip else self._cache.find(candidate.key)
             if known is not None:
                 index = candidate.found.index
                 path = (*turn_path(view[index]), *candidate.found.path)
@@ -180,15 +182,15 @@ class CompressionManager:
     def _survey(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
     ) -> list[Candidate]:
-        known = _nothing if in_place else self._remembered.short_of
-        return self._chooser.survey(messages, self._remembered.is_resting, known, again=again)
+        known = _nothing if in_place else self._cache.short_of
+        return self._chooser.survey(messages, self._cache.is_backing_off, known, again=again)
 
     def _pass(self, messages: Sequence[Any], *, again: bool, in_place: bool) -> Pass:
         return Pass(
             messages=messages,
             survey=partial(self._survey, messages, again=again, in_place=in_place),
             shortener=self._shortener,
-            remembered=self._remembered,
+            cache=self._cache,
             options=self.options,
             count=self._count,
             in_place=in_place,
@@ -219,5 +221,5 @@ def _nothing(_key: str) -> None:
 
 
 def _remembering(counter: TokenCounter) -> TokenCounter:
-    """Count each text once, as long as it is remembered; what fails is estimated."""
+    """Count each text once, as long as it is cache; what fails is estimated."""
     return RememberingCounter(ForgivingCounter(counter, estimate_tokens))

@@ -10,13 +10,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.agent.beside import put_beside, short_at
 from refold.agent.candidates import Candidate
-from refold.agent.found import ToolText
+from refold.agent.compressed_content import read_short_form, write_short_form
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_report import ItemReport, ManagerReport, Status
-from refold.agent.remembered import Known, Remembered
+from refold.agent.result_cache import CachedForm, ResultCache
 from refold.agent.shortening import Outcome, Shortener
+from refold.agent.text_refs import ToolResultRef
 from refold.events import Event, EventKind
 from refold.tokens.counter import TokenCounter
 
@@ -30,7 +30,7 @@ class Pass:
     messages: Sequence[Any]
     survey: Callable[[], list[Candidate]]
     shortener: Shortener
-    remembered: Remembered
+    cache: ResultCache
     options: ManagerOptions
     count: TokenCounter
     in_place: bool
@@ -80,12 +80,12 @@ class Pass:
             self._tell("item")
 
     async def _settle(self, candidate: Candidate) -> ItemReport:
-        known = self.remembered.find(candidate.key)
+        known = self.cache.find(candidate.key)
         if known is not None:
             return self._use(candidate, Outcome(status="compressed", by=known.by), known, True)
         outcome = await self.shortener.shorten(candidate, self._deadline)
         if outcome.short is not None:
-            known = self.remembered.learn(candidate.key, Known(outcome.short, outcome.by))
+            known = self.cache.learn(candidate.key, CachedForm(outcome.short, outcome.by))
             is_cached = outcome.by == "model" and not outcome.usage.calls
             return self._use(candidate, outcome, known, is_cached)
         if outcome.status != "deferred":
@@ -95,16 +95,16 @@ class Pass:
     def _rest(self, candidate: Candidate, *, is_final: bool) -> None:
         """Leave the text alone for a while; for good if asking again cannot change anything."""
         if is_final:
-            self.remembered.rest(candidate.key)
+            self.cache.back_off(candidate.key)
         else:
-            self.remembered.rest(candidate.key, self.options.cool_down_seconds)
+            self.cache.back_off(candidate.key, self.options.cool_down_seconds)
 
     def _use(
-        self, candidate: Candidate, outcome: Outcome, known: Known, from_cache: bool
+        self, candidate: Candidate, outcome: Outcome, known: CachedForm, from_cache: bool
     ) -> ItemReport:
         """Put a short form beside its text, unless a pass at the same time has done so."""
         if candidate.target is not None:
-            self.remembered.replace(candidate.text_key, known)
+            self.cache.replace(candidate.text_key, known)
         if not self._put(candidate, known.short):
             return _note(candidate, "skipped", replace(outcome, reason="done meanwhile"))
         return replace(
@@ -120,10 +120,10 @@ class Pass:
             return candidate.short != short
         message = self.messages[candidate.found.index]
         with self.lock:
-            so_far = short_at(message, candidate.found)
+            so_far = read_short_form(message, candidate.found)
             if so_far is not None and (candidate.target is None or so_far == short):
                 return False
-            put_beside(message, candidate.found, short)
+            write_short_form(message, candidate.found, short)
             return True
 
     def _log(self, item: ItemReport) -> None:
@@ -155,7 +155,7 @@ def _note(candidate: Candidate, status: Status, outcome: Outcome) -> ItemReport:
     return ItemReport(
         index=found.index,
         place=found.place,
-        tool=found.tool if isinstance(found, ToolText) else "",
+        tool=found.tool if isinstance(found, ToolResultRef) else "",
         status=status,
         by=outcome.by if status == "compressed" else "",
         reason=outcome.reason,

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
-from refold.agent.found import ToolText
+from refold.agent.text_refs import ToolResultRef
 from refold.checks import check_choice
 from refold.errors import ConfigError
 
@@ -50,12 +50,12 @@ class Policies:
         check_choice("errors", self.errors, _POLICIES)
         object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
 
-    def policy_for(self, result: ToolText) -> ToolPolicy:
+    def policy_for(self, result: ToolResultRef) -> ToolPolicy:
         """Return what may be done with *result*."""
         policy = self._of_tool(result.tool)
         return min(policy, self.errors, key=_POLICIES.index) if result.is_error else policy
 
-    def may_send(self, result: ToolText) -> bool:
+    def may_send(self, result: ToolResultRef) -> bool:
         """Tell whether a model may see *result*, for whatever purpose.
 
         Ask this too where text is sent on in bulk: a failed result is verbatim *and* must not be

@@ -20,9 +20,9 @@ from itertools import cycle
 from typing import Any, Final, Literal, get_args
 
 from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
-from refold.agent.found import ToolText
 from refold.agent.shapes import find_calls, find_texts
-from refold.agent.shelf import TEXT_PREFIX, text_key
+from refold.agent.text_refs import ToolResultRef
+from refold.agent.text_store import TEXT_PREFIX, text_key
 from refold.checks import check_choice, check_name, check_whole
 from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
@@ -267,7 +267,7 @@ def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[
     """Return what a message is, and its text: word for word, then the calls that it makes."""
     found = find_texts([wire])
     calls = [f"[call {call.name} {call.arguments}]" for call in find_calls([wire])]
-    results = [text for text in found if isinstance(text, ToolText)]
+    results = [text for text in found if isinstance(text, ToolResultRef)]
     names = dict.fromkeys(result.tool or tools.get(result.call_id, "") for result in results)
     said = {
         "id": wire["id"] if isinstance(wire.get("id"), str) else id_,

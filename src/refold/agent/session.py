@@ -14,11 +14,11 @@ from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any, Final, Self, Unpack
 
-from refold.agent.arrivals import plan_arrivals, unsent_from
-from refold.agent.marks import Marks
-from refold.agent.saved import HOOKS, State, check_given, read_state, reading, write_state
+from refold.agent.append_only import plan_arrivals, unsent_from
 from refold.agent.session_report import SessionReport
-from refold.agent.standing import Given, Item, Standing, count_anew, number_through, unshare
+from refold.agent.session_state import HOOKS, State, check_given, read_state, reading, write_state
+from refold.agent.thresholds import FoldThresholds
+from refold.agent.view_state import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
@@ -37,7 +37,7 @@ from refold.model.provenance import looks_folded
 from refold.model.wire import clone
 from refold.options import Choices, Options, Pin
 from refold.result import BudgetReport
-from refold.stages import Analyses, Setting
+from refold.stages import RunContext, TextCache
 from refold.stages.protect import is_pinned
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
@@ -102,7 +102,7 @@ class Session:
         options: Options | None = None,
         *,
         store: Store | None = None,
-        marks: Marks | None = None,
+        thresholds: FoldThresholds | None = None,
         conversation: str | None = None,
         summarizer: object = None,
         classifier: object = None,
@@ -127,13 +127,13 @@ class Session:
         self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]
         self._engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
         self.options = self._engine.options
-        self.marks = marks or Marks()
+        self.thresholds = thresholds or FoldThresholds()
         self.verbatim: dict[str, Any] = {}
         """Originals of everything folded so far; the store has them too, if there is one."""
         self.report = SessionReport()
         self._objects = Objects()
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
-        self._analyses: Analyses = self._engine.new_analyses()
+        self._text_cache: TextCache = self._engine.new_text_cache()
         self._tally = Tally()
         self._given = Given()
         self._thought: tuple[list[Item], int, bool] = ([], 0, False)
@@ -167,7 +167,7 @@ class Session:
         loaded = self._engine.recognize((own,), chain)[0]
         self._chains = ((index, before), (index + 1, chain))
         self._given.put(index, loaded.digest, loaded.wire)
-        self._standing.append(loaded, self._analyses.tokens.message(loaded))
+        self._standing.append(loaded, self._text_cache.tokens.message(loaded))
 
     def extend(self, messages: Iterable[Any]) -> None:
         """Add messages in order."""
@@ -204,7 +204,7 @@ class Session:
             return
         fresh = Standing(factor=now.factor)
         for message in self._read_given(length):
-            fresh.append(message, self._analyses.tokens.message(message))
+            fresh.append(message, self._text_cache.tokens.message(message))
         self.report = SessionReport()
         self._standing = fresh
 
@@ -272,11 +272,11 @@ class Session:
             tokens_unfolded=now.unfolded_tokens,
             first_changed=first_changed,
             cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
-            counter_failures=self._analyses.tokens.failures,
+            counter_failures=self._text_cache.tokens.failures,
             folds=now.folds,
             thinking="stripped" if now.is_stripped else "kept",
             budget=now.budget,
-            model=self._tally.report() if self._engine.asker.is_there else None,
+            model=self._tally.report() if self._engine.asker.is_enabled else None,
         )
         self._sent = (now, len(now.items))
         return self._objects.write([item.wire for item in now.items])
@@ -312,30 +312,30 @@ class Session:
             given = self._read_given(now.length)
             pinned = {message.index for message in given if is_pinned(message, self.options.pins)}
             if any(item.hides(pinned) for item in now.items):
-                items = unshare(now.items, given, pinned, self._analyses.tokens)
+                items = unshare(now.items, given, pinned, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
         if budget is None:
-            grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.marks.growth * now.tokens)
+            grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.thresholds.growth * now.tokens)
             now = replace(now, is_guarded=False) if now.is_guarded else now
             return self._adopt(now, self._fold_tail(now, {})) if grown else now
-        aim = self._engine.aim(budget, self._analyses.tokens)
+        aim = self._engine.aim(budget, self._text_cache.tokens)
         if not now.is_guarded:
             # Without a budget, what no budget may touch may have been folded.
             given = self._read_given(now.length)
             wanted = set(find_untouchable(given, self.options))
             if any(item.hides(wanted) for item in now.items):
-                items = unshare(now.items, given, wanted, self._analyses.tokens)
+                items = unshare(now.items, given, wanted, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
             now = replace(now, is_guarded=True)
-        if now.tokens <= self.marks.trigger * aim:
+        if now.tokens <= self.thresholds.high_water * aim:
             return now
         plan = self._fold_tail(now, find_untouchable(_sources(now), self.options))
-        cost = sum(map(self._analyses.tokens.fold, plan))
-        if cost <= self.marks.landing * aim:
+        cost = sum(map(self._text_cache.tokens.fold, plan))
+        if cost <= self.thresholds.low_water * aim:
             return self._adopt(now, plan)
-        if now.tokens <= aim and now.tokens - cost < self.marks.min_gain * aim:
+        if now.tokens <= aim and now.tokens - cost < self.thresholds.min_gain * aim:
             return now
-        return self._fold_all(now, budget, target=int(self.marks.landing * aim))
+        return self._fold_all(now, budget, target=int(self.thresholds.low_water * aim))
 
     def _is_bound(self, now: Standing) -> bool:
         """Tell whether something is in view that a change before it would make invalid."""
@@ -351,7 +351,9 @@ class Session:
         """Tell whether the view has grown so much that it has to be folded."""
         if budget is None:
             return False
-        return now.tokens > self.marks.trigger * self._engine.aim(budget, self._analyses.tokens)
+        return now.tokens > self.thresholds.high_water * self._engine.aim(
+            budget, self._text_cache.tokens
+        )
 
     def _arrive(self, now: Standing, budget: int | None) -> Standing:
         """Shorten the tool results that were never sent; all else stays for good."""
@@ -377,18 +379,18 @@ class Session:
     ) -> list[Fold]:
         """Decide how messages are sent for the first time; *used* of the budget is gone already."""
         shown = self._standing.items[:start]
-        aim = None if budget is None else self._engine.aim(budget, self._analyses.tokens)
+        aim = None if budget is None else self._engine.aim(budget, self._text_cache.tokens)
         return self._engine.settle(
             lambda: plan_arrivals(
                 self._engine,
                 sources,
-                self._analyses,
+                self._text_cache,
                 start=start,
                 hidden=frozenset(n for n, item in enumerate(shown) if not item.is_as_given),
                 room=None if aim is None or used is None else aim - used,
                 aim=aim,
             ),
-            self._analyses,
+            self._text_cache,
             self._tally,
         )
 
@@ -397,7 +399,7 @@ class Session:
         options = replace(self.options, token_budget=budget)
         sent = dict.fromkeys(range(len(now.items)), "already_sent")
         plan = tuple(item.fold for item in now.items)
-        report = report_budget(plan, options, self._analyses.tokens, ["append"], sent)
+        report = report_budget(plan, options, self._text_cache.tokens, ["append"], sent)
         report = _with_indices(report, now.items)
         if options.strict and not report.fits:
             raise BudgetError(report.explain())
@@ -415,8 +417,8 @@ class Session:
         growth = factor / now.factor
         if abs(growth - 1) <= _FACTOR_SLACK:
             return now
-        self._analyses.forget_counts()
-        items = count_anew(now.items, self._analyses.tokens, growth)
+        self._text_cache.forget_counts()
+        items = count_anew(now.items, self._text_cache.tokens, growth)
         return replace(now, items=items, factor=factor)
 
     def _fold_all(self, now: Standing, budget: int | None, target: int | None = None) -> Standing:
@@ -424,11 +426,11 @@ class Session:
         options = replace(self.options, token_budget=budget)
         sources = _sources(now)
         plan, report = self._engine.settle(
-            lambda: self._engine.plan(sources, self._analyses, options, target),
-            self._analyses,
+            lambda: self._engine.plan(sources, self._text_cache, options, target),
+            self._text_cache,
             self._tally,
         )
-        _, report = self._engine.sealed((plan, report), self._analyses.tokens)
+        _, report = self._engine.sealed((plan, report), self._text_cache.tokens)
         report = report and _with_indices(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
@@ -455,12 +457,12 @@ class Session:
         rest = self._engine.settle(
             lambda: self._engine.plan_rest(
                 sources,
-                self._analyses,
+                self._text_cache,
                 start=now.settled,
                 hidden=frozenset(n for n, item in enumerate(settled) if not item.is_as_given),
                 pinned=pinned,
             ),
-            self._analyses,
+            self._text_cache,
             self._tally,
         )
         return (*(item.fold for item in settled), *rest)
@@ -473,8 +475,8 @@ class Session:
         If all that it changes *is_new*, no thinking is bound to that. A conversation that
         *is_resumed* may have been sent otherwise before.
         """
-        self._tally.settle(self._analyses.written_in(plan))
-        tokens = self._analyses.tokens
+        self._tally.settle(self._text_cache.written_in(plan))
+        tokens = self._text_cache.tokens
         sealed = self._engine.seal(plan, tokens=None if now.is_guarded else tokens)
         if not is_new:
             shown = [item.fold for item in self._standing.items]
@@ -490,10 +492,10 @@ class Session:
                 is_same = False
                 break
             items[place] = replace(new, wire=old.wire)
-        border = Setting.of(
-            _sources(now), self.options, self._analyses, self.options.recency_window
+        border = RunContext.of(
+            _sources(now), self.options, self._text_cache, self.options.recency_window
         ).recent_from
-        self._analyses.keep_only(frozenset(text for item in items for text in item.texts()))
+        self._text_cache.keep_only(frozenset(text for item in items for text in item.texts()))
         return replace(
             now,
             items=items,
@@ -544,7 +546,7 @@ class Session:
             items=now.items,
             verbatim=self.verbatim,
             facts={
-                "marks": asdict(self.marks),
+                "thresholds": asdict(self.thresholds),
                 "settled": now.settled,
                 "folded": now.folded,
                 "sent": self._sent[1],
@@ -560,7 +562,7 @@ class Session:
         key: str,
         store: Store,
         *,
-        marks: Marks | None = None,
+        thresholds: FoldThresholds | None = None,
         **choices: Unpack[NamedChoices],
     ) -> Self:
         """Take up a saved session; it goes on byte for byte as if it had never stopped.
@@ -574,8 +576,8 @@ class Session:
         with reading(key):
             state = read_state(_scoped(store, helpers.get("conversation")), key, others)
             check_given(state.facts["models"], helpers)
-            marks = marks or Marks(**state.facts["marks"])
-            session = cls(state.options, store=store, marks=marks, **helpers)
+            thresholds = thresholds or FoldThresholds(**state.facts["thresholds"])
+            session = cls(state.options, store=store, thresholds=thresholds, **helpers)
             session.extend(session._objects.revive(state.messages))
             session._go_on(state)
         return session
@@ -601,7 +603,7 @@ class Session:
         self._tally = Tally.of(self.report.model)
         self._standing = replace(
             self._standing,
-            items=number_through(items, self._analyses.tokens),
+            items=number_through(items, self._text_cache.tokens),
             settled=facts["settled"],
             folded=facts["folded"],
             is_guarded=facts["is_guarded"],

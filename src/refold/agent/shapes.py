@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Final
 
 from refold.agent.fields import ATOMS, get
-from refold.agent.found import FoundText, ToolCall, ToolText
+from refold.agent.text_refs import TextRef, ToolCall, ToolResultRef
 from refold.errors import MessageError
 from refold.formats import turn_of
 from refold.formats.base import keys_of
@@ -46,12 +46,12 @@ _ROLES: Final = {
 }
 
 
-def find_texts(messages: Sequence[object]) -> list[FoundText]:
-    """Return all texts, in order; those that tools returned are `ToolText`."""
+def find_texts(messages: Sequence[object]) -> list[TextRef]:
+    """Return all texts, in order; those that tools returned are `ToolResultRef`."""
     return find_texts_and_calls(messages)[0]
 
 
-def find_texts_and_calls(messages: Sequence[object]) -> tuple[list[FoundText], list[ToolCall]]:
+def find_texts_and_calls(messages: Sequence[object]) -> tuple[list[TextRef], list[ToolCall]]:
     """Return all texts and all tool calls, each in order."""
     calls = _Calls()
     readers = [_Reader(message, index, calls) for index, message in _numbered(messages)]
@@ -144,7 +144,7 @@ class _Reader:
             arguments="" if arguments is None else _spell(arguments),
         )
 
-    def texts(self) -> Iterator[FoundText]:
+    def texts(self) -> Iterator[TextRef]:
         """Yield the texts of the message; tool results know the calls made so far."""
         for call in self.calls:
             self._calls.add(call)
@@ -162,13 +162,13 @@ class _Reader:
         else:
             yield from self._blocks(blocks, (name,))
 
-    def _plain(self, text: str, path: Path) -> FoundText:
+    def _plain(self, text: str, path: Path) -> TextRef:
         is_beside = bool(self.calls)
-        return FoundText(
+        return TextRef(
             index=self._index, path=path, role=self._role, text=text, beside_calls=is_beside
         )
 
-    def _blocks(self, blocks: Sequence[object], path: Path) -> Iterator[FoundText]:
+    def _blocks(self, blocks: Sequence[object], path: Path) -> Iterator[TextRef]:
         for number, block in enumerate(blocks):
             spot = (*path, number)
             if (inner := _result_in(block)) is not None:
@@ -179,13 +179,15 @@ class _Reader:
             else:
                 yield from (self._plain(text, where) for where, text in _block_texts(block, spot))
 
-    def _result(self, node: object, body: object, path: Path, block: Path) -> Iterator[ToolText]:
+    def _result(
+        self, node: object, body: object, path: Path, block: Path
+    ) -> Iterator[ToolResultRef]:
         # A message's own id is not the id of its call.
         call_id = _string(node, *_ANSWERED_ID, *(("id",) if block else ()))
         call = self._calls.answered(call_id, _string(node, *_NAMES))
         is_error = is_failure(node, get) or is_failure(body, get)
         for where, text, is_data in _result_texts(body, path):
-            yield ToolText(
+            yield ToolResultRef(
                 index=self._index,
                 path=where,
                 role=self._role,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from refold.agent.candidates import Candidate, describe
-from refold.agent.leash import Capped, count_attempts
 from refold.agent.manager_report import By, Status
-from refold.agent.shelf import Shelf
+from refold.agent.summarizer_stack import Capped, count_attempts
+from refold.agent.text_store import TextStore
 from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
 from refold.model.ask import Questions
@@ -55,7 +55,7 @@ class Shortener:
         self,
         *,
         summarizer: Summarizer | None,
-        shelf: Shelf | None,
+        text_store: TextStore | None,
         count: TokenCounter,
         min_saving: float,
         expected_uses: float,
@@ -63,7 +63,7 @@ class Shortener:
         hide: Callable[[str], str],
     ) -> None:
         self._summarizer = summarizer
-        self._shelf = shelf
+        self._text_store = text_store
         self._count = count
         self._min_saving = min_saving
         self._expected_uses = expected_uses
@@ -72,10 +72,12 @@ class Shortener:
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
-        text, shelf = candidate.found.text, self._shelf
+        text, text_store = candidate.found.text, self._text_store
         try:
-            if shelf is not None:
-                await asyncio.to_thread(shelf.handle_of, text)  # asks the store, if anything does
+            if text_store is not None:
+                await asyncio.to_thread(
+                    text_store.handle_of, text
+                )  # asks the store, if anything does
             packed = await asyncio.to_thread(self._pack, candidate)
             if packed is not None and self._is_enough(candidate, packed):
                 outcome = Outcome(status="compressed", short=packed, by="engine")
@@ -85,8 +87,8 @@ class Shortener:
                 outcome = await self._ask(candidate, deadline)
             if outcome.short is None and outcome.status not in ("failed", "rejected"):
                 outcome = await self._fall_back(candidate, packed, outcome)
-            if outcome.short is not None and shelf is not None:
-                await asyncio.to_thread(shelf.keep, text)
+            if outcome.short is not None and text_store is not None:
+                await asyncio.to_thread(text_store.keep, text)
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
             return Outcome(status="failed", reason=describe_error(error))
         return outcome
@@ -182,5 +184,5 @@ class Shortener:
 
     def _annotate(self, text: str, short: str, words: str = "") -> str:
         """Add what a reader has to know: how much is left out, and how to get it."""
-        said = note(words, "" if self._shelf is None else self._shelf.handle_of(text))
+        said = note(words, "" if self._text_store is None else self._text_store.handle_of(text))
         return annotate_json(short, said) if said and is_json(short) else annotate(short, said)

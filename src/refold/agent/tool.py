@@ -17,8 +17,8 @@ from typing import Final, Literal, ParamSpec, TypeVar, get_args
 
 from refold.agent.clipping import size
 from refold.agent.json_cut import annotate_summary, shorten
-from refold.agent.shelf import Shelf
 from refold.agent.spelling import spell_result
+from refold.agent.text_store import TextStore
 from refold.asking import Asker, Tally, run_apart
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
@@ -28,7 +28,7 @@ from refold.model.failure import is_failure, is_failure_text
 from refold.notation.notes import annotate, note
 from refold.planner import say_shorter
 from refold.stores.base import Store, check_store
-from refold.summarizers import guard
+from refold.summarizers import wrap_summarizer
 from refold.text.json_text import is_json
 from refold.tokens.estimate import estimate_tokens
 
@@ -82,8 +82,8 @@ class ToolCompressor:
         if store is not None:
             check_store(store)
         self.max_bytes = max_bytes
-        self._shelf = None if store is None else Shelf(store, conversation)
-        summarizer = None if summarize is None else guard(summarize)
+        self._text_store = None if store is None else TextStore(store, conversation)
+        summarizer = None if summarize is None else wrap_summarizer(summarize)
         self._asker = Asker(summarizer=summarizer, count_tokens=estimate_tokens)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -149,10 +149,10 @@ class ToolCompressor:
         """Return the text to shorten, once it is put away; where that fails, it stays whole."""
         text = self._long_text(value)
         self._count("", results=1)
-        if text is None or self._shelf is None:
+        if text is None or self._text_store is None:
             return text
         try:
-            self._shelf.keep(text)
+            self._text_store.keep(text)
         except Exception as error:  # noqa: BLE001 - stores may be foreign, and no tool may fail
             self._count(f"store: {describe(error)}", failures=1)
             return None
@@ -160,12 +160,15 @@ class ToolCompressor:
 
     async def _ask(self, text: str, tally: Tally) -> Answers:
         # JSON is cut so that it stays JSON: its structure says where, and no model is needed.
-        wanted = (text,) if self._asker.is_there and not is_json(text) else ()
+        wanted = (text,) if self._asker.is_enabled and not is_json(text) else ()
         return await self._asker.answer(Questions(write=wanted), tally)
 
     def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
         """Use the summary if it fits, else cut."""
-        before, handle = size(text), "" if self._shelf is None else self._shelf.handle_of(text)
+        before, handle = (
+            size(text),
+            "" if self._text_store is None else self._text_store.handle_of(text),
+        )
         summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
         short = summary or self._recode(text, handle) or shorten(text, self.max_bytes, handle)
         if summary:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from refold.agent.beside import shown
 from refold.agent.candidates import Candidate
+from refold.agent.compressed_content import apply_short_form
 from refold.agent.fields import get
-from refold.agent.found import ToolText
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.shapes import find_texts_and_calls
+from refold.agent.text_refs import ToolResultRef
 from refold.formats import turn_of
 from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD
 from refold.tokens.counter import TokenCounter
@@ -45,7 +45,7 @@ def _count_raw(judged: Sequence[Candidate]) -> int:
     raw = {
         (candidate.found.index, candidate.found.block)
         for candidate in judged
-        if isinstance(candidate.found, ToolText)
+        if isinstance(candidate.found, ToolResultRef)
         and candidate.policy != "verbatim"
         and candidate.short is None
     }
@@ -63,7 +63,7 @@ def _count_largest(judged: Sequence[Candidate]) -> int:
 
 def count_context(messages: Sequence[Any], count: TokenCounter) -> int:
     """Return about what sending *messages* costs: short forms, calls, pictures, framing."""
-    view = [shown(message) for message in messages]
+    view = [apply_short_form(message) for message in messages]
     found, made = find_texts_and_calls(view)
     texts = sum(count(text.text) for text in found)
     calls = sum(count(call.name) + count(call.arguments) for call in made)

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from refold.agent.beside import whole
+from refold.agent.compressed_content import drop_short_form
 from refold.engine import scoped
 from refold.errors import describe
 from refold.render import Rendering, render_short_forms
@@ -35,7 +35,9 @@ class ViewLinks:
 
         Where the store fails, the view stays as it is: short forms show their handles anyway.
         """
-        rendering = render_short_forms([whole(m) for m in messages], view, self._conversation)
+        rendering = render_short_forms(
+            [drop_short_form(m) for m in messages], view, self._conversation
+        )
         try:
             self._write(rendering)
         except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail

@@ -16,7 +16,7 @@ from refold.batch.lines import work_on_lines
 from refold.batch.originals import open_originals
 from refold.batch.tables import work_on_table
 from refold.batch.work import Work
-from refold.private import OWNER_ONLY
+from refold.private_files import OWNER_ONLY
 
 SCRATCH: Final = ".refold"
 """Where an output folder has what is not done yet; gone when everything is."""

@@ -23,7 +23,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.options import Options
 from refold.result import BudgetReport
-from refold.stages import STAGES, Analyses, Setting
+from refold.stages import STAGES, RunContext, TextCache
 from refold.stages.replace import Folder
 
 _ROLL_SHARE: Final = 10
@@ -36,7 +36,7 @@ _HANDLE_SLACK: Final = 4
 def fit_budget(
     messages: Sequence[Message],
     options: Options,
-    analyses: Analyses,
+    text_cache: TextCache,
     target: int,
     *,
     pinned: Mapping[int, str] = MappingProxyType({}),
@@ -47,7 +47,7 @@ def fit_budget(
     The messages in *pinned* (index to reason) are not touched either. With *only_rolls* nothing is
     shortened on its own: the oldest stretch goes into one summary.
     """
-    return _Ladder(messages, options, analyses, target, pinned, only_rolls=only_rolls).climb()
+    return _Ladder(messages, options, text_cache, target, pinned, only_rolls=only_rolls).climb()
 
 
 class _Ladder:
@@ -55,7 +55,7 @@ class _Ladder:
         self,
         messages: Sequence[Message],
         options: Options,
-        analyses: Analyses,
+        text_cache: TextCache,
         target: int,
         pinned: Mapping[int, str],
         *,
@@ -63,8 +63,8 @@ class _Ladder:
     ) -> None:
         self._messages = messages
         self._options = options
-        self._analyses = analyses
-        self._tokens = analyses.tokens
+        self._text_cache = text_cache
+        self._tokens = text_cache.tokens
         self._target = target
         self._rungs: list[str] = []
         self._rolled: list[list[Unit]] = []
@@ -72,7 +72,7 @@ class _Ladder:
         self._summaries = [level for level in levels if not level.is_lossy]
         self._cuts = [level for level in levels if level.is_lossy]
         self._untouchable = {**find_untouchable(messages, options), **pinned}
-        setting = Setting.of(messages, options, analyses, options.min_recency_window)
+        context = RunContext.of(messages, options, text_cache, options.min_recency_window)
         draft = Draft(messages)
         draft.pin(self._untouchable)
         draft.decide(
@@ -80,10 +80,12 @@ class _Ladder:
             for message, number in find_last_words(messages)
         )
         for stage in STAGES:
-            draft.decide(stage(draft, setting))
-        recent_from = Setting.of(messages, options, analyses, options.recency_window).recent_from
+            draft.decide(stage(draft, context))
+        recent_from = RunContext.of(
+            messages, options, text_cache, options.recency_window
+        ).recent_from
         self._units = make_units(
-            Folder(draft, setting), draft, self._untouchable, recent_from, self._tokens
+            Folder(draft, context), draft, self._untouchable, recent_from, self._tokens
         )
         self._unit_at = {message.index: unit for unit in self._units for message in unit.run}
         self._total = sum(unit.cost for unit in self._units)
@@ -140,7 +142,7 @@ class _Ladder:
         if self._fits():
             return
         stub = (
-            self._tokens.fold(smallest_roll(self._messages, self._analyses.spelling))
+            self._tokens.fold(smallest_roll(self._messages, self._text_cache.spelling))
             + _HANDLE_SLACK
         )
         room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
@@ -204,9 +206,9 @@ class _Ladder:
             elif number not in written:
                 written.add(number)
                 sources = _sources(rolled[number])
-                stub = self._tokens.fold(smallest_roll(sources, self._analyses.spelling))
+                stub = self._tokens.fold(smallest_roll(sources, self._text_cache.spelling))
                 share = max(0, room) * costs[number] // max(sum(costs), 1)
-                yield roll_up(sources, stub + share, self._analyses)
+                yield roll_up(sources, stub + share, self._text_cache)
 
 
 def _release(units: Sequence[Unit]) -> int:

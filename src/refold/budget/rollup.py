@@ -14,7 +14,7 @@ from refold.notation.classic import Said
 from refold.notation.gaps import GAP
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Spelling, Summary
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.strategies.prose import JOINT, Score, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
 
@@ -31,20 +31,20 @@ def smallest_roll(sources: Sequence[Message], spelling: Spelling) -> Fold:
     return _fold(sources, spelling.only_count(_turns(sources), tag_handle_of(sources, spelling)))
 
 
-def roll_up(sources: Sequence[Message], room: int, analyses: Analyses) -> Fold:
+def roll_up(sources: Sequence[Message], room: int, text_cache: TextCache) -> Fold:
     """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
-    tokens, spelling = analyses.tokens, analyses.spelling
+    tokens, spelling = text_cache.tokens, text_cache.spelling
     is_news = any(_read(message).messages == 1 for message in sources)
     asked = transcript(sources) if is_news and room >= _MIN_ASKING else ""
-    written = analyses.written(asked) if asked else None
+    written = text_cache.written(asked) if asked else None
     if written is not None:
         said = Summary(written, _turns(sources))
         tag = spelling.summary(said, tag_handle_of(sources, spelling))
         if tokens(tag) + MESSAGE_OVERHEAD <= room:
-            analyses.note_use(tag, asked)
+            text_cache.note_use(tag, asked)
             return _fold(sources, tag)
-    stretch = _read_stretch(sources, analyses)
-    entities = _entities_of(sources, analyses)
+    stretch = _read_stretch(sources, text_cache)
+    entities = _entities_of(sources, text_cache)
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
         if chars < _MIN_CHARS:
@@ -100,17 +100,17 @@ class _Stretch:
         self.speakers.append(role)
 
 
-def _read_stretch(sources: Sequence[Message], analyses: Analyses) -> _Stretch:
+def _read_stretch(sources: Sequence[Message], text_cache: TextCache) -> _Stretch:
     """Read *sources*; a summary among them gives back the sentences that it was made of."""
     stretch = _Stretch()
     for message in sources:
         said = _read(message)
         if said.body:
             for role, sentence in _lines(said.body, message.role):
-                stretch.add(role, analyses.units(sentence))
+                stretch.add(role, text_cache.units(sentence))
         elif said.messages == 1:
             for part in message.parts:
-                stretch.add(message.role, analyses.units(said_in(part.text)))
+                stretch.add(message.role, text_cache.units(said_in(part.text)))
     return stretch
 
 
@@ -125,15 +125,15 @@ def _lines(body: str, role: str) -> Iterator[tuple[str, str]]:
             yield role, piece
 
 
-def _entities_of(sources: Sequence[Message], analyses: Analyses) -> Iterable[str]:
-    return dict.fromkeys(name for message in sources for name in _names_in(message, analyses))
+def _entities_of(sources: Sequence[Message], text_cache: TextCache) -> Iterable[str]:
+    return dict.fromkeys(name for message in sources for name in _names_in(message, text_cache))
 
 
-def _names_in(message: Message, analyses: Analyses) -> Iterable[str]:
+def _names_in(message: Message, text_cache: TextCache) -> Iterable[str]:
     said = _read(message)
     if said.messages > 1:
-        return (*said.entities, *analyses.entities(said.body))
-    return (name for part in message.parts for name in analyses.entities(said_in(part.text)))
+        return (*said.entities, *text_cache.entities(said.body))
+    return (name for part in message.parts for name in text_cache.entities(said_in(part.text)))
 
 
 def _summarize(

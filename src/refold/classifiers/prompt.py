@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from refold.classifiers.base import Verdict, as_verdict
-from refold.fenced import encodable, fences, make_mark
+from refold.prompt_fence import encodable, fences, make_mark
 
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
 

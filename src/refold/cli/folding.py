@@ -115,7 +115,7 @@ def _fold(
     """Return the result, and of every record whether it is a message or only a note."""
     job = engine.begin(messages)
     looks = 2 * len({part.text for message in job.messages for part in message.parts})
-    progress.share = lambda: min(1, job.analyses.looks / max(1, looks))
+    progress.share = lambda: min(1, job.text_cache.looks / max(1, looks))
     result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
     return result, [message.is_turn for message in job.messages]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from refold.cli import EXIT_CODES
-from refold.private import data_file
+from refold.private_files import data_file
 from refold.server.hook import MAX_TOKENS, run_hook
 
 _EPILOG = f"""\b

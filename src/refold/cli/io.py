@@ -16,7 +16,7 @@ import click
 from refold.cli.document import Document, parse_document
 from refold.cli.envelope import is_envelope, open_envelope
 from refold.errors import FormatError, OutputError
-from refold.private import OWNER_ONLY
+from refold.private_files import OWNER_ONLY
 
 STDIO: Final = "-"
 SQLITE: Final = b"SQLite format 3\0"

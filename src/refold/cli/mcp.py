@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from refold.cli import EXIT_CODES
-from refold.private import data_file
+from refold.private_files import data_file
 
 _EPILOG = f"""\b
 Examples:

@@ -140,14 +140,14 @@ class DetectorTable:
     def detect(self, text: str) -> Findings:
         """Name every reason to treat *text* as more than prose."""
         notes = self._notes(text)
-        seen = _who_sees(self._all, TextView(text, notes))
+        seen = _matching(self._all, TextView(text, notes))
         hard = tuple([detector.reason for detector in seen if detector.hard])
         return Findings(tuple([detector.reason for detector in seen]), hard, notes)
 
     def detect_hard(self, text: str) -> Findings:
         """Name the hard reasons only: they alone decide."""
         notes = self._notes(text)
-        hard = tuple([one.reason for one in _who_sees(self._hard, TextView(text, notes))])
+        hard = tuple([one.reason for one in _matching(self._hard, TextView(text, notes))])
         return Findings(hard, hard, notes)
 
     def soft_texts(self, text: str, findings: Findings | None = None) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ class DetectorTable:
         return tuple(told)
 
 
-def _who_sees(rows: Rows, view: TextView) -> list[Detector]:
+def _matching(rows: Rows, view: TextView) -> list[Detector]:
     return [detector for detector, may_see in rows if may_see(view) and detector.finds(view)]
 
 

@@ -66,7 +66,7 @@ def recognize(messages: Sequence[object]) -> Format:
     """Return the first format that some message can only belong to; plain if none does."""
     mappings = list(filter(is_mapping, messages))
     for format_ in FORMATS:
-        if any(map(format_.marks, mappings)):
+        if any(map(format_.matches, mappings)):
             return format_
     return plain.FORMAT
 
@@ -75,7 +75,7 @@ def turn_path(record: object) -> Path:
     """Return where the turn stands in a record of a session file; `()` if *record* is the turn."""
     if is_mapping(record) and "type" in record:
         for format_ in FORMATS:
-            if format_.turn_path is not None and format_.marks(record):
+            if format_.turn_path is not None and format_.matches(record):
                 return format_.turn_path(record)
     return ()
 

@@ -37,7 +37,7 @@ def _strip(message: dict[str, Any], note: str) -> None:
 
 FORMAT: Final[Format] = Format(
     name="anthropic",
-    marks=lambda message: _has_blocks(message.get("content")),
+    matches=lambda message: _has_blocks(message.get("content")),
     read=read_turn,
     write=write_turn,
     strip=_strip,

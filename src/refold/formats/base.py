@@ -64,7 +64,7 @@ class Format:
     """
 
     name: str
-    marks: Callable[[Mapping[str, Any]], bool]
+    matches: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], str], Reading]
     write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
     """Writes a message in the place of the given ones, with the given text and role, which is

@@ -18,7 +18,7 @@ _BLOCKS: Final = frozenset(
 _MEDIA: Final = frozenset({"image", "video", "audio", "document"})
 
 
-def _marks(message: Mapping[str, Any]) -> bool:
+def _matches(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
     return isinstance(content, list) and any(
         is_mapping(block) and "type" not in block and not _BLOCKS.isdisjoint(block)
@@ -104,5 +104,5 @@ def _strip(message: dict[str, Any], note: str) -> None:
 
 
 FORMAT: Final[Format] = Format(
-    name="bedrock", marks=_marks, read=_read, write=_write, strip=_strip, sides="in turns"
+    name="bedrock", matches=_matches, read=_read, write=_write, strip=_strip, sides="in turns"
 )

@@ -20,7 +20,7 @@ _INJECTED: Final = ("isMeta", "isCompactSummary", "isSidechain")
 _ARGUMENTS: Final = "<command-args>"
 
 
-def _marks(record: Mapping[str, Any]) -> bool:
+def _matches(record: Mapping[str, Any]) -> bool:
     if "type" not in record:
         return False
     if has_type(record, _NOTES) and ("leafUuid" in record or "messageId" in record):
@@ -94,7 +94,7 @@ def _has_arguments(text: str) -> bool:
 
 FORMAT: Final[Format] = Format(
     name="claude-code",
-    marks=_marks,
+    matches=_matches,
     read=_read,
     write=_write,
     ties=_ties,

@@ -18,7 +18,7 @@ def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
     return (record, ()) if "payload" not in record and is_item(record) else None
 
 
-def _marks(record: Mapping[str, Any]) -> bool:
+def _matches(record: Mapping[str, Any]) -> bool:
     return has_type(record, ("response_item", "session_meta")) and isinstance(
         record.get("payload"), Mapping
     )
@@ -49,7 +49,7 @@ def _turn_path(record: Mapping[str, Any]) -> Path:
 
 FORMAT: Final[Format] = Format(
     name="codex",
-    marks=_marks,
+    matches=_matches,
     read=_read,
     write=_write,
     is_lasting=True,

@@ -31,7 +31,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
 """The wire writes fields one way, the Python SDK takes the other as well."""
 
 
-def _marks(content: Mapping[str, Any]) -> bool:
+def _matches(content: Mapping[str, Any]) -> bool:
     return "parts" in content and "content" not in content and "kind" not in content
 
 
@@ -121,7 +121,7 @@ def _write(contents: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 FORMAT: Final[Format] = Format(
     name="gemini",
-    marks=_marks,
+    matches=_matches,
     read=_read,
     write=_write,
     sides="in turns",

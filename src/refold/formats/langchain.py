@@ -40,7 +40,7 @@ def _role(message: Mapping[str, Any]) -> str | None:
     return _ROLES.get(kind)
 
 
-def _marks(message: Mapping[str, Any]) -> bool:
+def _matches(message: Mapping[str, Any]) -> bool:
     return "content" in message and "role" not in message and _role(message) is not None
 
 
@@ -85,5 +85,5 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="langchain", marks=_marks, read=_read, write=_write, strip=_strip, sides="user first"
+    name="langchain", matches=_matches, read=_read, write=_write, strip=_strip, sides="user first"
 )

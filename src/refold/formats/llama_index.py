@@ -72,7 +72,7 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 FORMAT: Final[Format] = Format(
     name="llama-index",
-    marks=lambda message: "role" in message and isinstance(message.get("blocks"), list),
+    matches=lambda message: "role" in message and isinstance(message.get("blocks"), list),
     read=_read,
     write=_write,
     strip=_strip,

@@ -11,11 +11,13 @@ from refold.formats.turn import read_turn, write_turn
 _PART_TYPES: Final = frozenset({"image_url", "input_audio", "file", "refusal"})
 
 
-def _marks(message: Mapping[str, Any]) -> bool:
+def _matches(message: Mapping[str, Any]) -> bool:
     if message.get("tool_calls") or message.get("function_call") or message.get("tool_call_id"):
         return True
     content = message.get("content")
     return isinstance(content, list) and any(has_type(part, _PART_TYPES) for part in content)
 
 
-FORMAT: Final[Format] = Format(name="openai-chat", marks=_marks, read=read_turn, write=write_turn)
+FORMAT: Final[Format] = Format(
+    name="openai-chat", matches=_matches, read=read_turn, write=write_turn
+)

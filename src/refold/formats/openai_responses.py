@@ -65,7 +65,7 @@ def _is_alone(kind: str) -> bool:
     )
 
 
-def _marks(item: Item) -> bool:
+def _matches(item: Item) -> bool:
     if "role" in item:
         content = item.get("content")
         return isinstance(content, list) and any(has_type(block, _BLOCKS) for block in content)
@@ -195,7 +195,7 @@ def is_injected(message: Message) -> bool:
 
 FORMAT: Final[Format] = Format(
     name="openai-responses",
-    marks=_marks,
+    matches=_matches,
     read=_read,
     write=_write,
     is_lasting=True,

@@ -9,7 +9,7 @@ from refold.formats.turn import read_turn, write_turn
 
 FORMAT: Final[Format] = Format(
     name="plain",
-    marks=lambda _: False,
+    matches=lambda _: False,
     read=read_turn,
     write=write_turn,
     sides="user first",  # any provider may be meant

@@ -19,7 +19,7 @@ _NEVER_SAID: Final = frozenset(
 )
 
 
-def _marks(message: Mapping[str, Any]) -> bool:
+def _matches(message: Mapping[str, Any]) -> bool:
     return (
         message.get("kind") in ("request", "response")
         and isinstance(message.get("parts"), list)
@@ -120,5 +120,5 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="pydantic-ai", marks=_marks, read=_read, write=_write, strip=_strip, sides="user first"
+    name="pydantic-ai", matches=_matches, read=_read, write=_write, strip=_strip, sides="user first"
 )

@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict
 from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.options import Options, Pin, Profile, ThinkingWay
-from refold.private import data_file
+from refold.private_files import data_file
 from refold.stores.base import Store
 from refold.stores.opening import open_store
 from refold.tokens.counter import TokenCounter

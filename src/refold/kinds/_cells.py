@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
-from refold.kinds._signs import GRADES, MAY_TELL, PLAIN_FIELD
+from refold.kinds._error_patterns import GRADES, MAY_TELL, PLAIN_FIELD
 from refold.kinds.base import Grade
 
 ROWS: Final = "\nrows of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.kinds._rules import Marks
+from refold.kinds._rules import GradesByLine
 from refold.kinds.base import DETAIL, ERROR, FAILURE, LONG, OTHER_FRAME, REPEAT, USER_FRAME, Grade
 
 MOST_LINES: Final = 40
@@ -31,7 +31,7 @@ LIBRARY: Final = re.compile(
 """A frame in code that is not the user's."""
 
 
-def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) -> int:
+def follow_trace(text: str, start: int, end: int, marks: GradesByLine, seen: set[str]) -> int:
     """Grade the lines of the trace below the error line `text[start:end]`; return where it ends.
 
     *seen* holds the lines that are a must already; what repeats one is not a must again.
@@ -71,7 +71,7 @@ def follow_trace(text: str, start: int, end: int, marks: Marks, seen: set[str]) 
     return pos
 
 
-def _mark(line: str, pos: int, grade: Grade, marks: Marks, seen: set[str]) -> None:
+def _mark(line: str, pos: int, grade: Grade, marks: GradesByLine, seen: set[str]) -> None:
     key = line.strip()
     if grade.must and key in seen:
         grade = REPEAT

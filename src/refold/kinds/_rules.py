@@ -8,7 +8,7 @@ from typing import Final
 
 from refold.kinds.base import PLAIN, Grade
 
-Marks = dict[int, Grade]
+GradesByLine = dict[int, Grade]
 """The grade of each line that is not plain, by the place where the line starts, in order."""
 
 END: Final = r"(?=\r?(?:\n|\Z))"
@@ -37,7 +37,7 @@ def line_pattern(*patterns: str) -> re.Pattern[str]:
     return re.compile("\n" + any_of(*patterns), re.MULTILINE)
 
 
-def line_rules(prefix: str, *rules: tuple[Grade, str]) -> Callable[[str], Marks]:
+def line_rules(prefix: str, *rules: tuple[Grade, str]) -> Callable[[str], GradesByLine]:
     """Return a function that grades the lines of a text by the first rule that matches.
 
     *prefix* comes before every rule. The whole starts with a literal line break, which the engine
@@ -47,14 +47,14 @@ def line_rules(prefix: str, *rules: tuple[Grade, str]) -> Callable[[str], Marks]
     choices = "|".join(f"({pattern})" for _, pattern in rules)
     finditer = re.compile(f"\n{prefix}(?:{choices})").finditer
 
-    def marks_of(text: str) -> Marks:
+    def marks_of(text: str) -> GradesByLine:
         # With a line break put first, a match starts where, in *text*, its line starts.
         return {found.start(): grades[found.lastindex or 0] for found in finditer("\n" + text)}
 
     return marks_of
 
 
-def mark_lines_with(pattern: re.Pattern[str], text: str, grade: Grade, marks: Marks) -> None:
+def mark_lines_with(pattern: re.Pattern[str], text: str, grade: Grade, marks: GradesByLine) -> None:
     """Give *grade* to every line in which *pattern* is found; it must not match a line break."""
     line = 0
     while found := pattern.search(text, line):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.kinds._rules import Marks
+from refold.kinds._rules import GradesByLine
 from refold.kinds.base import NOISE
 
 _REMINDER: Final = "<system-reminder>"
@@ -13,7 +13,7 @@ _REMINDER_END: Final = "</system-reminder>"
 _SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
 
 
-def mark_wrapping(text: str, marks: Marks) -> None:
+def mark_wrapping(text: str, marks: GradesByLine) -> None:
     """Grade the lines of *text* that a harness added."""
     if text.startswith("<") and (found := _SUCCESS.match(text)):
         _mark_lines(text, 0, found.end(), marks)
@@ -26,7 +26,7 @@ def mark_wrapping(text: str, marks: Marks) -> None:
         start = text.find("\n" + _REMINDER, end) + 1
 
 
-def _mark_lines(text: str, start: int, end: int, marks: Marks) -> None:
+def _mark_lines(text: str, start: int, end: int, marks: GradesByLine) -> None:
     while start < end:
         marks[start] = NOISE
         start = text.find("\n", start, end) + 1 or end

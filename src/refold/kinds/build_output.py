@@ -7,10 +7,10 @@ from heapq import merge
 from operator import attrgetter
 from typing import Final
 
+from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import tile
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import find_in_output, find_starts, settle
 from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces
 
 _SURE_STEP: Final = any_of(
@@ -82,8 +82,8 @@ def _claims(sample: Sample) -> bool:
 def split_build(text: str) -> Pieces:
     """Cut the output of a build into diagnostics, progress and summary."""
     marks = _MARKS(text)
-    troubles = merge(find_in_output(text), find_starts(_BARE, text), key=attrgetter("place"))
-    return tile(text, marks, settle(text, troubles, marks))
+    errors = merge(find_in_output(text), find_starts(_BARE, text), key=attrgetter("place"))
+    return tile(text, marks, settle(text, errors, marks))
 
 
 KIND: Final = Kind(name="build_output", claims=_claims, split=split_build)

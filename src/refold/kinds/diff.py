@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.kinds._errors import split_source
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
 
 _NAMED: Final = Grade("heading", 1.5, leads=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.kinds._rules import END, Marks, any_of, line_pattern, line_rules
+from refold.kinds._errors import split_source
+from refold.kinds._rules import END, GradesByLine, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces
 
 _IMPORT: Final = Grade("import", 1.3)
@@ -140,7 +140,7 @@ def split_file(text: str) -> Pieces:
     return split_source(text, marks)
 
 
-def _mark_bodies(text: str, marks: Marks) -> None:
+def _mark_bodies(text: str, marks: GradesByLine) -> None:
     """Mark the heads of bodies that no word tells: methods of JavaScript, functions of C."""
     for found in _BODY.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1

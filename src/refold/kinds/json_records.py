@@ -10,12 +10,12 @@ import re
 from bisect import bisect_right
 from typing import Final
 
+from refold.kinds._errors import count_repeats, find_in_source, settle, without_digits
 from refold.kinds._lines import Spot, join, tile
 from refold.kinds._members import MEMBER, NOTHING, Members
 from refold.kinds._plain_json import find_members, is_frame, is_plain_json
-from refold.kinds._rules import Marks
+from refold.kinds._rules import GradesByLine
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import count_repeats, find_in_source, settle, without_digits
 from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
@@ -54,14 +54,14 @@ def _claims(sample: Sample) -> bool:
 
 def split_json(text: str) -> Pieces:
     """Cut JSON, or what looks much like it, into records and members."""
-    marks: Marks = {}
+    marks: GradesByLine = {}
     spots = settle(text, find_in_source(text), marks)
     if is_plain_json(text):
         return _split_plain(text, marks, spots)
     return tile(text, marks, spots) if marks or spots else _split_members(text)
 
 
-def _split_plain(text: str, marks: Marks, spots: list[Spot]) -> Pieces:
+def _split_plain(text: str, marks: GradesByLine, spots: list[Spot]) -> Pieces:
     """Cut JSON in the plain spelling; what *marks* say of a line holds for its members."""
     members = find_members(text)
     ends, grades = members.ends, members.grades

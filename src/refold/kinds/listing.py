@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.kinds._errors import split_source
 from refold.kinds._rules import END, any_of, line_pattern, line_rules, mark_lines_with
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _ENTRY: Final = Grade("entry", 0.6)

@@ -7,10 +7,10 @@ from heapq import merge
 from operator import attrgetter
 from typing import Final
 
+from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import tile
 from refold.kinds._rules import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import find_in_output, find_starts, settle
 from refold.kinds.base import Grade, Kind, Pieces
 
 _DEBUG: Final = Grade("boilerplate", 0.3, room=120)
@@ -54,8 +54,8 @@ def _claims(sample: Sample) -> bool:
 def split_log(text: str) -> Pieces:
     """Cut a log into its entries."""
     marks = _MARKS(text)
-    troubles = merge(find_in_output(text), find_starts(_LETTERED, text), key=_place)
-    return tile(text, marks, settle(text, troubles, marks))
+    errors = merge(find_in_output(text), find_starts(_LETTERED, text), key=_place)
+    return tile(text, marks, settle(text, errors, marks))
 
 
 KIND: Final = Kind(name="log", claims=_claims, split=split_log)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.kinds._errors import split_source
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import HEADING, NOISE, Kind, Pieces
 
 _HEADINGS: Final = any_of(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.kinds._errors import find_in_output, settle
 from refold.kinds._lines import join, tile
-from refold.kinds._rules import Marks
+from refold.kinds._rules import GradesByLine
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import find_in_output, settle
 from refold.kinds.base import PLAIN, Kind, Pieces
 
 # `refold.text.sentences` knows abbreviations and wrapped lines better, but takes far longer;
@@ -32,7 +32,7 @@ def _claims(_sample: Sample) -> bool:
 
 def split_prose(text: str) -> Pieces:
     """Cut prose into sentences."""
-    marks: Marks = {}
+    marks: GradesByLine = {}
     spots = settle(text, find_in_output(text), marks)
     if marks:  # what a shell printed, line by line
         return tile(text, marks, spots)

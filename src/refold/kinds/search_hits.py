@@ -6,9 +6,9 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from refold.kinds._errors import split_source
 from refold.kinds._rules import END, any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import NOISE, Grade, Kind, Pieces
 
 _HIT: Final = Grade("hit", 1.6, room=0)

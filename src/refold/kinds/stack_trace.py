@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
-from refold.kinds._rules import Marks, line_pattern
+from refold.kinds._rules import GradesByLine, line_pattern
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_output
 from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces
 
 _FRAME: Final = Grade("frame", 1.5)
@@ -32,7 +32,7 @@ def _claims(sample: Sample) -> bool:
 
 def split_trace(text: str) -> Pieces:
     """Cut a trace into its error lines and frames."""
-    marks: Marks = {}
+    marks: GradesByLine = {}
     pos = 0
     for line in text.split("\n"):
         if FRAME.match(line):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.kinds._errors import split_source
 from refold.kinds._rules import END, any_of, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_source
 from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces
 
 _ROW: Final = Grade("record", 1.0)

@@ -6,10 +6,10 @@ import re
 from operator import methodcaller
 from typing import Final
 
+from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
-from refold.kinds._rules import END, Marks, any_of, ends_with, line_pattern, line_rules
+from refold.kinds._rules import END, GradesByLine, any_of, ends_with, line_pattern, line_rules
 from refold.kinds._sample import Sample
-from refold.kinds._trouble import split_output
 from refold.kinds.base import (
     DETAIL,
     EVIDENCE,
@@ -171,7 +171,7 @@ def counts_itself(text: str) -> bool:
     return _COUNTED.search(text) is not None
 
 
-def _settle_failures(text: str, marks: Marks) -> None:
+def _settle_failures(text: str, marks: GradesByLine) -> None:
     """Decide which lines about failures are a must: names always, evidence of the first ones."""
     seen: set[str] = set()
     is_bad = True  # until a section says that what follows is not about failures
@@ -209,7 +209,7 @@ def _line_at(start: int, text: str) -> str:
     return text[start : end if end >= 0 else len(text)]
 
 
-def _mark_block(text: str, start: int, marks: Marks) -> None:
+def _mark_block(text: str, start: int, marks: GradesByLine) -> None:
     """Let the lines below the head of a failure weigh more, up to the next head."""
     pos = text.find("\n", start) + 1
     for _ in range(_BLOCK_LINES):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.model.message import Message
 from refold.model.piece import Piece
 
-NO_PIECES: Final[Later[tuple[Piece, ...]]] = Later.known(())
+NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
 """Of a text that was not cut: one for all of them."""
 SUMMARIZED: Final = "summarized"
 """The reason of what a model wrote for a whole stretch."""
@@ -29,7 +29,7 @@ class Outcome:
         output_chars: int,
         shown: str | None = None,
         *,
-        pieces: Later[tuple[Piece, ...]] = NO_PIECES,
+        pieces: Lazy[tuple[Piece, ...]] = NO_PIECES,
     ) -> None:
         self.action: Final = action
         self.reason: Final = reason
@@ -40,7 +40,7 @@ class Outcome:
         self.pieces: Final = pieces
         """What became of each piece, if it was cut into some and somebody may want to know."""
 
-    def with_pieces(self, pieces: Later[tuple[Piece, ...]]) -> Outcome:
+    def with_pieces(self, pieces: Lazy[tuple[Piece, ...]]) -> Outcome:
         """Return the same outcome, which can tell of its *pieces*."""
         return Outcome(
             self.action,

@@ -12,9 +12,9 @@ from typing import Final
 from refold.kinds import Grade
 
 _EPSILON: Final = 1e-12
-_SOMETHING: Final = 0.002
-"""What a candidate is worth even if all its words are there already: recent ones go first."""
-_EXTRA: Final = 6.0
+BASE_GAIN: Final = 0.002
+"""Gain of a candidate whose words are all there already: recent ones go first."""
+OVERHEAD_TOKENS: Final = 6.0
 """Tokens that every choice costs beside its text, so that crumbs do not win."""
 
 _Entry = tuple[float, int]
@@ -152,7 +152,7 @@ class Choice:
                 passed.append(best)
                 if budget < least / 2:
                     least = budget
-                    passed += self._drop_dear(budget)
+                    passed += self._drop_unaffordable(budget)
                     first = self._first_offered()
                 continue
             now = gain(number)
@@ -173,7 +173,7 @@ class Choice:
         number = self._offered[-1]
         return -self._gains[number], -number
 
-    def _drop_dear(self, budget: float) -> list[_Entry]:
+    def _drop_unaffordable(self, budget: float) -> list[_Entry]:
         """Drop whatever costs more than *budget*, and return it.
 
         It will never fit: budgets only shrink.
@@ -216,12 +216,12 @@ class Choice:
         def gain(number: int) -> float:
             credit = credits_[number]
             if credit == 1.0:  # as most have
-                added = sum(map(left, rows[number]), _SOMETHING)
+                added = sum(map(left, rows[number]), BASE_GAIN)
             else:
-                added = _SOMETHING
+                added = BASE_GAIN
                 for row in rows[number]:
                     if credit > covered[row]:
                         added += (credit - covered[row]) * worths[row]
-            return factors[number] * added / (costs[number] + _EXTRA)
+            return factors[number] * added / (costs[number] + OVERHEAD_TOKENS)
 
         return gain

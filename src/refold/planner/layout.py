@@ -52,8 +52,8 @@ _PASTED_TASK_SHARE: Final = 0.1
 """The same for a first message that is data, such as what a program printed when it started."""
 _OPENING_SHARE: Final = 0.1
 """The same for how plain talk began, which is seldom a task."""
-_ELBOW_SHARE: Final = 0.15
-"""What is left for everything else beside the user's last words, if they need not take more."""
+_MIN_REMAINDER_SHARE: Final = 0.15
+"""Share of the budget left to everything else beside the user's last words, if they allow it."""
 _FRAME_SHARE: Final = 0.1
 YIELDING: Final = ("first_task", "last_user_message")
 """What is excerpted after all: the task when it takes too much, the question if it cannot fit."""
@@ -112,7 +112,7 @@ def lay_out(
     blocks = find_turns(messages)
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
     room_for_words = max(
-        (1 - _ELBOW_SHARE) * left,
+        (1 - _MIN_REMAINDER_SHARE) * left,
         limit - whole - _least_rest(messages, reasons, tokens, _bare_cost(tokens)),
     )
     if _cost_in_place(messages, blocks, last_words, reasons, tokens) > room_for_words:

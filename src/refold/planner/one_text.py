@@ -18,7 +18,7 @@ from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.planner.layout import STUB_TOKENS
 from refold.planner.plan import plan_profile
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.strategies.rules import ACTS
 from refold.text.json_text import is_json
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
@@ -79,7 +79,7 @@ def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     """Show the best pieces of *text*; nothing if not one of them can be shown."""
     budget = max_tokens + _AROUND_TOKENS
     options = Options(profile="standard", token_budget=budget)
-    plan, _ = plan_profile(_only(text), options, Analyses(tokens), budget)
+    plan, _ = plan_profile(_only(text), options, TextCache(tokens), budget)
     return body_of(plan[0].texts.get(0, ""))
 
 
@@ -88,7 +88,7 @@ def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     short = ""
     for depth in _DEPTHS:
         options = Options(profile="classic", recency_window=0, compression_depth=depth)
-        plan = plan_fold(_only(text), options, Analyses(tokens, rules=ACTS))
+        plan = plan_fold(_only(text), options, TextCache(tokens, rules=ACTS))
         short = body_of(plan[0].texts.get(0, ""))
         if tokens(short) <= _PROSE_SLACK * max_tokens:
             break

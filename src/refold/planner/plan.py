@@ -19,9 +19,10 @@ from refold.lossless.shown import Shown
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.options import Options
+from refold.planner.conversation import read_conversation
 from refold.planner.layout import YIELDING, Key
-from refold.planner.least import plan_least
-from refold.planner.offered import offer_summary
+from refold.planner.minimal import plan_minimal
+from refold.planner.model_summary import add_model_summary
 from refold.planner.prose import find_pastes, fold_prose, rules_of
 from refold.planner.recode import (
     NO_FOLDS,
@@ -32,31 +33,30 @@ from refold.planner.recode import (
     recode,
     recode_newest,
 )
-from refold.planner.said import read_said
+from refold.planner.relevance import Weights, learned_weights
 from refold.planner.selection import Selection
-from refold.planner.worth import Points, learned_points
 from refold.result import BudgetReport
-from refold.stages import Analyses, Setting
+from refold.stages import RunContext, TextCache
 from refold.tokens.base import CountedTexts
 
 
 def plan_profile(
     messages: Sequence[Message],
     options: Options,
-    analyses: Analyses,
+    text_cache: TextCache,
     target: int | None = None,
     *,
     pinned: Mapping[int, str] = MappingProxyType({}),
-    points: Points | None = None,
+    weights: Weights | None = None,
 ) -> tuple[Plan, BudgetReport | None]:
     """Plan for the profiles `lossless` and `standard`; with a budget, aim at *target* tokens.
 
     The messages in *pinned* (index to reason) stay word for word, whatever they cost.
-    *points* are those that ship with the package unless others are given.
+    *weights* are those that ship with the package unless others are given.
     """
     if target is None:
-        return plan_shorter(messages, options, analyses), None
-    tokens = analyses.tokens
+        return plan_shorter(messages, options, text_cache), None
+    tokens = text_cache.tokens
     untouchable = {**_find_untouchable(messages, options), **pinned}
     rungs: list[str] = []
     if sum(map(tokens.message, messages)) <= target:
@@ -69,12 +69,12 @@ def plan_profile(
             tokens,
             target,
             untouchable=untouchable,
-            points=points,
-            codecs=analyses.codecs,
+            weights=weights,
+            codecs=text_cache.codecs,
         )
-        plan = offer_summary(plan, analyses)
+        plan = add_model_summary(plan, text_cache)
     else:
-        recoded = recode(messages, untouchable, tokens, table=analyses.codecs)
+        recoded = recode(messages, untouchable, tokens, table=text_cache.codecs)
         plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
         rungs = ["lossless"]
     return plan, report_budget(plan, options, tokens, rungs, untouchable)
@@ -87,7 +87,7 @@ def _plan_standard(
     target: int,
     *,
     untouchable: Mapping[int, str],
-    points: Points | None,
+    weights: Weights | None,
     codecs: CodecTable,
 ) -> tuple[Plan, list[str]]:
     """Say everything shorter if that is enough, and else show what later turns will need.
@@ -106,17 +106,17 @@ def _plan_standard(
     limit = max(target, options.token_budget or 0)
     recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
     shown = {key: made.text for key, made in recoded.items()}
-    said = read_said(messages, tokens, options.preserve, shown)
+    conversation = read_conversation(messages, tokens, options.preserve, shown)
     newest = recode_newest(messages, untouchable, shorter, tokens)
 
     def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
         selected = Selection(
-            said,
+            conversation,
             tokens,
             target=target,
             limit=limit,
             untouchable=stays,
-            points=points or learned_points(),
+            weights=weights or learned_weights(),
             newest=newest,
             explains=options.trace,
         ).make()
@@ -127,7 +127,7 @@ def _plan_standard(
         bare, rest = select({i: why for i, why in untouchable.items() if why not in YIELDING})
         if rest <= target:
             return bare, ["lossless", "select"]
-        least = plan_least(messages, untouchable, tokens)
+        least = plan_minimal(messages, untouchable, tokens)
         if sum(map(tokens.fold, least)) < cost:
             return least, ["lossless", "select", "least"]
     if chosen < cost:
@@ -149,7 +149,7 @@ def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int
 def plan_shorter(
     messages: Sequence[Message],
     options: Options,
-    analyses: Analyses,
+    text_cache: TextCache,
     *,
     start: int = 0,
     pinned: Mapping[int, str] = MappingProxyType({}),
@@ -161,18 +161,18 @@ def plan_shorter(
     people pasted, and what is said at length goes by the rules; no summary reaches over *start*.
     Nothing refers to the messages in *hidden*.
     """
-    setting = Setting.of(messages, rules_of(options), analyses, options.recency_window)
+    context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
     whole = {
-        **dict.fromkeys(range(setting.recent_from, len(messages)), "recency_window"),
+        **dict.fromkeys(range(context.recent_from, len(messages)), "recency_window"),
         **find_untouchable(messages, options),
         **pinned,
     }
-    tokens, said, pastes = analyses.tokens, NO_FOLDS, frozenset[Key]()
+    tokens, said, pastes = text_cache.tokens, NO_FOLDS, frozenset[Key]()
     if options.profile == "standard":
-        setting = replace(setting, hidden=hidden, shortens_beside_calls=True)
-        said = fold_prose(messages, whole, setting, start=start)
+        context = replace(context, hidden=hidden, shortens_beside_calls=True)
+        said = fold_prose(messages, whole, context, start=start)
         pastes = find_pastes(messages, whole)
-    recoded = recode(messages, whole, tokens, table=analyses.codecs, pastes=pastes)
+    recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
     return plan_lossless(
         messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
     )

@@ -22,7 +22,7 @@ from refold.options import Options
 from refold.planner.layout import Key
 from refold.planner.recode import NOT_SAID
 from refold.planner.typed import MAX_TYPED_WORDS, is_typed_text
-from refold.stages import STAGES, Setting
+from refold.stages import STAGES, RunContext
 from refold.stages.replace import Folder
 from refold.text.alphabet import IDEOGRAPHS
 
@@ -57,7 +57,7 @@ def _is_long(text: str) -> bool:
 def fold_prose(
     messages: Sequence[Message],
     whole: Mapping[int, str],
-    setting: Setting,
+    context: RunContext,
     *,
     start: int = 0,
 ) -> dict[int, Fold]:
@@ -70,13 +70,13 @@ def fold_prose(
     draft.pin(whole)
     draft.decide(_leave_alone(draft))
     for stage in STAGES:
-        draft.decide(stage(draft, setting))
-    folder = Folder(draft, setting)
+        draft.decide(stage(draft, context))
+    folder = Folder(draft, context)
     return {
         fold.sources[0].index: fold
         for run in folder.runs(border=start)
         if run[0].index >= start and _is_said(draft, run[0])
-        for fold in folder.fold_run(run, setting.options.depth)
+        for fold in folder.fold_run(run, context.options.depth)
     }
 
 

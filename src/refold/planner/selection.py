@@ -11,18 +11,18 @@ from typing import Final, Generic, TypeVar
 
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
-from refold.planner.account import Account
-from refold.planner.asked import rank_evidence
 from refold.planner.choose import Choice
-from refold.planner.field import Field, Text, find_candidates, open_texts
+from refold.planner.conversation import Conversation
+from refold.planner.corpus import Corpus, Text, find_candidates, open_texts
+from refold.planner.explain import PieceExplainer
 from refold.planner.gaps import Span
-from refold.planner.glimpse import FEW_TOKENS, find_stretch, fit_end
 from refold.planner.layout import Layout, Place, find_movable, lay_out
-from refold.planner.musts import Musts
+from refold.planner.open_question import rank_evidence
 from refold.planner.pieces import CHANGE
-from refold.planner.said import Said
+from refold.planner.relevance import Weights, learned_worths, talk_worths
+from refold.planner.required import RequiredPieces
+from refold.planner.tiny_budget import FEW_TOKENS, best_span, fit_end
 from refold.planner.typed_pieces import find_typed
-from refold.planner.worth import Points, learned_worths, talk_worths
 from refold.planner.writing import (
     Chosen,
     Label,
@@ -69,20 +69,20 @@ class Selection:
 
     def __init__(
         self,
-        said: Said,
+        conversation: Conversation,
         tokens: CountedTexts,
         *,
         target: int,
         limit: int,
         untouchable: Mapping[int, str],
-        points: Points,
+        weights: Weights,
         newest: Mapping[int, Fold] = MappingProxyType({}),
         explains: bool = False,
     ) -> None:
         self._tokens = tokens
         self._target = target
-        messages, talk, field = said.messages, said.talk, said.field
-        worths = _worths(field, points, target - said.preserved, talk=talk)
+        messages, talk, corpus = conversation.messages, conversation.talk, conversation.corpus
+        worths = _worths(corpus, weights, target - conversation.preserved, talk=talk)
         self._talk = talk
         self._newest = newest
         """The newest messages in a shorter form that loses nothing, where they have one."""
@@ -98,33 +98,35 @@ class Selection:
         whole = untouchable.keys() & self._layout.reasons.keys()
         self._free = target - sum(tokens.message(messages[index]) for index in whole)
         """The room beside what must stay whole."""
-        self._texts = open_texts(said.texts, self._layout, said.superseded)
+        self._texts = open_texts(conversation.texts, self._layout, conversation.superseded)
         self._messages = messages
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
         self._movable = find_movable(messages, self._layout) - stays
-        self._candidates = find_candidates(self._texts, field.cuts, talk=talk)
-        self._musts = Musts(self._candidates, self._texts)
-        for place, times in self._musts.times_said().items():
+        self._candidates = find_candidates(self._texts, corpus.cuts, talk=talk)
+        self._required = RequiredPieces(self._candidates, self._texts)
+        for place, times in self._required.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
         self._evidence = rank_evidence(
-            self._candidates, self._texts, said.asked, field.survey.shape
+            self._candidates, self._texts, conversation.asked, corpus.stats.shape
         )
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
         self._labels: dict[tuple[int, int], Label] = {}
         """Of every stretch that was a digest so far."""
-        self._account: Account | None = None
+        self._explainer: PieceExplainer | None = None
         """Tells why, if somebody may want to know."""
         if explains:
-            self._account = Account(self._texts, field, worths, self._candidates)
+            self._explainer = PieceExplainer(self._texts, corpus, worths, self._candidates)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
-        for text, pieces in zip(self._texts, field.cuts.of, strict=True):
+        for text, pieces in zip(self._texts, corpus.cuts.of, strict=True):
             if not text.is_open:
                 # A question is no evidence for what it asks about.
-                passed = said.asked if text.message.index in said.asking else frozenset()
+                passed = (
+                    conversation.asked if text.message.index in conversation.asking else frozenset()
+                )
                 for piece in pieces:
-                    self._choice.cover(set(field.cuts.rows[piece]) - passed)
+                    self._choice.cover(set(corpus.cuts.rows[piece]) - passed)
 
     def _entry(self, text: Text) -> float:
         """Return what it costs to show anything of *text* at all."""
@@ -133,10 +135,10 @@ class Selection:
     def make(self) -> Plan:
         """Choose pieces until the budget is spent, and write them out."""
         plan = self._make()
-        if self._account is None:
+        if self._explainer is None:
             return plan
-        self._account.chosen = self._choice.chosen
-        return self._account.explain(plan)
+        self._explainer.chosen = self._choice.chosen
+        return self._explainer.explain(plan)
 
     def _make(self) -> Plan:
         choice, target = self._choice, self._target
@@ -170,7 +172,7 @@ class Selection:
         asked, the first line of every call that may have changed something, and what went wrong,
         the gravest first. Each has a purse of its own, so that none takes all.
         """
-        purses = {
+        class_ratio = {
             "typed": _TRACE_SHARE * self._free,
             "asked": _EVIDENCE_SHARE * room,
             "changes": _CHANGE_SHARE * room,
@@ -181,16 +183,16 @@ class Selection:
             ("typed", self._typed()),
             ("asked", self._evidence),
             ("changes", self._changes()),
-            *(("newest errors", e) for e in self._musts.by_gravity(self._first_of_newest())),
-            *(("errors", e) for e in self._musts.by_gravity()),
+            *(("newest errors", e) for e in self._required.by_severity(self._first_of_newest())),
+            *(("errors", e) for e in self._required.by_severity()),
         ]
         left = room
         for purse, numbers in claims:
-            most = min(left, purses[purse])
+            most = min(left, class_ratio[purse])
             if numbers and most > 1:
                 take = self._choice.take if purse == "asked" else self._choice.pick
                 spent = most - take(numbers, most)
-                purses[purse] -= spent
+                class_ratio[purse] -= spent
                 left -= spent
         return room - left
 
@@ -218,7 +220,7 @@ class Selection:
 
     def _write_chosen(self) -> tuple[Plan, int]:
         """Write out what is chosen so far, and say how many errors are not."""
-        return self._write(self._spans(self._musts.errors_left_out(self._choice.chosen)))
+        return self._write(self._spans(self._required.errors_left_out(self._choice.chosen)))
 
     def _glimpse(self, bare: Plan, room: float) -> Plan:
         """Show the best stretch of words as far as there is *room*; *bare* shows none."""
@@ -227,7 +229,7 @@ class Selection:
             worth * _NEWEST if texts[text].message is texts[-1].message else worth
             for worth, text in zip(self._choice.worths_left(), candidates.text, strict=True)
         ]
-        first = find_stretch(candidates, worths, [room - self._entry(text) for text in texts])
+        first = best_span(candidates, worths, [room - self._entry(text) for text in texts])
         if first is None:
             return bare
         text, start = texts[candidates.text[first]], candidates.start[first]
@@ -258,8 +260,8 @@ class Selection:
     def _write(self, spans: Spans) -> tuple[Plan, int]:
         """Write out these *spans*, and count the tokens of it all."""
         plan = tuple(self._folds(spans))
-        if self._account is not None:
-            self._account.shown = spans
+        if self._explainer is not None:
+            self._explainer.shown = spans
         return plan, sum(map(self._tokens.fold, plan))
 
     def _folds(self, spans: Spans) -> Iterator[Fold]:
@@ -339,14 +341,14 @@ def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:
     return found
 
 
-def _worths(field: Field, points: Points, room: int, *, talk: bool) -> list[float]:
+def _worths(corpus: Corpus, weights: Weights, room: int, *, talk: bool) -> list[float]:
     """Return what each item is worth for *room* tokens; what is known anyway is worth nothing."""
     if talk:
-        worths = talk_worths(field.survey, field.turns)
+        worths = talk_worths(corpus.stats, corpus.turns)
     else:
-        share = room / max(1, sum(turn.tokens for turn in field.turns))
-        worths = learned_worths(field.survey, field.turns, points, share)
-    number = field.survey.number
-    for item in field.known & number.keys():
+        share = room / max(1, sum(turn.tokens for turn in corpus.turns))
+        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
+    number = corpus.stats.number
+    for item in corpus.known & number.keys():
         worths[number[item]] = 0.0
     return worths

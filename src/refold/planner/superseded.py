@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.model.message import Message
+from refold.planner.call_success import Verdict
 from refold.planner.file_calls import CallEffects
 from refold.planner.layout import Key
 from refold.planner.shell_files import Effects, Touch
-from refold.planner.succeeded import Verdict
 
 _SESSIONS: Final = frozenset({"claude-code", "codex"})
 """Formats of files that tell where a session goes on."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from refold.planner.choose import Candidates
-from refold.planner.field import Text
+from refold.planner.corpus import Text
 from refold.planner.typed import is_in_words
 
 _DIGITLESS: Final = re.compile(r"(?<!\S)[^\s\d]++(?!\S)")

@@ -13,7 +13,7 @@ from refold.notation.amounts import spell_amount
 from refold.notation.gaps import gap
 from refold.notation.marks import Stretch, digest, excerpt
 from refold.notation.recognize import read_stretch
-from refold.planner.field import CALLS, Text, shown_in
+from refold.planner.corpus import CALLS, Text, shown_in
 from refold.planner.gaps import IDEOGRAPHS, Span, join_spans
 from refold.planner.layout import STUB_TOKENS
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from refold.quality.structures import count_structures
 from refold.result import Quality
-from refold.text.entities import NameFinder, Placed
+from refold.text.entities import NameFinder, TextsByMessage
 
 
-def measure_quality(before: Placed, after: Placed, finder: NameFinder) -> Quality:
+def measure_quality(before: TextsByMessage, after: TextsByMessage, finder: NameFinder) -> Quality:
     """Compare the texts of a conversation before and after; *finder* finds what they name.
 
     Coherence is the share of the names still in use that are still said where they were said first.
     """
-    named, in_use, in_place = finder.trace(before, after)
+    named, in_use, in_place = finder.count_survivors(before, after)
     retention = in_use / named if named else 1.0
     integrity = _share(_count_structures(after.texts), _count_structures(before.texts))
     coherence = in_place / in_use if in_use else 1.0

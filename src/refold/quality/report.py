@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from refold.later import Later
+from refold.lazy import Lazy
 from refold.model.plan import Plan
 from refold.options import Options
 from refold.quality.metrics import measure_quality
 from refold.result import Compression, Quality
-from refold.text.entities import NameFinder, Placed
+from refold.text.entities import NameFinder, TextsByMessage
 from refold.tokens.base import CountedTexts
 from refold.trace import TraceEntry
 
@@ -57,9 +57,9 @@ def measure(
     if all(fold.is_kept for fold in plan):
         return figures
     if finder is None:
-        quality = Later(lambda: _quality(plan, NameFinder()))
+        quality = Lazy(lambda: _quality(plan, NameFinder()))
     else:
-        quality = Later.known(_quality(plan, finder))
+        quality = Lazy.known(_quality(plan, finder))
     return replace(figures, quality=quality)
 
 
@@ -113,7 +113,7 @@ def _has_reason(fate: Fate, prefix: str) -> bool:
 
 def _quality(plan: Plan, finder: NameFinder) -> Quality:
     """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
-    before, after = Placed([], []), Placed([], [])
+    before, after = TextsByMessage([], []), TextsByMessage([], [])
     place = 0
     for fold in plan:
         if fold.is_kept:

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Final
 
-from refold.scoring.signs import (
+from refold.scoring.sentence_features import (
     BEFORE_SIGN,
     ERROR_ENDS,
     LONGEST_UNIT,

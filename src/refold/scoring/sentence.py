@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from refold.native import Span, scanner
+from refold.scoring.feature_tables import SCORING
 from refold.scoring.filler import FILLER_HEADS, FILLER_PENALTY, is_filler
-from refold.scoring.sign_tables import SCORING
-from refold.scoring.signs import LONGEST, SHORTEST, SIZE_POINTS
+from refold.scoring.sentence_features import LONGEST, SHORTEST, SIZE_POINTS
 from refold.scoring.words import WordMarks, points_by_words
 from refold.text.sentences import sentence_spans
 

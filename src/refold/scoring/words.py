@@ -14,7 +14,7 @@ from typing import Final
 
 from refold.native import Span
 from refold.scoring.crowded import count_crowded_signs
-from refold.scoring.signs import (
+from refold.scoring.sentence_features import (
     EMPHASIS,
     EMPHATIC,
     IN_PHRASE,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from refold.errors import ConfigError
-from refold.private import data_file
+from refold.private_files import data_file
 from refold.server.config_files import Entry
 
 Agent = Literal["claude", "codex"]

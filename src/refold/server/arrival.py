@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from refold.agent.shelf import Shelf
+from refold.agent.text_store import TextStore
 from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
 from refold.notation.gaps import GAP
@@ -45,10 +45,10 @@ class ResultShortener:
     take more than *max_tokens*, unless the excerpt would miss a line that tells of an error.
     """
 
-    def __init__(self, shelf: Shelf, *, profile: str, max_tokens: int) -> None:
+    def __init__(self, text_store: TextStore, *, profile: str, max_tokens: int) -> None:
         check_choice("profile", profile, PROFILES)
         check_whole("max_tokens", max_tokens, least=1)
-        self._shelf = shelf
+        self._text_store = text_store
         self._profile = profile
         self._max_tokens = max_tokens
 
@@ -70,12 +70,12 @@ class ResultShortener:
                 words = "" if excerpt.is_lossless else shortened_from(before, "tokens")
         if short is None:
             return None
-        said = note(words, self._shelf.handle_of(text))
+        said = note(words, self._text_store.handle_of(text))
         shown = annotate_json(short, said) if is_json(short) else annotate(short, said)
         after = estimate_tokens(shown)
         if after > (1 - _MIN_SAVING) * before:
             return None
-        self._shelf.keep(text)
+        self._text_store.keep(text)
         return ShortResult(shown, before, after)
 
 

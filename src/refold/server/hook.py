@@ -62,14 +62,16 @@ def _is_long(event: Any) -> bool:
 
 
 def _answer(event: Any, path: Path, profile: str, max_tokens: object) -> str:
-    from refold.agent.shelf import Shelf
+    from refold.agent.text_store import TextStore
     from refold.server.arrival import ResultShortener
     from refold.stores.sqlite import SqliteStore
 
     amounts = {"results": 1}
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with SqliteStore(path) as store:
-        shortener = ResultShortener(Shelf(store), profile=profile, max_tokens=int(str(max_tokens)))
+        shortener = ResultShortener(
+            TextStore(store), profile=profile, max_tokens=int(str(max_tokens))
+        )
         tool, output = event["tool_name"], event["tool_response"]
         changed = map_texts(tool, output, _shorten_with(shortener, tool == "Read", amounts))
     _count(path, amounts)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from refold.errors import ConfigError, StoreError
-from refold.private import OWNER_ONLY
+from refold.private_files import OWNER_ONLY
 from refold.server.agents import PARTS, Agent, Part, Places, entries_for
 from refold.server.config_files import Entry, add_entries, remove_entries
 

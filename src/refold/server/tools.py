@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from refold.agent.retrieval import RetrieveTool
-from refold.agent.shelf import Shelf
+from refold.agent.text_store import TextStore
 from refold.compressor import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
 from refold.server.counts import add_counts, counts_beside, read_counts
-from refold.server.shown import find_shown
+from refold.server.handle_index import find_shown
 from refold.stores.sqlite import SqliteStore
 
 RETRIEVE: Final = "refold_retrieve"
@@ -132,8 +132,8 @@ class Tools:
             raise ConfigError("give either text or messages")
         if messages:
             return self._compress_messages(messages, token_budget)
-        shelf, most = Shelf(self._store), token_budget or _TEXT_TOKENS
-        short = ResultShortener(shelf, profile="standard", max_tokens=most).shorten(text)
+        text_store, most = TextStore(self._store), token_budget or _TEXT_TOKENS
+        short = ResultShortener(text_store, profile="standard", max_tokens=most).shorten(text)
         if short is None:
             return {"text": text, "tokens_saved": 0}
         return {"text": short.text, **self._count(short.tokens_before, short.tokens_after)}

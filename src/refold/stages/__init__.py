@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.stages.analyses import Analyses
-from refold.stages.base import Setting, Stage
+from refold.stages.base import RunContext, Stage
 from refold.stages.contradiction import supersede
 from refold.stages.dedup import dedup
 from refold.stages.importance import keep_important
@@ -20,6 +19,7 @@ from refold.stages.structure import (
     split_code,
     summarize_rest,
 )
+from refold.stages.text_cache import TextCache
 
 STAGES: Final[tuple[Stage, ...]] = (
     protect,
@@ -37,4 +37,4 @@ STAGES: Final[tuple[Stage, ...]] = (
 )
 """In order of precedence: the first verdict on a segment stands."""
 
-__all__ = ["STAGES", "Analyses", "Setting", "Stage"]
+__all__ = ["STAGES", "RunContext", "Stage", "TextCache"]

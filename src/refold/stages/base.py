@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from refold.model.draft import Draft, Verdict
 from refold.model.message import Message
 from refold.options import Options
-from refold.stages.analyses import Analyses
+from refold.stages.text_cache import TextCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """The ground rules of one run."""
+class RunContext:
+    """What every stage of one run shares: the options, the text cache, the recency window."""
 
     options: Options
-    analyses: Analyses
+    text_cache: TextCache
     recent_from: int
     """Index of the first message inside the recency window."""
     hidden: frozenset[int] = frozenset()
@@ -30,8 +30,8 @@ class Setting:
 
     @classmethod
     def of(
-        cls, messages: Sequence[Message], options: Options, analyses: Analyses, window: int
-    ) -> Setting:
+        cls, messages: Sequence[Message], options: Options, text_cache: TextCache, window: int
+    ) -> RunContext:
         """Set up a run in which the last *window* turns are recent."""
         recent_from = len(messages)
         turns = 0
@@ -43,9 +43,9 @@ class Setting:
                 recent_from = message.index
         return cls(
             options=options,
-            analyses=analyses,
+            text_cache=text_cache,
             recent_from=recent_from,
-            leaves_all_to_classifier=analyses.may_judge and options.classifier_mode == "full",
+            leaves_all_to_classifier=text_cache.may_judge and options.classifier_mode == "full",
         )
 
     def is_recent(self, message: Message) -> bool:
@@ -55,7 +55,7 @@ class Setting:
     def is_large(self, message: Message) -> bool:
         """Tell whether *message* is so large that being recent or structured does not save it."""
         limit = self.options.observation_threshold
-        return limit is not None and self.analyses.tokens.message(message) > limit
+        return limit is not None and self.text_cache.tokens.message(message) > limit
 
     def may_refer(self, message: Message) -> bool:
         """Tell whether *message* may be replaced by, or serve as, the other end of a reference."""
@@ -68,5 +68,5 @@ class Setting:
         )
 
 
-Stage = Callable[[Draft, Setting], Iterator[Verdict]]
+Stage = Callable[[Draft, RunContext], Iterator[Verdict]]
 """A step of the pipeline: looks at the draft and yields verdicts on segments."""

@@ -14,7 +14,7 @@ from refold.model.decision import Keep, Refer, Supersede
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.scoring.signals import correction_signal
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.text.alphabet import IDEOGRAPHS
 
 _MIN_CHARS: Final = 50
@@ -46,16 +46,16 @@ class _Mentions:
 _NEVER: Final = _Mentions(())
 
 
-def supersede(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def supersede(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Find for every correction the statement that it is about."""
-    if not setting.options.contradiction_detection:
+    if not context.options.contradiction_detection:
         return
     statements = [
         _Statement(segment, _words(segment.text))
         for segment in draft.segments
-        if len(segment.text) >= _MIN_CHARS and setting.may_refer(segment.message)
+        if len(segment.text) >= _MIN_CHARS and context.may_refer(segment.message)
     ]
-    for old, new, signal in _corrections(statements, setting.options.contradiction_topic_threshold):
+    for old, new, signal in _corrections(statements, context.options.contradiction_topic_threshold):
         readable = _readable(draft, new)
         # A message is named as a whole, so none can be referred to from within itself.
         if draft.is_open(old) and readable.message is not old.message:

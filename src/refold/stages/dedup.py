@@ -8,28 +8,28 @@ from typing import Final
 from refold.model.decision import Keep, Refer
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.stages.structure import is_kept_by_content
 
 MIN_CHARS: Final = 200
 TARGET_REASON: Final = "duplicate_target"
 
 
-def dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Refer each copy to the kept one."""
-    for group in _copies(draft, setting) if setting.options.dedup else ():
-        target = choose_target(group, setting)
+    for group in _copies(draft, context) if context.options.dedup else ():
+        target = choose_target(group, context)
         if target is not None:
             yield from refer_all(draft, [(copy, None) for copy in group], target, "exact_duplicate")
 
 
-def _copies(draft: Draft, setting: Setting) -> Collection[list[Segment]]:
+def _copies(draft: Draft, context: RunContext) -> Collection[list[Segment]]:
     """Group long texts that are the same; a user's words are never replaced by somebody else's."""
     by_user: dict[str, Segment] = {}
     by_others: dict[str, Segment] = {}
     copies: dict[int, list[Segment]] = {}
     for segment in draft.segments:
-        if len(segment.text) >= MIN_CHARS and setting.may_refer(segment.message):
+        if len(segment.text) >= MIN_CHARS and context.may_refer(segment.message):
             first = by_user if segment.message.role == "user" else by_others
             known = first.setdefault(segment.text, segment)
             if known is not segment:
@@ -37,16 +37,16 @@ def _copies(draft: Draft, setting: Setting) -> Collection[list[Segment]]:
     return copies.values()
 
 
-def choose_target(group: Sequence[Segment], setting: Setting) -> Segment | None:
+def choose_target(group: Sequence[Segment], context: RunContext) -> Segment | None:
     """Choose the copy that stays: the first recent one, else the latest.
 
     With `keep_duplicate="first"` it is the first one, and only if it stays for a reason of its own:
     what was shown before a copy came must not change because of it.
     """
-    if setting.options.keep_duplicate == "first":
-        return group[0] if is_kept_by_content(group[0], setting) else None
+    if context.options.keep_duplicate == "first":
+        return group[0] if is_kept_by_content(group[0], context) else None
     for segment in group:
-        if setting.is_recent(segment.message):
+        if context.is_recent(segment.message):
             return segment
     return group[-1]
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
 from refold.scoring.importance import score_importance
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 
 
-def keep_important(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def keep_important(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep every text of a message whose importance reaches the threshold."""
-    if not setting.options.importance_scoring:
+    if not context.options.importance_scoring:
         return
     texts = ["\n".join(part.text for part in message.parts) for message in draft.messages]
     scores = score_importance(texts)
     for segment in draft.undecided():
         score = scores[segment.message.index]
-        if score >= setting.options.importance_threshold and not setting.is_large(segment.message):
+        if score >= context.options.importance_threshold and not context.is_large(segment.message):
             yield segment, Keep(), f"importance:{score:.2f}"

@@ -10,7 +10,7 @@ from typing import Final
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
 from refold.model.wire import text_digest
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.stages.dedup import MIN_CHARS, choose_target, refer_all
 from refold.text.lines import bag_of, jaccard, normal_lines
 
@@ -46,22 +46,22 @@ class _Family:
     members: list[_Text] = field(default_factory=list)
 
 
-def near_dedup(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def near_dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Refer each near copy to the kept one of its family."""
-    if not setting.options.fuzzy_dedup:
+    if not context.options.fuzzy_dedup:
         return
     texts = [
         _Text(segment, lines)
         for segment in draft.segments
         if len(segment.text) >= MIN_CHARS
-        and setting.may_refer(segment.message)
+        and context.may_refer(segment.message)
         and _is_free(draft, segment)
         and len(lines := normal_lines(segment.text)) >= _MIN_LINES
     ]
-    threshold = setting.options.fuzzy_threshold
-    looks_ahead = setting.options.keep_duplicate == "latest"
+    threshold = context.options.fuzzy_threshold
+    looks_ahead = context.options.keep_duplicate == "latest"
     for family in _families(texts, threshold, looks_ahead=looks_ahead):
-        target = choose_target([text.segment for text in family.members], setting)
+        target = choose_target([text.segment for text in family.members], context)
         if target is None:
             continue
         bag = next(text.bag for text in family.members if text.segment is target)

@@ -9,43 +9,43 @@ from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
 from refold.model.message import Message
 from refold.options import Pin
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 
 _SURELY_LONG: Final = 1_000
 """A text of so many characters is not short, whatever its tokens are."""
 
 
-def protect(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def protect(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep preserved roles, recent turns, tool calls, short texts and our own stand-ins."""
     for segment in draft.segments:
-        reason = protection(segment.message, segment.text, setting)
+        reason = protection(segment.message, segment.text, context)
         if reason is not None:
             yield segment, Keep(), reason
 
 
-def protection(message: Message, text: str, setting: Setting) -> str | None:
+def protection(message: Message, text: str, context: RunContext) -> str | None:
     """Return why a *text* of *message* is protected, if it is."""
     if not message.is_turn:
         return "not_a_turn"
-    if message.role in setting.options.preserve:
+    if message.role in context.options.preserve:
         return "preserved_role"
-    if is_pinned(message, setting.options.pins):
+    if is_pinned(message, context.options.pins):
         return "pinned"
-    is_large = setting.is_large(message)
-    if setting.is_recent(message) and not is_large:
+    is_large = context.is_large(message)
+    if context.is_recent(message) and not is_large:
         return "recency_window"
     # A provider may have signed what was thought before a call, together with what was said.
-    if message.calls and (message.thinking or not setting.shortens_beside_calls):
+    if message.calls and (message.thinking or not context.shortens_beside_calls):
         return "tool_calls"
-    if not is_large and _is_short(text, setting):
+    if not is_large and _is_short(text, context):
         return "short_content"
     if message.is_stand_in:
         return "already_compressed"
     return None
 
 
-def _is_short(text: str, setting: Setting) -> bool:
-    rules = setting.analyses.rules
+def _is_short(text: str, context: RunContext) -> bool:
+    rules = context.text_cache.rules
     return len(text) < _SURELY_LONG and rules.measure(text) < rules.short_text
 
 

@@ -9,14 +9,14 @@ from typing import Final
 from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
 from refold.notation.classic import REFERENCE
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.stages.dedup import TARGET_REASON
 
 _DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
 """Index and content; the index is another one once messages before it were folded into one."""
 
 
-def keep_referred(draft: Draft, _: Setting) -> Iterator[Verdict]:
+def keep_referred(draft: Draft, _: RunContext) -> Iterator[Verdict]:
     """Keep the texts of every message that a stand-in already points to."""
     targets = {
         _name(found[1])

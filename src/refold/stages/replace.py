@@ -10,14 +10,14 @@ from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.model.segment import Segment
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.stages.protect import protection
 from refold.stages.stand_in import StandIns
 
 
-def make_plan(draft: Draft, setting: Setting, depth: Depth) -> Plan:
+def make_plan(draft: Draft, context: RunContext, depth: Depth) -> Plan:
     """Make the plan that *draft*'s decisions ask for."""
-    folder = Folder(draft, setting)
+    folder = Folder(draft, context)
     plan: list[Fold] = []
     for run in folder.runs():
         plan += folder.fold_run(run, depth)
@@ -27,10 +27,10 @@ def make_plan(draft: Draft, setting: Setting, depth: Depth) -> Plan:
 class Folder:
     """Folds the messages of one draft, run by run."""
 
-    def __init__(self, draft: Draft, setting: Setting) -> None:
+    def __init__(self, draft: Draft, context: RunContext) -> None:
         self.draft = draft
-        self._setting = setting
-        self.stand_ins = StandIns(draft, setting)
+        self._setting = context
+        self.stand_ins = StandIns(draft, context)
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
         """Tell whether *segment* is kept for exactly that reason."""

@@ -13,7 +13,7 @@ from refold.model.message import Message
 from refold.model.segment import Segment
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.strategies.code import shorten_around_code
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.text.entities import entity_cap
@@ -44,15 +44,15 @@ class _Named(NamedTuple):
 class StandIns:
     """Makes stand-ins for the segments of one draft."""
 
-    def __init__(self, draft: Draft, setting: Setting) -> None:
+    def __init__(self, draft: Draft, context: RunContext) -> None:
         self._draft = draft
-        self._analyses = setting.analyses
-        self._tokens = setting.analyses.tokens
-        self._spelling = setting.analyses.spelling
-        self._rules = setting.analyses.rules
-        self._helped_at = setting.options.depth if setting.analyses.has_help else None
+        self._text_cache = context.text_cache
+        self._tokens = context.text_cache.tokens
+        self._spelling = context.text_cache.spelling
+        self._rules = context.text_cache.rules
+        self._ask_depth = context.options.depth if context.text_cache.can_ask else None
         """The depth at which others may say what stands in for a text."""
-        self._shows_ids: bool = setting.options.embed_summary_id
+        self._shows_ids: bool = context.options.embed_summary_id
         self._quoted = {
             s.text for s in draft.segments if s.text.startswith("[") and TAG.match(s.text)
         }
@@ -92,9 +92,9 @@ class StandIns:
         conversation is shown again and again is made once, unless more than *texts* decides.
         """
         named = _Named(self._id(sources), self._handle(sources))
-        if depth != self._helped_at:
+        if depth != self._ask_depth:
             key = (tuple(texts), depth, *named)
-            known = self._analyses.stand_in(key, lambda: self._summarize(texts, named, depth))
+            known = self._text_cache.stand_in(key, lambda: self._summarize(texts, named, depth))
             if known not in self._quoted:
                 return known
         return self._summarize(texts, named, depth, self._quoted)
@@ -112,7 +112,7 @@ class StandIns:
             if tag is not None:
                 self._note(tag, joined, given)
                 return tag
-        return self._tagged(self._analyses.summary(said_by, budget), texts, named, quoted)
+        return self._tagged(self._text_cache.summary(said_by, budget), texts, named, quoted)
 
     def _tagged(
         self, body: str, texts: Sequence[str], named: _Named, quoted: Set[str]
@@ -130,20 +130,20 @@ class StandIns:
 
         JSON says by its structure what it is; a model would write something else.
         """
-        if depth != self._helped_at or is_json(text):
+        if depth != self._ask_depth or is_json(text):
             return []
-        given = (self._analyses.written(text), self._analyses.kept_tokens(text))
+        given = (self._text_cache.written(text), self._text_cache.kept_tokens(text))
         return [body for body in given if body is not None]
 
     def _note(self, stand_in: str, text: str, body: str) -> None:
         """Remember that a model wrote the *body* of *stand_in*, if it did."""
-        if body == self._analyses.written(text):
-            self._analyses.note_use(stand_in, text)
+        if body == self._text_cache.written(text):
+            self._text_cache.note_use(stand_in, text)
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
         """Return what others made of *text*, or else its main sentences."""
         given = self._given(text, depth)
-        return (given[0] if given else "") or self._analyses.summary([text], budget)
+        return (given[0] if given else "") or self._text_cache.summary([text], budget)
 
     def _named(self, texts: Sequence[str], body: str) -> list[list[str]]:
         """Return what a summary may name, the best first: all, places alone, nothing."""
@@ -157,17 +157,17 @@ class StandIns:
         The contract has others follow up to its number.
         """
         if self._rules.finds_acts:
-            return self._analyses.lost_mentions(texts, body, sum(map(self._rules.measure, texts)))
+            return self._text_cache.lost_mentions(texts, body, sum(map(self._rules.measure, texts)))
         cap = entity_cap(_chars(texts))
         lost: list[str] = []
         for text in texts:
-            more = self._analyses.lost_entities(text, body, cap)
+            more = self._text_cache.lost_entities(text, body, cap)
             lost = list(dict.fromkeys(lost + more)) if lost else more
             if len(lost) >= cap:
                 return lost[:cap]
         named = dict.fromkeys(lost)
         for text in texts:
-            for name in self._analyses.entities(text):
+            for name in self._text_cache.entities(text):
                 named[name] = None
                 if len(named) == cap:
                     return list(named)
@@ -221,7 +221,7 @@ class StandIns:
             self._spelling.correction(Correction(by.id, action.signal, is_below, said), handle)
             for said in (text, "")
         ]
-        if depth == self._helped_at:
+        if depth == self._ask_depth:
             self._note(tags[0], segment.text, text)
         return tags
 
@@ -235,9 +235,9 @@ class StandIns:
             for body in self._given(prose, depth):
                 tag = self._spelling.beside_code(Summary(body, summary_id=summary_id), handle)
                 if len(tag) < len(prose):
-                    given[tag] = prose if body == self._analyses.written(prose) else ""
+                    given[tag] = prose if body == self._text_cache.written(prose) else ""
                     return tag
-            said = Summary(self._analyses.summary([prose], budget), summary_id=summary_id)
+            said = Summary(self._text_cache.summary([prose], budget), summary_id=summary_id)
             return self._spelling.beside_code(said, handle)
 
         bare = unmarked(segment.text)
@@ -247,7 +247,9 @@ class StandIns:
         entities = self._named([segment.text], shown) if self._rules.finds_acts else [[]]
         tags = [self._spelling.around_code(Summary(shown, 1, names), handle) for names in entities]
         for short in tags:
-            self._analyses.note_use(short, *(prose for tag, prose in given.items() if tag in short))
+            self._text_cache.note_use(
+                short, *(prose for tag, prose in given.items() if tag in short)
+            )
         return tags
 
     def _room(self, text: str, depth: Depth) -> int:

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from refold.model.decision import Keep, SplitCode, Summarize
 from refold.model.draft import Draft, Verdict
 from refold.model.segment import Segment
-from refold.stages.base import Setting
+from refold.stages.base import RunContext
 from refold.strategies.rules import SummaryRules
 from refold.text.fences import has_fence, iter_stretches
 from refold.text.json_text import is_json
 
 
-def split_code(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def split_code(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Split texts with fenced code; keep them whole when there is hardly any prose."""
     for segment in draft.undecided():
         if has_fence(segment.text):
-            if has_prose(segment.text, setting.analyses.rules):
+            if has_prose(segment.text, context.text_cache.rules):
                 yield segment, SplitCode(), "code_split"
             else:
                 yield segment, Keep(), "code_fence_no_prose"
@@ -34,56 +34,56 @@ def has_prose(text: str, rules: SummaryRules) -> bool:
     return False
 
 
-def is_kept_by_content(segment: Segment, setting: Setting) -> bool:
+def is_kept_by_content(segment: Segment, context: RunContext) -> bool:
     """Tell whether *segment* stays as it is whatever happens around it."""
     text = segment.text
-    if setting.is_large(segment.message):
+    if context.is_large(segment.message):
         return is_json(text)
     if has_fence(text):
-        return not has_prose(text, setting.analyses.rules)
-    return bool(setting.analyses.findings(text).hard) or is_json(text)
+        return not has_prose(text, context.text_cache.rules)
+    return bool(context.text_cache.findings(text).hard) or is_json(text)
 
 
-def keep_structure(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def keep_structure(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep texts in which a detector sees structure, unless a classifier is to decide alone."""
-    if setting.leaves_all_to_classifier:
+    if context.leaves_all_to_classifier:
         return
     for segment in draft.undecided():
-        hard = setting.analyses.findings(segment.text).hard
-        if hard and not setting.is_large(segment.message):
+        hard = context.text_cache.findings(segment.text).hard
+        if hard and not context.is_large(segment.message):
             yield segment, Keep(), f"hard_t0:{','.join(hard)}"
 
 
-def keep_matching(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def keep_matching(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep texts that match one of the caller's patterns."""
-    patterns = setting.options.preserve_patterns
+    patterns = context.options.preserve_patterns
     for segment in draft.undecided() if patterns else ():
         found = next((e for e in patterns if e.pattern.search(segment.text)), None)
         if found is not None:
             yield segment, Keep(), f"pattern:{found.label}"
 
 
-def keep_judged(draft: Draft, setting: Setting) -> Iterator[Verdict]:
+def keep_judged(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep texts that a classifier judged worth keeping."""
-    for segment in draft.undecided() if setting.analyses.may_judge else ():
-        judgement = setting.analyses.judgement(segment.text)
+    for segment in draft.undecided() if context.text_cache.may_judge else ():
+        judgement = context.text_cache.judgement(segment.text)
         if judgement is not None and judgement.preserve:
             yield segment, Keep(), f"llm_preserved:{judgement.reason}"
-        elif judgement is None and setting.leaves_all_to_classifier:
+        elif judgement is None and context.leaves_all_to_classifier:
             # A classifier that is to decide alone but says nothing protects nothing.
-            hard = setting.analyses.findings(segment.text).hard
+            hard = context.text_cache.findings(segment.text).hard
             if hard:
                 yield segment, Keep(), f"hard_t0:{','.join(hard)}"
 
 
-def keep_json(draft: Draft, _: Setting) -> Iterator[Verdict]:
+def keep_json(draft: Draft, _: RunContext) -> Iterator[Verdict]:
     """Keep texts that are valid JSON."""
     for segment in draft.undecided():
         if is_json(segment.text):  # also when it is large: half of it would be no JSON at all
             yield segment, Keep(), "json_structure"
 
 
-def summarize_rest(draft: Draft, _: Setting) -> Iterator[Verdict]:
+def summarize_rest(draft: Draft, _: RunContext) -> Iterator[Verdict]:
     """Summarize whatever nobody had a reason to keep."""
     for segment in draft.undecided():
         yield segment, Summarize(), "compressible_prose"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from refold.errors import StoreError
-from refold.private import make_private
+from refold.private_files import make_private
 
 SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
 from refold.errors import StoreError
-from refold.private import make_private
+from refold.private_files import make_private
 from refold.stores.base import Store, managed
 from refold.stores.codec import parse_json, spell_json
 from refold.stores.upkeep import OnProgress, batches, ignore_progress

@@ -10,8 +10,8 @@ from typing import Final, final
 
 from refold.model.depth import Depth
 from refold.native import scanner
+from refold.scoring.feature_tables import SCORING
 from refold.scoring.sentence import SentenceScorer
-from refold.scoring.sign_tables import SCORING
 from refold.text.sentence_tables import CUTTING
 from refold.text.sentences import spans_by_pattern
 from refold.text.truncate import cut_words

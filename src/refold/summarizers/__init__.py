@@ -66,7 +66,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{home}"), name)
 
 
-def guard(summarizer: object) -> Summarizer:
+def wrap_summarizer(summarizer: object) -> Summarizer:
     """Put the usual wrappers around whatever was given as a summarizer.
 
     A name such as `openai:gpt-5-mini` is looked up. At most four calls are under way at once, a
@@ -115,6 +115,6 @@ __all__ = [
     "as_summarizer",
     "create_escalating_summarizer",
     "create_summarizer",
-    "guard",
     "resolve_summarizer",
+    "wrap_summarizer",
 ]

@@ -13,7 +13,7 @@ from typing import Final, Protocol, Self, runtime_checkable
 
 from refold.checks import check_whole
 from refold.errors import StoreError
-from refold.private import make_private
+from refold.private_files import make_private
 
 _APPLICATION_ID: Final = 0x52464C43  # "RFLC": tells our files from other programs' databases
 

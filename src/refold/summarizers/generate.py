@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from refold.calling import Callee
 from refold.errors import ConfigError
-from refold.fenced import encodable, fences, make_mark, strip_fences
+from refold.prompt_fence import encodable, fences, make_mark, strip_fences
 from refold.summarizers.base import Summary, SummaryRequest, Usage
 
 DEFAULT_COMPRESSION_PROMPT: Final = """\

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypedDict, get_args
 
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
-from refold.fenced import encodable, fences, make_mark, short_digest, strip_fences
+from refold.prompt_fence import encodable, fences, make_mark, short_digest, strip_fences
 from refold.summarizers.base import SummaryRequest
 
 Mode = Literal["normal", "aggressive", "structured"]

@@ -30,12 +30,12 @@ def iter_entities(text: str) -> Iterator[str]:
 def missing_from(text: str, names: tuple[str, ...], longest: int, most: int) -> list[str]:
     """Return the first *most* of the *names* that *text* does not hold; leave out longer ones."""
     if scanner is not None:
-        return scanner.missing(names, text, longest, most)
+        return scanner.names_not_in(names, text, longest, most)
     missing = (name for name in names if len(name) <= longest and name not in text)
     return list(islice(missing, most))
 
 
-class Placed(NamedTuple):
+class TextsByMessage(NamedTuple):
     """Texts before or after a fold, and in which message after it each stands, or would stand."""
 
     texts: list[str]
@@ -64,11 +64,13 @@ class NameFinder:
         """Forget the names in all other texts."""
         self._known = {text: names for text, names in self._known.items() if text in texts}
 
-    def trace(self, before: Placed, after: Placed) -> tuple[int, int, int]:
+    def count_survivors(
+        self, before: TextsByMessage, after: TextsByMessage
+    ) -> tuple[int, int, int]:
         """Count the names *before*, those of them *after*, and those where they were said first."""
         said = [self.find(text) for text in before.texts]
         shown = [self.find(text) for text in after.texts]
-        return self._names.trace(said, before.places, shown, after.places)
+        return self._names.count_survivors(said, before.places, shown, after.places)
 
 
 def _new_names() -> Names:

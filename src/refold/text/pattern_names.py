@@ -38,7 +38,7 @@ class PatternNames:
         ]
         return tuple(dict.fromkeys(found))
 
-    def trace(
+    def count_survivors(
         self,
         said: list[tuple[str, ...]],
         said_in: list[int],

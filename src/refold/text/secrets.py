@@ -21,7 +21,7 @@ from refold.text.secret_numbers import find_numbers
 from refold.text.secret_passwords import find_password_like
 from refold.text.secret_places import find_placed
 from refold.text.secret_tokens import find_digests, find_random_tokens
-from refold.text.unwrapped import join_lines, unescape
+from refold.text.unwrap import join_lines, unescape
 from refold.text.view import TextView
 
 

@@ -36,7 +36,7 @@ _MEMBERS: Final = {
 }
 
 UNIT: Final = 128
-"""Weights are in fractions of a token: so many make one."""
+"""Fixed-point scale: weights are in fractions of a token, and this many make one token."""
 
 # A row for the class before, a column for the class after, in the order of CLASS_NAMES. Long white
 # space is set by hand: 128 spaces, 16 tabs or 16 line feeds in a row are one token.
@@ -122,7 +122,7 @@ def estimate_tokens(text: str) -> int:
     if not text:
         return 0
     if scanner is not None:
-        total = scanner.weigh(text, CLASSES, PAIRS, SCRIPTS, FIRST)
+        total = scanner.estimate_tokens(text, CLASSES, PAIRS, SCRIPTS, FIRST)
     else:
         total = weigh(text)
     return max(1, (total + UNIT // 2) // UNIT)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from refold.fenced import encodable
+from refold.prompt_fence import encodable
 
 if TYPE_CHECKING:
     import tiktoken

@@ -96,7 +96,7 @@ class Fitter:
         task = Task(
             messages=job.messages,
             engine=self.engine,
-            analyses=job.analyses,
+            text_cache=job.text_cache,
             available=available,
             anchor_room=self.engine.anchor_room(job.messages),
             target=self.pressure.target(current.tokens_after if current else total, available),
@@ -120,7 +120,7 @@ class Fitter:
             return unchanged(history, available, own), False
         if earlier is not None:
             tail = history.tail
-            tail_tokens = sum(map(history.job.analyses.tokens.message, tail))
+            tail_tokens = sum(map(history.job.text_cache.tokens.message, tail))
             after = self._tokens_now(earlier) + tail_tokens
             view = extended(earlier.result, tail, total=total, after=after, available=available)
             carried = {**history.short, **self._carry(earlier.result, tail)}
@@ -162,7 +162,7 @@ class Fitter:
     def flow(self, attempt: Attempt) -> Flow[Fitting]:
         """Make the plan; stops where it wants to ask something."""
         make = STRATEGIES[self.strategy]
-        return ask_until_known(lambda: make(attempt.task), attempt.task.analyses)
+        return ask_until_known(lambda: make(attempt.task), attempt.task.text_cache)
 
     def tighter(self, attempt: Attempt) -> Attempt:
         """Return the attempt with less room, for when all that is known is that it was too much."""
@@ -175,7 +175,7 @@ class Fitter:
         task, current, history = attempt.task, attempt.current, attempt.history
         plan = self.engine.seal(fitting.plan)
         plan = self.engine.unbind(plan, rewritten=fitting.rewritten)
-        after = sum(map(task.analyses.tokens.fold, plan))
+        after = sum(map(task.text_cache.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after
             if gain < max(1, self.pressure.clear_at_least):
@@ -190,7 +190,7 @@ class Fitter:
             if self.strict:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
-        attempt.job.tally.settle(task.analyses.written_in(fitting.plan))
+        attempt.job.tally.settle(task.text_cache.written_in(fitting.plan))
         plan, rendering = self._write(plan, fitting)
         result = FitResult(
             messages=rendering.messages,
@@ -207,7 +207,7 @@ class Fitter:
             warnings=warnings,
             obstacles=obstacles,
             verbatim={**history.short, **rendering.verbatim},
-            model=attempt.job.tally.report() if self.engine.asker.is_there else None,
+            model=attempt.job.tally.report() if self.engine.asker.is_enabled else None,
         )
         if not history.is_anew and history.earlier is not None:
             result = gone_on(history.earlier.result, result, plan)

@@ -15,7 +15,7 @@ from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Summary
-from refold.stages import Analyses
+from refold.stages import TextCache
 from refold.text.facts import extract_facts, find_values
 from refold.text.redaction import hide_secrets
 from refold.tokens.counter import TokenCounter
@@ -79,21 +79,21 @@ def is_handover(text: str) -> bool:
     return len({found[1].lower() for found in _HEADING.finditer(text)}) > 1
 
 
-def as_handover(fold: Fold, analyses: Analyses) -> Fold:
+def as_handover(fold: Fold, text_cache: TextCache) -> Fold:
     """Write the summary of *fold* as a hand-over that costs no more; as it is if it is one."""
     if not fold.is_rolled or is_handover(fold.texts[0]):
         return fold
     notes = _Notes()
     for message in fold.sources:
-        notes.add(message, analyses)
-    sources, spelling = fold.sources, analyses.spelling
+        notes.add(message, text_cache)
+    sources, spelling = fold.sources, text_cache.spelling
     handle = tag_handle_of(sources, spelling)
     frame = spelling.summary(Summary("", len(sources)), handle)
-    room = analyses.tokens(fold.texts[0]) - analyses.tokens(frame)
+    room = text_cache.tokens(fold.texts[0]) - text_cache.tokens(frame)
     while room > 0:
-        text = notes.write(room, analyses.tokens)
+        text = notes.write(room, text_cache.tokens)
         tag = spelling.summary(Summary(text, len(sources)), handle)
-        if analyses.tokens(tag) <= analyses.tokens(fold.texts[0]):
+        if text_cache.tokens(tag) <= text_cache.tokens(fold.texts[0]):
             return Fold(sources=sources, texts={0: tag}, outcomes=fold.outcomes, is_rolled=True)
         room = room * 3 // 4
     return fold
@@ -107,14 +107,14 @@ class _Notes:
         default_factory=lambda: {name: {} for name in SECTIONS}
     )
 
-    def add(self, message: Message, analyses: Analyses) -> None:
+    def add(self, message: Message, text_cache: TextCache) -> None:
         for part in message.parts:
             earlier = read_summary(part.text) if message.is_stand_in else None
             if earlier is not None and is_handover(earlier.body):
                 self._take_over(earlier.body)
                 continue
             if not message.is_result(part):
-                self._add_sentences(message.role, analyses.units(said_in(part.text)).texts)
+                self._add_sentences(message.role, text_cache.units(said_in(part.text)).texts)
             self._add_facts(said_in(part.text))
 
     def _take_over(self, handover: str) -> None:

@@ -54,9 +54,10 @@ class History:
         """Yield the list as it would be sent if nothing had to be done."""
         if self.is_anew:
             return (message.wire for message in self.job.messages)
-        from refold.agent.beside import shown  # a sibling: late, so that neither is needed first
+        # A sibling room: imported late, so that neither is needed first.
+        from refold.agent.compressed_content import apply_short_form
 
-        return map(shown, self.wires)
+        return map(apply_short_form, self.wires)
 
     @property
     def given(self) -> Given:
@@ -92,7 +93,7 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         wires=messages,
         job=job,
         firsts=(*earlier.firsts, *range(start, len(messages))),
-        total=round(earlier.total * growth) + sum(map(job.analyses.tokens.message, tail)),
+        total=round(earlier.total * growth) + sum(map(job.text_cache.tokens.message, tail)),
         turn=earlier.turn + _turns_in(tail),
         tail=tail,
         is_anew=False,
@@ -140,7 +141,7 @@ def numbered(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]
 
 def total_of(job: Job) -> int:
     """Return the tokens of all messages of *job*."""
-    return sum(map(job.analyses.tokens.message, job.messages))
+    return sum(map(job.text_cache.tokens.message, job.messages))
 
 
 def _turns_in(messages: Sequence[Message]) -> int:

@@ -74,7 +74,7 @@ def find_obstacles(task: Task, firsts: Sequence[int]) -> tuple[Obstacle, ...]:
             reason=reason,
         )
         for index, reason in {**spoken, **task.stays}.items()
-        if (tokens := task.analyses.tokens.message(task.messages[index]))  # a note costs nothing
+        if (tokens := task.text_cache.tokens.message(task.messages[index]))  # a note costs nothing
     ]
     return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
 

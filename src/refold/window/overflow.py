@@ -1,6 +1,6 @@
 """Whether an error says that a prompt did not fit, and by how much.
 
-Providers share no code for this, so it is read from their words. Each row of `SIGNS` is one way
+Providers share no code for this, so it is read from their words. Each row of `PATTERNS` is one way
 of saying it, seen in public bug reports. A rate limit is never an overflow, even where it counts
 tokens too: waiting helps there, shortening does not.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.errors import attribute_of
-from refold.window.overflow_signs import DETAILS, SIGNS
+from refold.window.overflow_patterns import DETAILS, PATTERNS
 
 MAX_CHARS: Final = 20_000
 """How much of one error text is read; providers say it within the first lines."""
@@ -174,7 +174,7 @@ def _told(overflow: Overflow) -> int:
 
 
 def _parse_text(text: str) -> Overflow | None:
-    for sign in SIGNS:
+    for sign in PATTERNS:
         found = sign.search(text)
         if found is not None:
             start = max(0, found.start() - _AROUND)

@@ -40,14 +40,16 @@ def as_sent(
     to the end of *messages*; that of what is sent is left to whoever reads them.
     """
     # A sibling: late, so that neither needs the other first.
-    from refold.agent.beside import has_short_form, shown, whole
+    from refold.agent.compressed_content import apply_short_form, drop_short_form, has_short_form
 
     if not any(map(has_short_form, check_list(messages))):
         for message in messages:
             chains.given.key_of(message)
         return messages, None
-    sent = [shown(message) if isinstance(message, dict) else message for message in messages]
-    originals = [whole(message) for message in messages]
+    sent = [
+        apply_short_form(message) if isinstance(message, dict) else message for message in messages
+    ]
+    originals = [drop_short_form(message) for message in messages]
     rendering = render_short_forms(
         originals, sent, conversation, before=chains.given, after=chains.sent.copy()
     )

@@ -77,7 +77,7 @@ def _user_words(task: Task) -> dict[int, str]:
     found: dict[int, str] = {}
     for message in reversed(task.messages):
         if message.role == "user" and not message.is_tool_result and message.is_turn:
-            room -= task.analyses.tokens.message(message)
+            room -= task.text_cache.tokens.message(message)
             if room < 0:
                 break
             found[message.index] = "user_words"
@@ -112,7 +112,7 @@ def _plan(task: Task) -> Fitting:
     """Let the engine plan; what must stay does so whatever it costs, unlike under other budgets."""
     plan, report = task.engine.plan(
         task.messages,
-        task.analyses,
+        task.text_cache,
         _budget(task),
         task.target,
         pinned=dict.fromkeys(task.stays, "pinned"),
@@ -137,7 +137,7 @@ def _roll_up(task: Task) -> Fitting:
     """Put the oldest stretch into one summary, and change nothing else."""
     aim = max(0, task.target - task.anchor_room)
     plan, report = fit_budget(
-        task.messages, _budget(task), task.analyses, aim, pinned=task.pinned, only_rolls=True
+        task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, only_rolls=True
     )
     return Fitting(plan=_as_asked(task, plan), steps=report.rungs)
 
@@ -146,7 +146,7 @@ def _as_asked(task: Task, plan: Plan) -> Plan:
     """Write summaries as hand-overs, if that is wanted."""
     if not task.is_handover:
         return plan
-    return tuple(as_handover(fold_, task.analyses) for fold_ in plan)
+    return tuple(as_handover(fold_, task.text_cache) for fold_ in plan)
 
 
 def _squeeze(task: Task) -> Fitting:
@@ -169,7 +169,7 @@ def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
     dropped = tuple(task.messages[index] for index in sorted(gone))
     kept = [message for message in task.messages if message.index not in gone]
     steps = ("drop",) if dropped else ()
-    if sum(map(task.analyses.tokens.message, kept)) <= task.available:
+    if sum(map(task.text_cache.tokens.message, kept)) <= task.available:
         plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in kept)
         return Fitting(plan=plan, dropped=dropped, steps=steps)
     return _shorten_rest(task, kept, dropped, steps)
@@ -177,7 +177,7 @@ def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
 
 def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> set[int]:
     """Choose what to drop; the newest block goes only if it must, and never if it is the last."""
-    tokens = task.analyses.tokens
+    tokens = task.text_cache.tokens
     total = sum(map(tokens.message, task.messages))
     blocks = find_blocks(task.messages)
     newest = _newest_turn(task.messages, blocks)

@@ -9,7 +9,7 @@ from refold.budget.guard import find_untouchable
 from refold.engine import Engine
 from refold.model.message import Message
 from refold.model.plan import Plan
-from refold.stages import Analyses
+from refold.stages import TextCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Task:
 
     messages: Sequence[Message]
     engine: Engine
-    analyses: Analyses
+    text_cache: TextCache
     available: int
     """Tokens that it may have."""
     target: int
@@ -43,7 +43,7 @@ class Task:
         """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""
         has_stand_in = any(not fold.is_kept or fold.sources[0].link for fold in plan)
         room = self.anchor_room if has_stand_in else 0
-        return room + sum(map(self.analyses.tokens.fold, plan))
+        return room + sum(map(self.text_cache.tokens.fold, plan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

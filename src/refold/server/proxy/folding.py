@@ -19,13 +19,13 @@ from refold.agent.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.model.wire import spell
+from refold.server.handle_index import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
 from refold.server.proxy.breakpoints import without_marks
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, is_cut
 from refold.server.proxy.ledger import Ledger, name_beginnings
 from refold.server.proxy.settings import Settings
-from refold.server.shown import enter_shown
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
 from refold.thinking import is_bound

@@ -9,7 +9,7 @@ from typing import Final
 from refold.budget.blocks import find_blocks
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.stages import Setting
+from refold.stages import RunContext
 from refold.window.rewriting import stand_in
 from refold.window.rungs import arguments, media
 from refold.window.rungs.base import Rung
@@ -48,7 +48,7 @@ def _rewrite(task: Task, rungs: Sequence[Rung], messages: Sequence[Message]) -> 
     What must stay is told by the messages as they were: a replaced picture no longer counts as the
     last question of the user.
     """
-    stays, tokens = task.stays, task.analyses.tokens
+    stays, tokens = task.stays, task.text_cache.tokens
     changing = [message.index for message in messages if message.index not in stays]
     shown, originals = list(task.messages), dict[int, Message]()
     steps: dict[str, None] = {}
@@ -84,7 +84,7 @@ def _border(task: Task) -> int:
     Results count with their calls, so that what the model has not seen yet is never old.
     """
     messages, options = task.messages, task.engine.options
-    border = Setting.of(messages, options, task.analyses, options.recency_window).recent_from
+    border = RunContext.of(messages, options, task.text_cache, options.recency_window).recent_from
     left = max(1, task.keep_results or 0)
     for block in reversed(find_blocks(messages)):
         count = sum(messages[index].is_tool_result for index in block)

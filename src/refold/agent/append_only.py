@@ -1,0 +1,81 @@
+"""Append-only folding: a tool result is shortened once, before it is first sent, and never again.
+
+What was sent stays as it is, so thinking that a provider has bound to it stays valid, and a prompt
+cache goes on to hit. Only tool results are shortened; everything else is sent as it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from refold.engine import Engine
+from refold.model.message import Message
+from refold.model.plan import Fold
+from refold.stages import TextCache
+
+_RESULT_SHARE: Final = 0.1
+"""The most that one result may take of a budget. A guess, not tuned: with 60 % of a window of
+200,000 tokens it is 12,000, more than agents such as Codex let a result have. Lower cuts results
+that are read whole, higher fills the budget with a few of them."""
+_LEAST_SHARE: Final = 0.02
+"""What a result gets in any case, even if the budget is spent: an agent that sees nothing of what
+its tools return can only fail."""
+_SENT: Final = "already_sent"
+
+
+def unsent_from(messages: Sequence[Message]) -> int:
+    """Return the place of the first message that no model has answered yet."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].is_turn and messages[place].role == "assistant":
+            return place + 1
+    return 0
+
+
+def plan_arrivals(
+    engine: Engine,
+    messages: Sequence[Message],
+    text_cache: TextCache,
+    *,
+    start: int,
+    hidden: frozenset[int],
+    room: int | None,
+    aim: int | None,
+) -> list[Fold]:
+    """Decide how the messages from *start* on are sent, the first time and ever after.
+
+    Results are said shorter without loss. Where there is a budget to *aim* at, none takes more than
+    its share of it, and all together no more than *room*, if that is given and leaves something for
+    each. Nothing refers to the messages in *hidden*.
+    """
+    options = replace(engine.options, recency_window=0)
+    fresh = {m.index for m in messages[start:] if m.is_tool_result and not m.is_fixed}
+    pinned = {m.index: _SENT for m in messages if m.index not in fresh}
+    plan = engine.plan_rest(
+        messages, text_cache, start=start, hidden=hidden, pinned=pinned, options=options
+    )
+    folds = {fold.sources[0].index: fold for fold in plan}
+    tokens = text_cache.tokens
+    costs = {index: tokens.fold(folds[index]) for index in fresh}
+    most = _allowed(costs.values(), aim, room)
+    if most is not None and sum(costs.values()) > most:
+        target = most + sum(tokens.message(m) for m in messages if m.index in pinned)
+        cut, _ = engine.plan(
+            messages, text_cache, replace(options, token_budget=target), target, pinned=pinned
+        )
+        for fold in cut:
+            index = fold.sources[0].index
+            is_alone = len(fold.sources) == 1 and not fold.is_rolled
+            if index in fresh and is_alone and tokens.fold(fold) < costs[index]:
+                folds[index] = fold
+    return [folds[message.index] for message in messages[start:]]
+
+
+def _allowed(costs: Collection[int], aim: int | None, room: int | None) -> int | None:
+    """Return what all results together may cost; `None` if there is no budget."""
+    if aim is None:
+        return None
+    most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs)
+    least = sum(min(cost, int(_LEAST_SHARE * aim)) for cost in costs)
+    return most if room is None else max(least, min(most, room))

@@ -1,0 +1,214 @@
+"""Find errors in the output of tools: messages, warnings, exits other than 0, stack traces.
+
+In source code and prose the word "error" is everywhere, so there only lines that *start* like an
+error count: one pattern, which runs over the text once. In what a program wrote, more of them do:
+needles are looked for in the whole text, which is fast, and only the lines that hold one are
+looked at more closely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from heapq import merge
+from itertools import starmap
+from operator import attrgetter
+from string import ascii_lowercase, ascii_uppercase
+from typing import Final, NamedTuple
+
+from refold.kinds._cells import ROWS, find_in_rows
+from refold.kinds._error_patterns import (
+    ANY_NEEDLE,
+    FOREIGN_NEEDLES,
+    GRADES,
+    IN_SOURCE,
+    NEEDLES,
+    PLAIN_FIELD,
+    judge_output,
+)
+from refold.kinds._frames import TRACEBACK, follow_trace
+from refold.kinds._lines import Spot, tile
+from refold.kinds._rules import GradesByLine
+from refold.kinds._wrapping import mark_wrapping
+from refold.kinds.base import (
+    BAD_SUMMARY,
+    ERROR,
+    EXIT,
+    LONG,
+    REPEAT,
+    SETTLED,
+    SUMMARY,
+    Grade,
+    Pieces,
+)
+
+_TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_JSON_LINES: Final = "JSON lines "
+"""How `refold.lossless` begins to say records that stood on lines of their own."""
+_UTF_8: Final = ("utf-8", "surrogatepass")
+_BEFORE: Final = 160
+"""How much of a long line before a needle is looked at."""
+_DIGITS: Final = b"0123456789"
+
+
+class ErrorSpan(NamedTuple):
+    """A place that tells of trouble, the line it lies in, and how bad it is."""
+
+    place: int
+    start: int
+    end: int
+    grade: Grade
+
+
+def split_source(text: str, marks: GradesByLine) -> Pieces:
+    """Cut a text that may talk about errors: by line, by *marks*, by what went wrong."""
+    return tile(text, marks, settle(text, find_in_source(text), marks))
+
+
+def split_output(text: str, marks: GradesByLine) -> Pieces:
+    """Cut what a program wrote: by line, by *marks*, by what went wrong."""
+    return tile(text, marks, settle(text, find_in_output(text), marks))
+
+
+def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[Spot]:
+    """Add *errors* and the traces below them to *marks*; return those that lie in long lines.
+
+    Lines that differ in nothing but numbers repeat each other: the first is a must, and counts.
+    """
+    mark_wrapping(text, marks)
+    if text.startswith(("{", "[", _JSON_LINES)):
+        errors = merge(errors, _find_in_fields(text), key=attrgetter("place"))
+    if ROWS in text:
+        errors = merge(errors, starmap(ErrorSpan, find_in_rows(text)), key=attrgetter("place"))
+    spots: list[Spot] = []
+    said: dict[bytes, list[int]] = {}
+    """What was said, without numbers, and where, as `count_repeats` has it."""
+    seen: set[str] = set()
+    followed = -1
+    for place, start, end, grade in errors:
+        is_long = end - start > LONG
+        line = text[place : place + LONG] if is_long else text[start:end]
+        lines = said.setdefault(_saying(line, grade), [])
+        if (lines and lines[-1] == start) or (spots and spots[-1][0] == place):
+            continue  # two patterns found it
+        known = marks.get(start)
+        if known is not None and (known.must or known is REPEAT or known is SETTLED):
+            if known is ERROR and lines:
+                marks[start] = REPEAT
+            seen.add(line.strip())
+            lines.append(start)
+            continue
+        verdict = BAD_SUMMARY if known is SUMMARY else REPEAT if lines else grade
+        seen.add(line.strip())
+        if is_long:
+            spots.append((place, verdict))
+            lines.append(-len(spots))
+        else:
+            marks[start] = verdict
+            lines.append(start)
+        # All tracebacks start with the same words; what tells them apart stands below.
+        if (verdict is ERROR or TRACEBACK in line) and end > followed:
+            followed = follow_trace(text, start, end, marks, seen)
+    count_repeats(said.values(), marks, spots)
+    return spots
+
+
+def _saying(line: str, grade: Grade) -> bytes:
+    """Return what *line* says without its times, ids and counts; of an exit the number is all."""
+    return line.strip().encode(*_UTF_8) if grade is EXIT else without_digits(line).strip()
+
+
+def without_digits(text: str) -> bytes:
+    """Return *text* without its digits, to be compared; a string takes ten times as long."""
+    return text.encode(*_UTF_8).translate(None, _DIGITS)
+
+
+def count_repeats(said: Iterable[list[int]], marks: GradesByLine, spots: list[Spot]) -> None:
+    """Note with the first of each list of places that say the same how many they are.
+
+    A place is the start of a line in *marks*, or the number of one of *spots*, from -1 down.
+    """
+    for lines in said:
+        if len(lines) > 1:
+            first = lines[0]
+            if first < 0:
+                place, grade = spots[-first - 1]
+                spots[-first - 1] = place, _times(grade, len(lines))
+            else:
+                marks[first] = _times(marks[first], len(lines))
+
+
+def _times(grade: Grade, count: int) -> Grade:
+    return replace(grade, times=count) if grade.label in GRADES else grade
+
+
+def find_in_source(text: str) -> Iterator[ErrorSpan]:
+    """Yield the lines that start like an error, a warning or a bad exit."""
+    return find_starts(IN_SOURCE, text)
+
+
+def find_starts(pattern: re.Pattern[str], text: str) -> Iterator[ErrorSpan]:
+    """Yield the lines that start as *pattern* says, which begins with the line break before.
+
+    Its groups are named as in `GRADES`.
+    """
+    for found in pattern.finditer("\n" + text):
+        start = found.start()
+        end = text.find("\n", start)
+        yield ErrorSpan(start, start, len(text) if end < 0 else end, GRADES[found.lastgroup or ""])
+
+
+def _find_in_fields(text: str) -> Iterator[ErrorSpan]:
+    """Yield the fields that tell of trouble in JSON that was spelled plainly."""
+    start, end = 0, -1
+    for found in PLAIN_FIELD.finditer(text):
+        place = found.start() + 1
+        if place > end:
+            start = text.rfind("\n", max(end, 0), place) + 1 or start
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        yield ErrorSpan(place, start, end, GRADES[found.lastgroup or ""])
+
+
+def find_in_output(text: str) -> Iterator[ErrorSpan]:
+    """Yield what tells of trouble in a program's output: once a line, more often in a long one."""
+    for place, start, end in _suspects(text):
+        low = start if end - start <= LONG else max(start, place - _BEFORE)
+        grade = judge_output(text[low : min(end, place + LONG)])
+        if grade is not None:
+            yield ErrorSpan(place, start, end, grade)
+
+
+def _suspects(text: str) -> list[tuple[int, int, int]]:
+    """Find the lines that hold a needle: place of the needle, start and end of its line."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters grow when they become small
+        lower = text.translate(_TO_LOWER)
+    first = _find_first(lower)
+    if first < 0:
+        return []  # nearly every text ends here
+    found: dict[int, tuple[int, int, int]] = {}
+    for needle in NEEDLES:
+        start = end = first
+        at = lower.find(needle, first)
+        while at >= 0:
+            if at >= end:
+                start = text.rfind("\n", end, at) + 1 or start
+                end = text.find("\n", at)
+                end = len(text) if end < 0 else end
+            if end - start <= LONG:
+                found.setdefault(start, (at, start, end))
+                at = lower.find(needle, end)
+            else:
+                found.setdefault(at // LONG + len(text), (at, start, end))
+                at = lower.find(needle, min(end, at + LONG))
+    return sorted(found.values())
+
+
+def _find_first(lower: str) -> int:
+    """Return where the first line starts that may hold a needle; -1 if there is none."""
+    if not lower.isascii() and any(map(lower.__contains__, FOREIGN_NEEDLES)):
+        return 0
+    found = ANY_NEEDLE.search(lower)
+    return -1 if found is None else lower.rfind("\n", 0, found.start()) + 1

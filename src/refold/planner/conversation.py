@@ -1,0 +1,61 @@
+"""A conversation read for the planner: its texts, their index, the open question, stale reads."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from refold.model.message import Message
+from refold.planner.corpus import Corpus, Text, index_texts, read_texts, voice_of
+from refold.planner.file_calls import CallEffects
+from refold.planner.item_index import Voice
+from refold.planner.layout import Key
+from refold.planner.open_question import find_asked, find_asking
+from refold.planner.superseded import find_superseded
+from refold.planner.talk import is_talk
+from refold.tokens.base import CountedTexts
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The texts of a conversation, and what is known of them."""
+
+    messages: Sequence[Message]
+    texts: list[Text]
+    preserved: int
+    """The tokens of what the preserved roles say."""
+    talk: bool
+    """Whether it is plain talk: nobody works with tools."""
+    corpus: Corpus
+    asking: frozenset[int]
+    """The messages that say what is wanted next."""
+    asked: frozenset[int]
+    """The rows of what they name."""
+    superseded: frozenset[Key]
+    """The texts that show files as they are no longer."""
+
+
+def read_conversation(
+    messages: Sequence[Message],
+    tokens: CountedTexts,
+    preserve: Container[str],
+    recoded: Mapping[Key, str],
+) -> Conversation:
+    """Read *messages*; what the roles in *preserve* say is known, *recoded* is said shorter."""
+    effects = CallEffects()
+    texts = read_texts(messages, tokens, recoded, effects)
+    open_ = [text for text in texts if text.message.role not in preserve]
+    has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
+    talk = not has_tools and is_talk(text.text for text in open_)
+    corpus = index_texts(texts, preserve, talk=talk)
+    asking = find_asking(messages)
+    return Conversation(
+        messages=messages,
+        texts=texts,
+        preserved=sum(text.tokens for text in texts if text.message.role in preserve),
+        talk=talk,
+        corpus=corpus,
+        asking=asking,
+        asked=frozenset() if talk else find_asked(texts, asking, corpus),
+        superseded=find_superseded(messages, effects),
+    )

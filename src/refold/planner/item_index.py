@@ -1,0 +1,155 @@
+"""Index of all words and values of a conversation: where each was said, how often and by whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Final
+
+from refold.planner.items import Shape, find_items, shape_of
+
+
+class Voice(IntFlag):
+    """Who has said something; several may have."""
+
+    USER = 1
+    ASSISTANT = 2
+    TOOL = 4
+    CALL = 8
+    """The assistant, in the arguments of a tool call."""
+
+
+VOICES: Final = 16
+"""How many combinations of voices there are."""
+VOID: Final = -1
+"""Stands for the row of an item that means nothing."""
+_LONG_WORD: Final = 60
+"""Longer words are too rare to be remembered."""
+
+
+class _Items(dict[str, int]):
+    """Item → its row: the next one for an item that comes for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shape: list[int] = []
+
+    def __missing__(self, item: str) -> int:
+        shape = shape_of(item)
+        if shape is Shape.NONE:
+            return VOID
+        row = self[item] = len(self.shape)
+        self.shape.append(int(shape))
+        return row
+
+
+class _Words(dict[str, int]):
+    """Word, as it stands between blanks → the row of its one item.
+
+    Most words come again and again: then one look-up is all it takes. What holds no item, or
+    several, gets a number below `VOID` instead, under which `many` has their rows.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = _Items()
+        self.many: dict[int, tuple[int, ...]] = {}
+
+    def __missing__(self, word: str) -> int:
+        if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
+            row = self.rows[word]
+        else:
+            items = find_items(word)
+            if len(items) == 1:
+                row = self.rows[items[0]]
+            else:
+                row = VOID - 1 - len(self.many)
+                self.many[row] = tuple(map(self.rows.__getitem__, items))
+        if len(word) <= _LONG_WORD:
+            self[word] = row
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class ItemStats:
+    """What is known of each item; the columns share their row numbers."""
+
+    number: dict[str, int]
+    """Item → its row; items without a shape have none."""
+    shape: list[int]
+    first: list[int]
+    """The first turn that said it."""
+    last: list[int]
+    turns: list[int]
+    """How many turns said it."""
+    times: list[int]
+    voices: list[int]
+
+
+class ItemIndex:
+    """Collects the statistics of all items, text by text."""
+
+    def __init__(self) -> None:
+        self._words = _Words()
+        self._first: list[int] = []
+        self._last: list[int] = []
+        self._turns: list[int] = []
+        self._times: Counter[int] = Counter()
+        self._voices: list[int] = []
+
+    def add_text(
+        self, turn: int, voice: int, words: str, ends: Iterable[int]
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows.
+
+        Turns come in order; *words* is what `part_words` made of the text, *ends* tell where its
+        pieces end. Items that mean nothing are counted, but have no rows.
+        """
+        row_of, many = self._words.__getitem__, self._words.many
+        counts: list[int] = []
+        shown: list[tuple[int, ...]] = []
+        heard: list[int] = []
+        start = 0
+        for end in ends:
+            items = list(map(row_of, words[start:end].split()))
+            start = end
+            rows = set(items)
+            if rows and min(rows) < VOID:
+                items = [row for word in items for row in many.get(word, (word,))]
+                rows = set(items)
+            rows.discard(VOID)
+            counts.append(len(items))
+            shown.append(tuple(rows))
+            heard += items
+        self._note(turn, voice, heard)
+        return counts, shown
+
+    def _note(self, turn: int, voice: int, heard: list[int]) -> None:
+        fresh = len(self._words.rows.shape) - len(self._first)
+        self._first += [turn] * fresh
+        self._last += [-1] * fresh
+        self._turns += [0] * fresh
+        self._voices += [0] * fresh
+        self._times.update(heard)
+        last, turns, voices = self._last, self._turns, self._voices
+        rows = set(heard)
+        rows.discard(VOID)
+        for row in rows:
+            voices[row] |= voice
+            if last[row] != turn:
+                last[row] = turn
+                turns[row] += 1
+
+    def stats(self) -> ItemStats:
+        """Return what is known so far."""
+        return ItemStats(
+            number=dict(self._words.rows),
+            shape=self._words.rows.shape,
+            first=self._first,
+            last=self._last,
+            turns=self._turns,
+            times=[*map(self._times.__getitem__, range(len(self._first)))],
+            voices=self._voices,
+        )

@@ -1,0 +1,123 @@
+"""Features of a sentence, as patterns: names, quantities, status words, places, emphasis.
+
+These say what is right. There are two faster ways to the same points: word by word, and run by run
+in the scanner.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.text.alphabet import IDEOGRAPHS
+from refold.text.name_patterns import CAMEL, NUMBER, PASCAL, SNAKE, VOWELLESS
+
+STATUSES: Final = frozenset(("PASS", "FAIL", "ERROR", "WARNING", "WARN"))
+UNITS: Final = frozenset(
+    "second seconds ms mb gb tb kb retry retries worker workers thread threads node nodes replica "
+    "replicas request requests".split()
+)
+"""What makes a number a quantity, in lower case."""
+_UNIT: Final = (
+    r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
+)
+UNIT: Final = re.compile(_UNIT)
+WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
+ERROR_ENDS: Final = ("Error", "rning", "ption")
+BEFORE_SIGN: Final = rf"(?<![^\W{IDEOGRAPHS}])"
+PLACE_OR_STATUS: Final = (
+    # The look-behind lets a dotted run be tried from its beginning only: linear, always.
+    r"(?P<place>(?<![\w./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
+    r"|(?P<status>PASS|FAIL|ERROR|WARNING|WARN)(?![\w])"
+)
+OTHER_SIGN: Final = (
+    rf"(?P<name>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
+    rf"|(?P<quantity>(?<![.,]){NUMBER}(?:%|\s?{_UNIT}|[{IDEOGRAPHS}]))"
+    rf"|(?P<short>{VOWELLESS}(?![\w]))"
+)
+FEATURES: Final = re.compile(
+    rf"{BEFORE_SIGN}(?:{PLACE_OR_STATUS}"
+    rf"|(?P<error>[A-Z][\w.]*+(?<={'|'.join(ERROR_ENDS)})(?=:))|{OTHER_SIGN})"
+)
+SPACED_QUANTITY: Final = re.compile(
+    rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+\s(?=[^\W\d_])({_UNIT})"
+    r"([./:-]\S)?+"
+)
+"""A number and its unit as two words, and how the second word goes on if it is more than that."""
+LONGEST_UNIT: Final = 16
+"""How far beyond a sentence the unit of its last number may reach."""
+SHORT: Final = re.compile(VOWELLESS)
+EMPHASIS: Final = re.compile(
+    r"(?<![\w])(?:importantly|note that|however|critical|crucial|essential|significant|notably|"
+    r"key point|in particular|specifically|must|require[ds]?|never|always)(?![\w])",
+    re.I,
+)
+INFERENCE: Final = re.compile(
+    r"(?<![\w])(?:therefore|hence|thus|consequently|accordingly|it follows that|"
+    r"we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that|"
+    r"in conclusion)(?![\w])",
+    re.I,
+)
+
+# What a word says about its sentence.
+EMPHATIC: Final = 1
+INFERRING: Final = 2
+IN_PHRASE: Final = 4
+"""It belongs to one of the phrases of several words, if that is there."""
+TELLING: Final[dict[str, int]] = {
+    **dict.fromkeys(
+        "importantly however critical crucial essential significant notably specifically must "
+        "require required requires never always".split(),
+        EMPHATIC,
+    ),
+    **dict.fromkeys("therefore hence thus consequently accordingly".split(), INFERRING),
+    **dict.fromkeys(
+        "note point particular follows conclude deduce infer implies proves means result given "
+        "conclusion".split(),
+        IN_PHRASE,
+    ),
+}
+"""All words of one piece that emphasize or infer, and those by which the phrases are known."""
+_BEFORE: Final[dict[str, str]] = {
+    **dict.fromkeys(("note", "given"), ""),
+    **dict.fromkeys(("particular", "conclusion"), "in "),
+    **dict.fromkeys(("conclude", "deduce", "infer"), "we can "),
+    **dict.fromkeys(("implies", "proves", "means"), "this "),
+    "follows": "it ",
+    "point": "key ",
+    "result": "as a ",
+}
+"""How the phrases begin, up to the word by which they are known."""
+SIZE_POINTS: Final = 2
+SHORTEST: Final = 40
+LONGEST: Final = 120
+"""Sentences of this many characters say something, and not too much."""
+EMPHASIS_POINTS: Final = 4
+INFERENCE_POINTS: Final = 3
+
+
+def count_signs(text: str, start: int, end: int) -> int:
+    """Return the points for all signs that begin between *start* and *end*."""
+    points = 0
+    for found in FEATURES.finditer(text, start, end + LONGEST_UNIT):
+        if found.start() < end:
+            points += WEIGHTS[found.lastgroup or "name"]
+    return points
+
+
+def phrase_flags(text: str, start: int, word: int, known: str, end: int) -> int:
+    """Say what the phrase in a sentence of *text* says whose word *known* stands at *word*."""
+    begin = word - len(_BEFORE[known])
+    if begin < start:
+        return 0
+    if EMPHASIS.match(text, begin, end) is not None:
+        return EMPHATIC
+    return INFERRING * (INFERENCE.match(text, begin, end) is not None)
+
+
+def flag_points(text: str, start: int, end: int, flags: int) -> int:
+    """Return the points for emphasis and inference, each of which counts once."""
+    if flags & IN_PHRASE:
+        flags |= EMPHATIC * (EMPHASIS.search(text, start, end) is not None)
+        flags |= INFERRING * (INFERENCE.search(text, start, end) is not None)
+    return EMPHASIS_POINTS * (flags & EMPHATIC != 0) + INFERENCE_POINTS * (flags & INFERRING != 0)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from generate import generate
 from hostile import HOSTILE
 from refold import Session, compress
-from refold.notation import forms
+from refold.notation import examples
 
 _SENTENCE: Final = "The billing service keeps its own copy of the rates for 30 days."
 _LINES: Final = (
@@ -24,10 +24,10 @@ _LINES: Final = (
     "[columns <>, 2 apart]",
     "[all indented by 4 spaces]",
     "[A| ×12 from 10:00:00 to 10:00:09: the lamp at <> was checked]",
-    *forms.gap_marks(),
-    *forms.plain_marks(_SENTENCE, "kdbfqamt"),
-    *forms.tool_notes(_SENTENCE, "kdbfqamt"),
-    *forms.classic_tags(_SENTENCE, "kdbfqamt"),
+    *examples.gap_marks(),
+    *examples.plain_marks(_SENTENCE, "kdbfqamt"),
+    *examples.tool_notes(_SENTENCE, "kdbfqamt"),
+    *examples.classic_tags(_SENTENCE, "kdbfqamt"),
     _SENTENCE,
 )
 _JOINTS: Final = ("\n", "\n", "\n", "\n\n", " ", "", "\r\n")

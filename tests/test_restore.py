@@ -10,13 +10,13 @@ import pytest
 
 from refold import ConfigError, StoreError, uncompress
 from refold.model.provenance import looks_folded
-from refold.notation import forms
+from refold.notation import examples
 from tests.classic import compress
 
 TAGS = (
-    *forms.classic_tags("The lamp was lit.", ""),
-    *forms.plain_marks("The lamp was lit.", "kdbfqamt"),
-    *forms.tool_notes("The lamp was lit.", "kdbfqamt")[:-1],
+    *examples.classic_tags("The lamp was lit.", ""),
+    *examples.plain_marks("The lamp was lit.", "kdbfqamt"),
+    *examples.tool_notes("The lamp was lit.", "kdbfqamt")[:-1],
 )
 
 

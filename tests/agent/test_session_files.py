@@ -128,7 +128,7 @@ def test_a_window_takes_short_forms_and_shows_them_to_nobody_else(make: Make, in
 @FILES
 def test_old_calls_are_folded_and_old_pictures_leave(make: Make, inside: str) -> None:
     records = make(8)
-    window = ContextWindowManager(context_limit=1_600, reserve_output_tokens=0, landing=1.0)
+    window = ContextWindowManager(context_limit=1_600, reserve_output_tokens=0, low_water=1.0)
     fitted = window.fit(records)
     assert fitted.fits
     assert "evict_media" in fitted.steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refold.notation.amounts import read_amount, spell_amount
-from refold.notation.forms import plain_marks
+from refold.notation.examples import plain_marks
 from refold.notation.marks import Stretch, digest, excerpt, media, same_result
 
 

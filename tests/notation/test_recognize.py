@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.notation import forms
+from refold.notation import examples
 from refold.notation.amounts import read_amount, spell_amount
 from refold.notation.marks import Stretch, digest, excerpt, summary
 from refold.notation.recognize import (
@@ -25,9 +25,9 @@ BODY = "The billing service keeps its own copy of the rates for 30 days."
 HANDLE = "kdbfqamt"
 ANCHOR = "kdbfqamtqxzjvkabcdefghijklmn"
 MARKED = [
-    *forms.plain_marks(BODY, HANDLE),
-    *forms.tool_notes(BODY, HANDLE)[:-1],
-    *forms.classic_tags(BODY, HANDLE),
+    *examples.plain_marks(BODY, HANDLE),
+    *examples.tool_notes(BODY, HANDLE)[:-1],
+    *examples.classic_tags(BODY, HANDLE),
 ]
 
 
@@ -39,7 +39,9 @@ def test_every_form_is_recognized_wherever_it_stands(text: str) -> None:
     assert IMITATION.search(text)
 
 
-@pytest.mark.parametrize("text", forms.plain_marks(BODY, HANDLE) + forms.tool_notes(BODY, HANDLE))
+@pytest.mark.parametrize(
+    "text", examples.plain_marks(BODY, HANDLE) + examples.tool_notes(BODY, HANDLE)
+)
 def test_what_is_shown_is_read_back_without_marks(text: str) -> None:
     shown = unmarked(text)
     if BODY in text and "[kept:" not in text:
@@ -48,13 +50,15 @@ def test_what_is_shown_is_read_back_without_marks(text: str) -> None:
     assert unmarked(shown) == shown
 
 
-@pytest.mark.parametrize("text", forms.plain_marks(BODY, ANCHOR) + forms.classic_tags(BODY, ANCHOR))
+@pytest.mark.parametrize(
+    "text", examples.plain_marks(BODY, ANCHOR) + examples.classic_tags(BODY, ANCHOR)
+)
 def test_an_anchor_is_found_in_marks_and_tags(text: str) -> None:
     expected = [ANCHOR] if ANCHOR in text else []
     assert find_anchor_letters(text) == expected
 
 
-@pytest.mark.parametrize("text", forms.tool_notes(BODY, ANCHOR)[:-2])
+@pytest.mark.parametrize("text", examples.tool_notes(BODY, ANCHOR)[:-2])
 def test_the_handle_of_a_note_is_no_anchor(text: str) -> None:
     assert find_anchor_letters(text) == []
 
@@ -86,6 +90,6 @@ def test_any_text_can_be_asked(text: str) -> None:
 def test_gaps_on_lines_of_their_own_are_not_read_back() -> None:
     text = excerpt("one\n… 37 lines …\ntwo …\n…\nthree", 12, HANDLE)
     assert unmarked(text) == "one\ntwo …\nthree"
-    for mark in forms.gap_marks()[2:-2]:
+    for mark in examples.gap_marks()[2:-2]:
         assert re.fullmatch(r"… .* …", mark)
         assert unmarked(excerpt(f"one\n{mark}\ntwo", 12, HANDLE)) == "one\ntwo"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
 from refold.lossless import CODECS
-from refold.notation import forms
+from refold.notation import examples
 from refold.window import ContextWindowManager
 from tests.classic import Session, compress
 from tests.conversations import Conversation, prose, spelled
@@ -23,13 +23,13 @@ from tests.planner.runs import call
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
 TAGS = (
-    *forms.plain_marks(BODY, "kdbfqamt"),
-    *forms.tool_notes(BODY, "kdbfqamt"),
-    *forms.classic_tags(BODY, "kdbfqamt"),
+    *examples.plain_marks(BODY, "kdbfqamt"),
+    *examples.tool_notes(BODY, "kdbfqamt"),
+    *examples.classic_tags(BODY, "kdbfqamt"),
     "[the earlier read of this file, changed]",
     "secret-1 <secret-1>",
 )
-GAPS = (*forms.gap_marks(), "41 …", "3 hundred …")
+GAPS = (*examples.gap_marks(), "41 …", "3 hundred …")
 HEADS = (
     "rows of status|took:",
     "rows of status|took, the rest as above:",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from refold.lossless import TABLE
-from refold.stages.codecs import RememberingTable
+from refold.stages.codecs import CachedCodecTable
 from refold.tokens.estimate import estimate_tokens
 
 ROWS = json.dumps([{"page": n, "berth": "north", "is_open": True} for n in range(40)], indent=2)
 
 
 def test_a_text_is_reencoded_once_by_the_same_codecs() -> None:
-    table = RememberingTable(TABLE)
+    table = CachedCodecTable(TABLE)
     first = table.reencode(ROWS, estimate_tokens)
     assert first is not None
     assert first == TABLE.reencode(ROWS, estimate_tokens)
@@ -23,7 +23,7 @@ def test_a_text_is_reencoded_once_by_the_same_codecs() -> None:
 
 
 def test_a_new_form_is_forgotten_with_its_text_and_with_the_counts() -> None:
-    table = RememberingTable(TABLE)
+    table = CachedCodecTable(TABLE)
     first = table.reencode(ROWS, estimate_tokens)
     table.keep_only(frozenset({ROWS}))
     assert table.reencode(ROWS, estimate_tokens) is first

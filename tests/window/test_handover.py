@@ -22,7 +22,7 @@ def manager(limit: int = 900, **choices: Any) -> ContextWindowManager:
         "strategy": "summarize",
         "summary_format": "handover",
         "counter": words,
-        "landing": 0.8,
+        "low_water": 0.8,
         **choices,
     }
     return ContextWindowManager(context_limit=limit, reserve_output_tokens=0, **choices)

@@ -18,7 +18,7 @@ OTHER = "Somebody has changed what was said here."
 def fitted(turns: int, limit: int = 3_000) -> tuple[ContextWindowManager, Conversation, FitResult]:
     """Return a manager that has made a pass over a conversation of so many turns."""
     manager = ContextWindowManager(
-        context_limit=limit, reserve_output_tokens=0, counter=words, landing=0.5
+        context_limit=limit, reserve_output_tokens=0, counter=words, low_water=0.5
     )
     messages = talk(turns)
     return manager, messages, manager.fit(messages)
@@ -83,7 +83,7 @@ def test_a_message_that_was_replaced_is_noticed_at_once_however_long_it_is() -> 
 
 
 def test_a_counter_that_learns_does_not_make_a_long_history_be_read_again() -> None:
-    manager = ContextWindowManager(context_limit=3_000, reserve_output_tokens=0, landing=0.5)
+    manager = ContextWindowManager(context_limit=3_000, reserve_output_tokens=0, low_water=0.5)
     messages = talk(100)
     view = manager.fit(messages)
     manager.observe(view.messages, round(1.02 * view.tokens_after))

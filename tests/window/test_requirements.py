@@ -158,7 +158,7 @@ def test_w05_an_orphan_result_is_named() -> None:
 def test_w06_rungs_stop_as_soon_as_it_fits() -> None:
     messages = [*talk(2), *tool_turn(1, "\n".join(f"line {n} is fine" for n in range(200)))]
     messages += talk(12)[1:]
-    gentle = small(cost(messages) - 60, landing=1.0).fit(messages)
+    gentle = small(cost(messages) - 60, low_water=1.0).fit(messages)
     tight = small(300).fit(messages)
     assert gentle.fits
     assert tight.fits
@@ -185,23 +185,23 @@ def test_w06_what_no_line_fits_beside_is_dropped_but_kept_apart() -> None:
         assert all(m in result.verbatim.values() for m in messages[2:5])
 
 
-# W7 trigger, landing, minimum gain, no progress
+# W7 high_water, low_water, minimum gain, no progress
 
 
 def test_w07_nothing_below_the_trigger_and_low_after_it() -> None:
     messages = talk(12)
     limit = cost(messages)
     assert small(limit).fit(messages).steps == ()
-    landed = small(limit, trigger=0.8, landing=0.5).fit(messages)
+    landed = small(limit, high_water=0.8, low_water=0.5).fit(messages)
     assert landed.tokens_after <= 0.5 * limit
 
 
 def test_w07_less_than_the_minimum_gain_is_left_alone() -> None:
     messages = talk(12)
     limit = cost(messages)
-    result = small(limit, trigger=0.8, landing=0.5, clear_at_least=limit).fit(messages)
+    result = small(limit, high_water=0.8, low_water=0.5, clear_at_least=limit).fit(messages)
     assert result.messages == messages
-    forced = small(limit - 1, clear_at_least=300, landing=1.0).fit(messages)
+    forced = small(limit - 1, clear_at_least=300, low_water=1.0).fit(messages)
     assert forced.fits
     assert forced.tokens_before - forced.tokens_after >= 300
 
@@ -214,7 +214,7 @@ def test_w07_what_cannot_be_helped_is_not_tried_at_every_turn() -> None:
         raise RuntimeError("down")
 
     limit = cost(talk(12))
-    manager = small(limit, trigger=0.5, landing=0.4, clear_at_least=limit, llm=llm)
+    manager = small(limit, high_water=0.5, low_water=0.4, clear_at_least=limit, llm=llm)
     messages = talk(12)
     manager.fit(messages)
     before = len(asked)
@@ -236,12 +236,12 @@ def test_w07_the_beginning_stays_the_same_from_turn_to_turn() -> None:
 @pytest.mark.parametrize(
     "choices",
     [
-        {"trigger": 0},
-        {"trigger": 1.1},
-        {"landing": 0.9, "trigger": 0.8},
+        {"high_water": 0},
+        {"high_water": 1.1},
+        {"low_water": 0.9, "high_water": 0.8},
         {"prepare_at": 0.1},
         {"clear_at_least": -1},
-        {"trigger": "high"},
+        {"high_water": "high"},
         {"max_passes": (0, 5)},
         {"max_passes": (1, 0)},
         {"max_passes": 3},
@@ -255,7 +255,7 @@ def test_w07_marks_are_checked(choices: Any) -> None:
 
 def _passes(max_passes: tuple[int, int] | None, limit: int = 2_000) -> list[int]:
     """Let a conversation grow, and return the turns at which its beginning was changed."""
-    manager = small(limit, trigger=0.3, landing=0.29, max_passes=max_passes)
+    manager = small(limit, high_water=0.3, low_water=0.29, max_passes=max_passes)
     messages = talk(61, sentences=1)
     views: list[Conversation] = [messages[:1]]
     changed: list[int] = []

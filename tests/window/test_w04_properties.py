@@ -63,7 +63,7 @@ def test_w04_post_conditions(strategy: str, messages: Conversation, limit: int) 
 def test_w04_soft_triggers_keep_the_promise(
     strategy: str, messages: Conversation, limit: int, high: float
 ) -> None:
-    manager = manager_of(strategy, limit, trigger=high, clear_at_least=10)
+    manager = manager_of(strategy, limit, high_water=high, clear_at_least=10)
     result = manager.fit(messages)
     assert list(violations(messages, result, cost)) == []
     assert spelled(manager.fit(result.messages).messages) == spelled(result.messages)

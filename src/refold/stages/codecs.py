@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from refold.lossless import Codec, CodecTable, Reencoded
 
 
-class RememberingTable(CodecTable):
+class CachedCodecTable(CodecTable):
     """A table that keeps what it made of a text; whoever uses it counts in one way.
 
     What a tool returned stays in view for many turns, and each of them would try again.

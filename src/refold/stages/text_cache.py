@@ -14,7 +14,7 @@ from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.stages.codecs import RememberingTable
+from refold.stages.codecs import CachedCodecTable
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,
@@ -70,7 +70,7 @@ class TextCache:
         self.rules = rules
         """By which rules prose is summarized."""
         self._detectors = detectors
-        self.codecs = RememberingTable(codecs)
+        self.codecs = CachedCodecTable(codecs)
         """How data is said in fewer tokens."""
         self._score_sentences = score_sentences
         self._score_mode: ScoreMode = score_mode

@@ -30,12 +30,12 @@ from refold.window.outcome import (
 from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
 from refold.window.pins import find_pinned
-from refold.window.pressure import Pressure
 from refold.window.reading import Wires, unroll
 from refold.window.result import FitResult
 from refold.window.rewriting import keep_original
 from refold.window.strategies import STRATEGIES, Strategy
 from refold.window.task import Fitting, Task, ends_in_summary
+from refold.window.thresholds import WindowThresholds
 
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
@@ -70,7 +70,7 @@ class Fitter:
 
     engine: Engine
     strategy: Strategy
-    pressure: Pressure
+    thresholds: WindowThresholds
     pins: tuple[Pin, ...]
     max_messages: int
     keep_results: int | None
@@ -99,7 +99,7 @@ class Fitter:
             text_cache=job.text_cache,
             available=available,
             anchor_room=self.engine.anchor_room(job.messages),
-            target=self.pressure.target(current.tokens_after if current else total, available),
+            target=self.thresholds.target(current.tokens_after if current else total, available),
             pinned=find_pinned(job.messages, self.pins),
             max_messages=self.max_messages,
             keep_results=self.keep_results,
@@ -114,7 +114,7 @@ class Fitter:
     ) -> tuple[FitResult | None, bool]:
         """Return what can be sent without a new pass, and whether a pass is due all the same."""
         total, earlier = history.total, history.earlier
-        limit = available * (self.pressure.prepare_at if soft else self.pressure.trigger)
+        limit = available * (self.thresholds.prepare_at if soft else self.thresholds.high_water)
         own = self.passes.made(history.wires)
         if total <= limit or (own and own.result.tokens_available == available):
             return unchanged(history, available, own), False
@@ -127,11 +127,11 @@ class Fitter:
             if carried:
                 view = replace(view, verbatim={**view.verbatim, **carried})
             if view.fits:
-                enough = max(self.pressure.clear_at_least, _RETRY_SHARE * available)
+                enough = max(self.thresholds.clear_at_least, _RETRY_SHARE * available)
                 is_calm = (
                     not tail
                     or (earlier.is_stuck and tail_tokens < enough)
-                    or self.pressure.is_spent(earlier.made_at, history.turn)
+                    or self.thresholds.is_spent(earlier.made_at, history.turn)
                 )
                 return view, view.tokens_after > limit and not is_calm
         return (unchanged(history, available) if total <= available else None), True
@@ -178,7 +178,7 @@ class Fitter:
         after = sum(map(task.text_cache.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after
-            if gain < max(1, self.pressure.clear_at_least):
+            if gain < max(1, self.thresholds.clear_at_least):
                 self._remember_stuck(attempt, current)
                 return current
         warnings = pair_warnings(task.messages)

@@ -21,7 +21,6 @@ from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
-from refold.window.pressure import Pressure
 from refold.window.reading import Wires
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
@@ -34,6 +33,7 @@ from refold.window.settings import (
     find_window,
 )
 from refold.window.strategies import Strategy
+from refold.window.thresholds import WindowThresholds
 
 
 def _revive(
@@ -49,8 +49,8 @@ class ContextWindowManager:
     """Makes conversations fit the window of a model.
 
     What no strategy touches: system prompts, the first task, the last user message, tool calls
-    without a result yet, and *pins*. Nothing is done up to *trigger* of what is available; then the
-    conversation is brought down to *landing* of it. What was made of the beginning of a
+    without a result yet, and *pins*. Nothing is done up to *high_water* of what is available; then
+    the conversation is brought down to *low_water* of it. What was made of the beginning of a
     conversation is used again as long as it does, so that providers find it in their cache.
 
     *context_limit* is the window where no table need be asked, *default_context_limit* the one for
@@ -80,8 +80,8 @@ class ContextWindowManager:
         pass_seconds: float | None = None,
         tools: Sequence[Tool] = (),
         pins: Sequence[Pin] = (),
-        trigger: float = 1.0,
-        landing: float | None = None,
+        high_water: float = 1.0,
+        low_water: float | None = None,
         prepare_at: float | None = None,
         clear_at_least: int = 0,
         max_passes: tuple[int, int] | None = None,
@@ -113,7 +113,9 @@ class ContextWindowManager:
         self._fitter = Fitter(
             engine=self._engine,
             strategy=strategy,
-            pressure=Pressure.of(trigger, landing, prepare_at, clear_at_least, max_passes),
+            thresholds=WindowThresholds.of(
+                high_water, low_water, prepare_at, clear_at_least, max_passes
+            ),
             pins=tuple(pins),
             max_messages=max_messages,
             keep_results=keep_results,

@@ -36,7 +36,7 @@ class RollingSummary:
             llm=llm,
             summarizer=summarizer,
             counter=counter,
-            landing=0.5,
+            low_water=0.5,
         )
         self._messages: list[dict[str, Any]] = []
 

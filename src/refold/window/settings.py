@@ -19,7 +19,7 @@ SummaryFormat = Literal["plain", "handover"]
 
 _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
-    "compression_threshold": "nothing is done up to trigger, which is a share of the window",
+    "compression_threshold": "nothing is done up to high_water, which is a share of the window",
     "strict": "give strict to the manager itself",
     "model": "give model to the manager itself",
     "counter": "give counter to the manager itself",

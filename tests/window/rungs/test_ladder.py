@@ -30,7 +30,7 @@ PIXELS = "data:image/png;base64," + "iVBO" * 300
 
 
 def fit(messages: Conversation, limit: int, **choices: Any) -> FitResult:
-    choices = {"reserve_output_tokens": 0, "counter": words, "landing": 1.0, **choices}
+    choices = {"reserve_output_tokens": 0, "counter": words, "low_water": 1.0, **choices}
     return ContextWindowManager(context_limit=limit, **choices).fit(messages)
 
 

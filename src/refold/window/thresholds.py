@@ -9,7 +9,7 @@ from typing import Final
 from refold.checks import check_whole
 from refold.errors import ConfigError
 
-_LANDING: Final = 0.7
+_LOW_WATER: Final = 0.7
 """Low water as a share of high water. Tuned on `bench/attacks/growth.py` and `bench/loop.py`: at
 0.8 a history of messages of 1 kB is folded at every sixth turn, and digests of digests make the
 store of a view that is fed back more than twice the conversation; lower wastes more of the window.
@@ -17,17 +17,17 @@ store of a view that is fed back more than twice the conversation; lower wastes 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pressure:
+class WindowThresholds:
     """High and low water as shares of the tokens that messages may have.
 
     Rewriting a prompt costs its cached prefix, so it is done seldom and in batches.
     """
 
-    trigger: float = 1.0
+    high_water: float = 1.0
     """Act when a conversation has grown beyond this share."""
-    landing: float = _LANDING
+    low_water: float = _LOW_WATER
     """Bring it down to this share, so that the next turns fit too."""
-    prepare_at: float = (1.0 + _LANDING) / 2
+    prepare_at: float = (1.0 + _LOW_WATER) / 2
     """Prepare in the background from this share on."""
     clear_at_least: int = 0
     """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
@@ -37,25 +37,25 @@ class Pressure:
     @classmethod
     def of(
         cls,
-        trigger: object,
-        landing: object,
+        high_water: object,
+        low_water: object,
         prepare_at: object,
         clear_at_least: int,
         max_passes: object = None,
-    ) -> Pressure:
+    ) -> WindowThresholds:
         """Check the shares; those that are `None` follow from the others."""
-        high = _share("trigger", trigger)
-        low = _share("landing", _LANDING * high if landing is None else landing)
+        high = _share("high_water", high_water)
+        low = _share("low_water", _LOW_WATER * high if low_water is None else low_water)
         soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
         if not low <= soft <= high:
             raise ConfigError(
-                "landing, prepare_at and trigger must not fall, "
-                f"got landing={low!r}, prepare_at={soft!r}, trigger={high!r}"
+                "low_water, prepare_at and high_water must not fall, "
+                f"got low_water={low!r}, prepare_at={soft!r}, high_water={high!r}"
             )
         check_whole("clear_at_least", clear_at_least)
         return cls(
-            trigger=high,
-            landing=low,
+            high_water=high,
+            low_water=low,
             prepare_at=soft,
             clear_at_least=clear_at_least,
             max_passes=_rate(max_passes),
@@ -63,7 +63,7 @@ class Pressure:
 
     def target(self, total: int, available: int) -> int:
         """Return the tokens to aim at when *total* do not fit or are too close to it."""
-        return max(1, min(int(self.landing * available), total - self.clear_at_least))
+        return max(1, min(int(self.low_water * available), total - self.clear_at_least))
 
     def is_spent(self, made_at: Iterable[int], turn: int) -> bool:
         """Tell whether no more passes may be made at *turn*, after those at the turns *made_at*."""

@@ -140,7 +140,7 @@ def test_old_calls_are_folded_and_old_pictures_leave(make: Make, inside: str) ->
 def test_a_model_reads_the_original_of_a_record(make: Make, inside: str) -> None:
     store = MemoryStore()
     window = ContextWindowManager(
-        context_limit=1_600, reserve_output_tokens=0, store=store, landing=1.0
+        context_limit=1_600, reserve_output_tokens=0, store=store, low_water=1.0
     )
     shown = window.fit(make(8)).messages
     tool = retrieve_tool(store, messages=shown, max_chars=100_000)

@@ -19,7 +19,7 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
-from refold.classifiers.prompt import read_verdict
+from refold.classifiers.llm import read_verdict
 from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
 from refold.gates import check, repair
@@ -32,9 +32,9 @@ from refold.model.call import Call
 from refold.model.failure import is_failure_text
 from refold.planner.file_calls import effects_of
 from refold.planner.items import find_items
-from refold.quality.structures import count_structures
-from refold.scoring.importance import score_importance
+from refold.quality.report import count_structures
 from refold.scoring.sentence import best_sentence_score
+from refold.stages.importance import score_importance
 from refold.strategies.prose import make_units
 from refold.strategies.structured import is_structured, summarize_structured
 from refold.summarizers import Redacting, SummaryRequest

@@ -12,12 +12,12 @@ from refold import Options, RefoldError, classify, compress, uncompress
 from refold.formats import load
 from refold.model.decision import Refer, Supersede
 from refold.model.draft import Draft
-from refold.scoring.importance import score_importance
 from refold.scoring.sentence import best_sentence_score
 from refold.scoring.signals import score_signals
 from refold.stages import RunContext, Stage, TextCache
 from refold.stages.contradiction import supersede
 from refold.stages.dedup import dedup
+from refold.stages.importance import score_importance
 from refold.stages.near_dedup import near_dedup
 from refold.text.entities import extract_entities
 from refold.text.sentences import split_sentences

@@ -23,7 +23,7 @@ from refold.agent.json_cut import shorten
 from refold.agent.text_store import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 from refold.model.handles import anchor_of_text
-from refold.notation.amounts import spell_amount
+from refold.notation.gaps import spell_amount
 from refold.planner import say_shorter
 from refold.tokens.estimate import estimate_tokens
 

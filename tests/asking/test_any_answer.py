@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import Result
-from refold.gates import values_in
-from refold.gates._measure import merit
+from refold.gates import merit, values_in
 from refold.gates.base import Source
 from refold.tokens.estimate import estimate_tokens
 from tests.asking.notes import checked, report_of

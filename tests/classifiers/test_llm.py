@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refold.classifiers import EscalatingClassifier, Verdict, create_classifier
 from refold.classifiers.base import Classifier
-from refold.classifiers.prompt import UNPARSEABLE, read_verdict
+from refold.classifiers.llm import UNPARSEABLE, read_verdict
 from refold.errors import ConfigError
 
 GOOD = '{"decision": "preserve", "confidence": 0.8, "reason": "a {decision}"}'

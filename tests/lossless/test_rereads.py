@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import FormatError
-from refold.lossless.line_match import find_changes
-from refold.lossless.rereads import apply_changes, changes
+from refold.lossless.rereads import apply_changes, changes, find_changes
 
 FILE = [f"def task_{n}(queue):" if n % 5 == 0 else "    queue.put(job)" for n in range(60)]
 LINES = st.lists(st.sampled_from([*"abcdefgh", "", " ", "@@", "-x", "+x", "@@ top"]), max_size=40)

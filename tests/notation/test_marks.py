@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from refold.notation.amounts import read_amount, spell_amount
 from refold.notation.examples import plain_marks
+from refold.notation.gaps import read_amount, spell_amount
 from refold.notation.marks import Stretch, digest, excerpt, media, same_result
 
 

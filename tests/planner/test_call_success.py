@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.planner.call_success import Verdict
+from refold.planner.superseded import Verdict
 from tests.planner.runs import anthropic_call, call, read
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.planner.conversation import read_conversation
-from refold.planner.talk import is_talk
+from refold.planner.conversation import is_talk, read_conversation
 from tests.conversations import Conversation
 from tests.planner.runs import call, counted, read
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refold.kinds import KINDS
 from refold.lossless.json_data import CODEC
-from refold.planner.surroundings import MOST_CHARS, find_surroundings
+from refold.planner.open_question import MOST_CHARS, find_surroundings
 
 CODE = """\
 import math

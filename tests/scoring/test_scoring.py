@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring.importance import score_importance
 from refold.scoring.sentence import (
     SentenceScorer,
     best_sentence_score,
@@ -22,6 +21,7 @@ from refold.scoring.signals import (
     correction_signal,
     score_signals,
 )
+from refold.stages.importance import score_importance
 from refold.text.sentences import find_sentences
 from tests.conversations import texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from refold.text.pattern_names import PatternNames
+from refold.text.entities import PatternNames
 from tests.text.named_texts import named_texts, names_by_pattern
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.native import Names
+from refold.text.entities import PatternNames
 from refold.text.name_patterns import QUANTITY
 from refold.text.name_tables import name_tables, scanned_names
-from refold.text.pattern_names import PatternNames
 from tests.native import needs_scanner, the_scanner
 from tests.text.named_texts import PIECES, named_texts
 

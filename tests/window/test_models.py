@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from refold.errors import ConfigError
 from refold.window.model_names import spellings
-from refold.window.models import DEFAULT_REGISTRY, MAX_NAME_CHARS, WindowRegistry, window_of
-from refold.window.models_data import read_groups
+from refold.window.models import (
+    DEFAULT_REGISTRY,
+    MAX_NAME_CHARS,
+    WindowRegistry,
+    read_groups,
+    window_of,
+)
 
 CURRENT = """
 gpt-5 400000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -11,7 +13,7 @@ from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
 from refold.agent.candidates import Candidate, Chooser
-from refold.agent.compressed_content import apply_short_form
+from refold.agent.compressed_content import apply_short_form, drop_short_form
 from refold.agent.counting import RememberingCounter
 from refold.agent.fields import with_value
 from refold.agent.manager_options import ManagerChoices, ManagerOptions
@@ -22,10 +24,12 @@ from refold.agent.shortening import Shortener
 from refold.agent.summarizer_stack import build_summarizer, choose_model
 from refold.agent.text_store import TextStore
 from refold.agent.triggers import find_trigger
-from refold.agent.view_links import ViewLinks
 from refold.asking import run_apart
-from refold.errors import ConfigError
+from refold.engine import scoped
+from refold.errors import ConfigError, describe
 from refold.formats import turn_path
+from refold.render import Rendering, render_short_forms
+from refold.stores.base import Store
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.summarizers.limited import Limiter
 from refold.text.redaction import hide_secrets
@@ -223,3 +227,47 @@ def _nothing(_key: str) -> None:
 def _remembering(counter: TokenCounter) -> TokenCounter:
     """Count each text once, as long as it is cache; what fails is estimated."""
     return RememberingCounter(ForgivingCounter(counter, estimate_tokens))
+
+
+_MOST: Final = 16_384
+"""How many keys are remembered as written; those forgotten are written again."""
+_log: Final = logging.getLogger("refold.agent")
+
+
+class ViewLinks:
+    """The links of the views of one manager; safe to share between threads."""
+
+    def __init__(self, store: Store, conversation: str | None = None) -> None:
+        own = scoped(store, conversation)
+        assert own is not None, "there is a store"
+        self._store = own
+        self._conversation = conversation
+        self._lock = threading.Lock()
+        self._written: OrderedDict[str, None] = OrderedDict()
+
+    def note(self, messages: Sequence[Any], view: list[Any]) -> list[Any]:
+        """Return the *view* of *messages* to send, once the store knows what it stands for.
+
+        Where the store fails, the view stays as it is: short forms show their handles anyway.
+        """
+        rendering = render_short_forms(
+            [drop_short_form(m) for m in messages], view, self._conversation
+        )
+        try:
+            self._write(rendering)
+        except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail
+            _log.warning("the store did not take what a view stands for: %s", describe(error))
+            return view
+        return rendering.messages
+
+    def _write(self, rendering: Rendering) -> None:
+        """Put what was not put before."""
+        with self._lock:
+            fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
+        if not fresh:
+            return
+        self._store.put(fresh)
+        with self._lock:
+            self._written.update(dict.fromkeys(fresh))
+            while len(self._written) > _MOST:
+                self._written.popitem(last=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import importlib.util
 import os
@@ -9,12 +10,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
 import refold
-from refold.cli.plain import never_fail_to_print
 from refold.errors import BudgetError, RefoldError
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -157,3 +157,24 @@ def _open_what_is_closed() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+_HANDLER: Final = "refold.plain"
+_PLAIN: Final = str.maketrans("…→←–—−─│█░·×±✓✗", "~><----|#.*x+v!")
+"""Each as wide as what it stands for, so that columns stay straight."""
+
+
+def never_fail_to_print(*streams: TextIO) -> None:
+    """Let *streams* show a plain character, or a question mark, instead of a traceback."""
+    codecs.register_error(_HANDLER, _replace)
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors=_HANDLER)
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    plain = error.object[error.start : error.end].translate(_PLAIN)
+    return plain.encode("ascii", "replace").decode("ascii"), error.end

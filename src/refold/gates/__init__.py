@@ -26,9 +26,10 @@ from refold.gates import (
     same_sense,
     shorter,
 )
-from refold.gates._measure import merit
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source
+from refold.gates.facts_present import missing_facts
+from refold.gates.negations_kept import lost_negations
 from refold.notation.notes import kept_facts
 from refold.text.facts import find_quotes
 
@@ -206,3 +207,18 @@ def _widest(facts: list[str]) -> list[str]:
         return values <= stated if values else fact in words
 
     return [fact for fact in distinct if not is_said(fact)]
+
+
+_FRAME_TOKENS: Final = 20
+"""What the mark around a summary costs: without it, a single fact alone would be the best."""
+_NEGATION: Final = 2
+"""A no counts as much as so many other facts: who misses it does the wrong thing."""
+
+
+def merit(source: Source, summary: str) -> float:
+    """Return the facts and noes of *source* that *summary* keeps, per token of it."""
+    facts = source.facts
+    total = len(source.values) + len(facts.quotes) + len(facts.errors) + len(facts.names)
+    kept = total - len(missing_facts(source, summary))
+    kept += _NEGATION * (len(facts.negations) - len(lost_negations(source, summary)))
+    return max(kept, 0) / (source.count_tokens(summary) + _FRAME_TOKENS)

@@ -30,12 +30,12 @@ from refold.kinds._error_patterns import (
 from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import Spot, tile
 from refold.kinds._rules import GradesByLine
-from refold.kinds._wrapping import mark_wrapping
 from refold.kinds.base import (
     BAD_SUMMARY,
     ERROR,
     EXIT,
     LONG,
+    NOISE,
     REPEAT,
     SETTLED,
     SUMMARY,
@@ -212,3 +212,27 @@ def _find_first(lower: str) -> int:
         return 0
     found = ANY_NEEDLE.search(lower)
     return -1 if found is None else lower.rfind("\n", 0, found.start()) + 1
+
+
+_REMINDER: Final = "<system-reminder>"
+_REMINDER_END: Final = "</system-reminder>"
+_SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
+
+
+def mark_wrapping(text: str, marks: GradesByLine) -> None:
+    """Grade the lines of *text* that a harness added."""
+    if text.startswith("<") and (found := _SUCCESS.match(text)):
+        _mark_lines(text, 0, found.end(), marks)
+    start = text.find("\n" + _REMINDER) + 1
+    while start:
+        end = text.find(_REMINDER_END, start)
+        if end < 0:
+            return
+        _mark_lines(text, start, end, marks)
+        start = text.find("\n" + _REMINDER, end) + 1
+
+
+def _mark_lines(text: str, start: int, end: int, marks: GradesByLine) -> None:
+    while start < end:
+        marks[start] = NOISE
+        start = text.find("\n", start, end) + 1 or end

@@ -6,7 +6,7 @@ it is. Each codec proves itself on the very text it is used for, by decoding wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -203,3 +203,31 @@ def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
             raise ConfigError(f"codecs has two with the name {codec.name!r}")
         known.add(codec.name)
     return TABLE if tuple(codecs) == CODECS else CodecTable(codecs)
+
+
+class CachedCodecTable(CodecTable):
+    """A table that keeps what it made of a text; whoever uses it counts in one way.
+
+    What a tool returned stays in view for many turns, and each of them would try again.
+    """
+
+    def __init__(self, table: CodecTable) -> None:
+        super().__init__(table.codecs)
+        self._known: dict[tuple[str, tuple[str, ...]], Reencoded | None] = {}
+
+    def reencode(
+        self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
+    ) -> Reencoded | None:
+        """Say *text* in fewer tokens, as it was said before if it was."""
+        key = text, tuple([codec.name for codec in (self.codecs if codecs is None else codecs)])
+        if key not in self._known:
+            self._known[key] = super().reencode(text, count, codecs)
+        return self._known[key]
+
+    def forget(self) -> None:
+        """Forget everything: the counter has learned."""
+        self._known.clear()
+
+    def keep_only(self, texts: Container[str]) -> None:
+        """Forget what was made of all other texts."""
+        self._known = {key: made for key, made in self._known.items() if key[0] in texts}

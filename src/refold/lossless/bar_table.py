@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.lossless.aligned import cut_blocks, widths_of
-from refold.lossless.base import Codec
+from refold.lossless.base import Codec, cut_blocks, widths_of
 
 _ROW: Final = re.compile(r"\|.*\|")
 _RULE: Final = re.compile(r":?-{2,}:?")

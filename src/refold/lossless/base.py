@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,3 +46,32 @@ def count_words(text: str) -> int:
 def unreadable(codec: str, line: str) -> FormatError:
     """Return the error for a line that the codec of that name did not write."""
     return FormatError(f"{codec}: cannot decode {line[:80]!r}; was the text edited?")
+
+
+Rows = list[list[str]]
+
+
+def cut_blocks(
+    lines: list[str], belongs: Callable[[str], bool]
+) -> Iterator[tuple[bool, list[str]]]:
+    """Cut *lines* into runs that belong together and runs that do not."""
+    run: list[str] = []
+    is_block = False
+    for line in lines:
+        if belongs(line) != is_block:
+            if run:
+                yield is_block, run
+            run, is_block = [], not is_block
+        run.append(line)
+    if run:
+        yield is_block, run
+
+
+def widths_of(rows: Rows) -> list[int]:
+    """Return how wide the widest cell of each column is."""
+    widths: list[int] = []
+    for row in rows:
+        widths += [0] * (len(row) - len(widths))
+        for column, cell in enumerate(row):
+            widths[column] = max(widths[column], len(cell))
+    return widths

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.lossless.aligned import Rows, cut_blocks, widths_of
-from refold.lossless.base import Codec, unreadable
+from refold.lossless.base import Codec, Rows, cut_blocks, unreadable, widths_of
 
 _CELL: Final = re.compile(r"\S++(?: \S++)*+")
 _MARK: Final = "[columns "

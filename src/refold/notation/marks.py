@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from refold.notation.amounts import count_things, spell_amount
-from refold.notation.gaps import GAP
+from refold.notation.gaps import GAP, count_things, spell_amount
 
 HANDLE_CHARS: Final = 5
 """Letters of a handle that a model sees: unique in its view, and looked up within its conversation.

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from refold.notation.amounts import spell_amount
-from refold.notation.gaps import GAP
+from refold.notation.gaps import GAP, spell_amount
 from refold.notation.marks import reformatted
 
 _KEPT: Final = "[kept: "

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from refold.notation.amounts import AMOUNT, read_amount
 from refold.notation.classic import Said, read_other_tag, read_summary_tag
-from refold.notation.gaps import GAP, without_gaps
+from refold.notation.gaps import AMOUNT, GAP, read_amount, without_gaps
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, NAMED, Stretch
 
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from refold.model.message import Message
 from refold.planner.corpus import Corpus, Text, index_texts, read_texts, voice_of
 from refold.planner.file_calls import CallEffects
 from refold.planner.item_index import Voice
+from refold.planner.items import Shape, find_items, part_words, shape_of
 from refold.planner.layout import Key
 from refold.planner.open_question import find_asked, find_asking
 from refold.planner.superseded import find_superseded
-from refold.planner.talk import is_talk
 from refold.tokens.base import CountedTexts
 
 
@@ -59,3 +61,33 @@ def read_conversation(
         asked=frozenset() if talk else find_asked(texts, asking, corpus),
         superseded=find_superseded(messages, effects),
     )
+
+
+_TALK_SHARE: Final = 0.14
+_CJK_TALK_SHARE: Final = 0.5
+"""Prices and times are most of what is said in short dialogues without spaces between words."""
+
+
+def is_talk(texts: Iterable[str]) -> bool:
+    """Tell whether *texts* are talk: few of the items that they say are values."""
+    words: Counter[str] = Counter()
+    for text in texts:
+        words.update(part_words(text).split())
+    times: Counter[str] = Counter()
+    for word, count in words.items():
+        if word.isascii() and word.isalnum():  # one item, as it is
+            times[word] += count
+        else:
+            for item in find_items(word):
+                times[item] += count
+    said = values = kinds = cjk = 0
+    for item, count in times.items():
+        shape = shape_of(item)
+        if shape is Shape.NONE:
+            continue
+        said += count
+        kinds += 1
+        cjk += shape is Shape.CJK
+        if shape < Shape.WORD:
+            values += count
+    return values < (_CJK_TALK_SHARE if 2 * cjk > kinds else _TALK_SHARE) * max(1, said)

@@ -8,7 +8,7 @@ each worth how likely it is to be needed again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -17,12 +17,12 @@ from refold.budget.report import report_budget
 from refold.lossless import CodecTable
 from refold.lossless.shown import Shown
 from refold.model.message import Message
-from refold.model.plan import Plan
+from refold.model.plan import SUMMARIZED, Outcome, Plan
+from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.planner.conversation import read_conversation
 from refold.planner.layout import YIELDING, Key
 from refold.planner.minimal import plan_minimal
-from refold.planner.model_summary import add_model_summary
 from refold.planner.prose import find_pastes, fold_prose, rules_of
 from refold.planner.recode import (
     NO_FOLDS,
@@ -35,6 +35,7 @@ from refold.planner.recode import (
 )
 from refold.planner.relevance import Weights, learned_weights
 from refold.planner.selection import Selection
+from refold.planner.writing import Line, write_digest
 from refold.result import BudgetReport
 from refold.stages import RunContext, TextCache
 from refold.tokens.base import CountedTexts
@@ -176,3 +177,44 @@ def plan_shorter(
     return plan_lossless(
         messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
     )
+
+
+def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
+    """Let what a model wrote for the oldest digest of *plan* be its text, if that fits its room.
+
+    It was checked line by line: nothing in it is invented or turned round, and it keeps more of the
+    stretch per token than the digest does. Without a model, or while it has not been asked, the
+    plan is as it was.
+    """
+    place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
+    if place is None:
+        return plan
+    digest = plan[place]
+    told = "\n\n".join(_tell(digest.sources))
+    summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
+    if summary is None:
+        return plan
+    summarized = write_digest(digest.sources, list(_lines(digest.sources, summary)))
+    if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
+        return plan
+    text_cache.note_use(summarized.texts[0], told)
+    return (*plan[:place], summarized, *plan[place + 1 :])
+
+
+def _tell(stretch: Sequence[Message]) -> Iterator[str]:
+    """Yield what a stretch says and does, in order, with who says it."""
+    for message in stretch:
+        if message.is_turn:
+            said = [part.text for part in message.parts if part.text.strip()]
+            calls = [call.text for call in message.calls]
+            # No "user: ": an answer with such labels would read like turns, and pass for a quote.
+            yield from (f"({message.role})\n{text}" for text in (*said, *calls))
+
+
+def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
+    """Yield what the digest shows: the *summary*, which speaks for all messages alike."""
+    share = len(summary) // len(stretch)
+    for message in stretch:
+        shown, summary = summary, ""
+        outcome = Outcome("digested", SUMMARIZED, message.chars, share)
+        yield Line("", shown, len(shown), message.chars, 0, outcome)

@@ -7,14 +7,13 @@ from typing import Final, TypeVar
 
 from refold.detectors import TABLE, DetectorTable, Findings
 from refold.lossless import TABLE as CODEC_TABLE
-from refold.lossless import CodecTable
+from refold.lossless import CachedCodecTable, CodecTable
 from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
 from refold.scoring.sentence import SentenceScorer
-from refold.stages.codecs import CachedCodecTable
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,

@@ -16,7 +16,6 @@ from refold.stores.base import Store
 from refold.summarizers.generate import Generate
 from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
-from refold.window.counting import remembering
 from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
@@ -31,6 +30,7 @@ from refold.window.settings import (
     check_options,
     choose_summarizer,
     find_window,
+    remembering,
 )
 from refold.window.strategies import Strategy
 from refold.window.thresholds import WindowThresholds

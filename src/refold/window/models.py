@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Final, Self
 
 from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.window.model_names import key_of, spellings, split_stated
-from refold.window.models_data import read_groups
+
+_HEADING: Final = "## "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Rows from one source."""
+
+    source: str
+    as_of: date
+    rows: str
+
+
+def read_groups() -> Iterator[Group]:
+    """Read all rows from the package, the strongest source last."""
+    text = files("refold.window").joinpath("windows.txt").read_text("utf-8")
+    for section in text.removeprefix(_HEADING).split("\n" + _HEADING):
+        heading, _, rows = section.partition("\n")
+        day, _, source = heading.partition(" ")
+        yield Group(source=source, as_of=date.fromisoformat(day), rows=rows)
+
 
 MAX_NAME_CHARS: Final = 256
 """No provider has longer ids; a longer text is not looked at."""

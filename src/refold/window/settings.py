@@ -6,10 +6,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
+from refold.agent.counting import RememberingCounter
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
 from refold.options import Options
 from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.tokens.choose import CalibratedCounter, is_estimate
+from refold.tokens.counter import TokenCounter
 from refold.window.handover import HANDOVER_PROMPT
 from refold.window.models import WindowRegistry
 from refold.window.pins import check_pins
@@ -93,3 +96,11 @@ def find_window(
         return default, None
     window = registry.window_of(model)
     return window.context_tokens, window.max_input_tokens
+
+
+def remembering(counter: TokenCounter) -> TokenCounter:
+    """Let *counter* remember; an estimate also learns from what providers report."""
+    if isinstance(counter, CalibratedCounter):
+        return counter  # its counts change as it learns, so they must not be kept
+    kept = RememberingCounter(counter)
+    return CalibratedCounter(kept) if is_estimate(counter) else kept

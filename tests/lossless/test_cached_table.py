@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from refold.lossless import TABLE
-from refold.stages.codecs import CachedCodecTable
+from refold.lossless import TABLE, CachedCodecTable
 from refold.tokens.estimate import estimate_tokens
 
 ROWS = json.dumps([{"page": n, "berth": "north", "is_open": True} for n in range(40)], indent=2)

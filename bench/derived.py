@@ -21,7 +21,7 @@ _PATTERN_GLANCE: Final = 8_000
 _PATH_INPUTS: Final = 300
 """How many inputs each path is tried on, of all that the patterns give rise to."""
 _AT_MOST: Final = {("scoring/sentence_features.py", "FEATURES"): 1_000}
-"""How many characters are read at a time by those that `scoring.crowded` stands in for."""
+"""How many characters are read at a time: longer ones are for `count_in_long`."""
 
 
 @dataclass(frozen=True, slots=True)

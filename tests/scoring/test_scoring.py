@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.scoring.sentence import (
-    SentenceScorer,
     best_sentence_score,
     score_sentence,
     score_spans,
@@ -170,19 +169,6 @@ def test_a_unit_on_the_next_line_counts() -> None:
     text = "Limit: 12\nMB are free"
     assert score_spans(text, [(0, 9), (10, 21)]) == [2, 0]
     assert score_spans(text, [(0, 9)]) == [2]
-
-
-def test_a_scorer_does_not_remember_without_end() -> None:
-    scorer = SentenceScorer()
-    for start in range(0, 120_000, 20_000):
-        text = " ".join(f"item_{_spell(n)}" for n in range(start, start + 20_000))
-        assert scorer.score(text, [(0, len(text), 0)]) == [60_000]
-    assert len(scorer._known) < 80_000
-
-
-def _spell(number: int) -> str:
-    """Write a number with letters: digits are all alike to the scorer."""
-    return str(number).translate(str.maketrans("0123456789", "abcdefghij"))
 
 
 SIGNAL_WORDS = (

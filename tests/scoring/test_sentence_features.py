@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -11,10 +10,9 @@ from hypothesis import strategies as st
 
 from refold.native import Span, scanner
 from refold.scoring import sentence_features
-from refold.scoring.crowded import count_crowded_signs
 from refold.scoring.feature_tables import SCORING
 from refold.scoring.filler import FILLER_PENALTY, FILLERS, is_filler
-from refold.scoring.words import WordMarks, mark_word, points_by_words
+from refold.scoring.sentence import score_by_patterns
 from refold.text.sentences import sentence_spans
 from tests.conversations import texts
 from tests.native import needs_scanner, the_scanner
@@ -71,10 +69,10 @@ thorough = settings(max_examples=500)
 
 
 def count_points(text: str, start: int, end: int) -> int:
-    """Return the points for all features of a sentence of *text*, found with the patterns alone."""
-    return sentence_features.count_signs(text, start, end) + sentence_features.flag_points(
-        text, start, end, sentence_features.IN_PHRASE
-    )
+    """Return the points for all features of a sentence of *text*, one pattern after the other."""
+    found = sentence_features.FEATURES.finditer(text, start, end + sentence_features.LONGEST_UNIT)
+    points = [sentence_features.WEIGHTS[one.lastgroup or ""] for one in found if one.start() < end]
+    return sum(points) + sentence_features.count_emphasis(text, start, end)
 
 
 def score(text: str, start: int, end: int) -> int:
@@ -84,6 +82,13 @@ def score(text: str, start: int, end: int) -> int:
         text, start, end
     )
     return count_points(text, start, end) + extra
+
+
+@thorough
+@given(noise)
+def test_the_interpreted_form_finds_what_the_patterns_find(text: str) -> None:
+    for start, end, _ in sentence_spans(text):
+        assert score_by_patterns(text, start, end) == score(text, start, end)
 
 
 @needs_scanner
@@ -119,20 +124,10 @@ def test_the_scanner_reads_nothing_outside_of_the_text(span: Span) -> None:
 
 @thorough
 @given(noise)
-def test_crowded_signs_are_the_same_signs(text: str) -> None:
+def test_long_sentences_have_the_same_features(text: str) -> None:
     for start, end, _ in sentence_spans(text):
-        by_pattern = sentence_features.count_signs(text, start, end)
-        assert count_crowded_signs(text, start, end) == by_pattern
-
-
-@thorough
-@given(st.lists(noise, max_size=3))
-def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
-    known = WordMarks()
-    for text in (*several, *several):
-        sentences = sentence_spans(text)
-        by_pattern = [count_points(text, start, end) for start, end, _ in sentences]
-        assert points_by_words(text, sentences, known) == by_pattern
+        by_pattern = sentence_features.count_features(text, start, end)
+        assert sentence_features.count_in_long(text, start, end) == by_pattern
 
 
 @pytest.mark.parametrize(
@@ -163,16 +158,8 @@ def test_word_by_word_finds_what_the_patterns_find(several: list[str]) -> None:
 def test_what_belongs_together_counts_once(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
     assert count_points(sentence, 0, len(sentence)) == points
-    assert points_by_words(sentence, [span], WordMarks()) == [points]
     if scanner is not None:
         assert scanner.scores(sentence, [span], SCORING) == [score(sentence, 0, len(sentence))]
-
-
-@thorough
-@given(noise)
-def test_no_sign_depends_on_which_digit_it_is(text: str) -> None:
-    zeros = re.sub("[0-9]", "0", text)
-    assert [mark_word(word) for word in text.split()] == [mark_word(w) for w in zeros.split()]
 
 
 @needs_scanner
@@ -219,7 +206,6 @@ def test_words_and_patterns_name_the_same_words() -> None:
 def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) -> None:
     span = (0, len(sentence), 0)
     assert count_points(sentence, 0, len(sentence)) == points
-    assert points_by_words(sentence, [span], WordMarks()) == [points]
     if scanner is not None:
         assert scanner.scores(sentence, [span], SCORING) == [score(sentence, 0, len(sentence))]
 
@@ -231,9 +217,6 @@ def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) 
 def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
     text = piece * 600 + tail
     by_pattern = count_points(text, 0, len(text))
-    assert points_by_words(text, [(0, len(text), 0)], WordMarks()) == [by_pattern]
-    assert count_crowded_signs(text, 0, len(text)) == sentence_features.count_signs(
-        text, 0, len(text)
-    )
+    assert score_by_patterns(text, 0, len(text)) == by_pattern
     if scanner is not None:
         assert scanner.scores(text, [(0, len(text), 0)], SCORING) == [by_pattern]

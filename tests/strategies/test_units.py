@@ -5,13 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring.sentence import SentenceScorer
 from refold.strategies.prose import (
     Units,
     make_units,
     summarize_at_once,
     summarize_groups,
-    units_by_words,
+    units_by_patterns,
 )
 from tests.conversations import texts
 from tests.native import needs_scanner
@@ -35,7 +34,7 @@ def columns(made: Units) -> tuple[list[str], list[int | float], list[int]]:
 @thorough
 @given(st.one_of(prose, texts(), st.text(max_size=40)))
 def test_the_scanner_makes_the_same_units(text: str) -> None:
-    assert columns(make_units(text)) == columns(units_by_words(text, SentenceScorer()))
+    assert columns(make_units(text)) == columns(units_by_patterns(text))
 
 
 @needs_scanner
@@ -52,5 +51,5 @@ def test_the_scanner_makes_the_same_summary(
     several: list[str], says_it_again: bool, budget: int
 ) -> None:
     several += several[:1] * says_it_again
-    groups = [units_by_words(text, SentenceScorer()) for text in several]
+    groups = [units_by_patterns(text) for text in several]
     assert summarize_at_once(tuple(several), budget) == summarize_groups(groups, budget)

@@ -1,12 +1,13 @@
 """Features of a sentence, as patterns: names, quantities, status words, places, emphasis.
 
-These say what is right. There are two faster ways to the same points: word by word, and run by run
-in the scanner.
+These say what is right, and are what runs where nothing is compiled; the scanner gives the same
+points.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from refold.text.alphabet import IDEOGRAPHS
@@ -39,13 +40,12 @@ FEATURES: Final = re.compile(
     rf"{BEFORE_SIGN}(?:{PLACE_OR_STATUS}"
     rf"|(?P<error>[A-Z][\w.]*+(?<={'|'.join(ERROR_ENDS)})(?=:))|{OTHER_SIGN})"
 )
-SPACED_QUANTITY: Final = re.compile(
-    rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+\s(?=[^\W\d_])({_UNIT})"
-    r"([./:-]\S)?+"
-)
-"""A number and its unit as two words, and how the second word goes on if it is more than that."""
 LONGEST_UNIT: Final = 16
 """How far beyond a sentence the unit of its last number may reach."""
+_LONG: Final = 1_000
+"""In longer sentences each name of an error is read once: `FEATURES` would read A.B.C.D from every
+capital on. Up to this length that costs less than the care."""
+_NOT_DOTTED: Final = re.compile(r"[^\w.]")
 SHORT: Final = re.compile(VOWELLESS)
 EMPHASIS: Final = re.compile(
     r"(?<![\w])(?:importantly|note that|however|critical|crucial|essential|significant|notably|"
@@ -96,12 +96,49 @@ EMPHASIS_POINTS: Final = 4
 INFERENCE_POINTS: Final = 3
 
 
-def count_signs(text: str, start: int, end: int) -> int:
-    """Return the points for all signs that begin between *start* and *end*."""
+def count_features(text: str, start: int, end: int) -> int:
+    """Return the points for all features that begin between *start* and *end*."""
+    if end - start > _LONG:
+        return count_in_long(text, start, end)
     points = 0
     for found in FEATURES.finditer(text, start, end + LONGEST_UNIT):
         if found.start() < end:
             points += WEIGHTS[found.lastgroup or "name"]
+    return points
+
+
+@cache
+def _features_but_errors() -> re.Pattern[str]:
+    """Return `FEATURES`, in which any capital may begin an error; it is seldom needed."""
+    capital = "(?P<capital>(?=[A-Z]))"
+    rest = f"(?:{OTHER_SIGN}|(?(capital)[A-Z]|(?!)))"
+    return re.compile(f"{BEFORE_SIGN}(?:{PLACE_OR_STATUS}|{capital}?+{rest})")
+
+
+def count_in_long(text: str, start: int, end: int) -> int:
+    """Return what `FEATURES` gives, in linear time whatever the text is.
+
+    Capitals with nothing but word characters and dots between them would begin the same error.
+    """
+    limit = end + LONGEST_UNIT
+    points = 0
+    place = dotted = start
+    is_error = False
+    pattern = _features_but_errors()
+    while (found := pattern.search(text, place, limit)) is not None and found.start() < end:
+        place = found.end()
+        if found["capital"] is not None:
+            if found.start() >= dotted:
+                after = _NOT_DOTTED.search(text, place, limit)
+                dotted = limit if after is None else after.start()
+                is_error = (
+                    after is not None and after[0] == ":" and text.endswith(ERROR_ENDS, 0, dotted)
+                )
+            if is_error:
+                points += WEIGHTS["error"]
+                place = dotted
+                continue
+        points += WEIGHTS.get(found.lastgroup or "", 0)
     return points
 
 
@@ -115,9 +152,8 @@ def phrase_flags(text: str, start: int, word: int, known: str, end: int) -> int:
     return INFERRING * (INFERENCE.match(text, begin, end) is not None)
 
 
-def flag_points(text: str, start: int, end: int, flags: int) -> int:
+def count_emphasis(text: str, start: int, end: int) -> int:
     """Return the points for emphasis and inference, each of which counts once."""
-    if flags & IN_PHRASE:
-        flags |= EMPHATIC * (EMPHASIS.search(text, start, end) is not None)
-        flags |= INFERRING * (INFERENCE.search(text, start, end) is not None)
-    return EMPHASIS_POINTS * (flags & EMPHATIC != 0) + INFERENCE_POINTS * (flags & INFERRING != 0)
+    return EMPHASIS_POINTS * (EMPHASIS.search(text, start, end) is not None) + INFERENCE_POINTS * (
+        INFERENCE.search(text, start, end) is not None
+    )

@@ -13,7 +13,6 @@ from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
-from refold.scoring.sentence import SentenceScorer
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,
@@ -82,7 +81,6 @@ class TextCache:
         """Whether a text may be cut again, or is dear to score; all sentences together take more
         memory than the conversation."""
         self.finder: Final = NameFinder()
-        self._scorer = SentenceScorer()
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._stand_ins: dict[StandInKey, str | None] = {}
@@ -160,7 +158,7 @@ class TextCache:
         """Return the scored sentences of *text*."""
         known = self._units.get(text)
         if known is None:
-            units = make_units(text, self._scorer)
+            units = make_units(text)
             scores = self._rescored(units.texts, units.scores)
             known = Units(units.texts, scores, units.paragraphs)
             if self._keeps_sentences:
@@ -278,7 +276,6 @@ class TextCache:
         self._units.clear()
         self._extracts.clear()
         self._kept_tokens.clear()
-        self._scorer = SentenceScorer()
 
     def forget_counts(self) -> None:
         """Forget what depends on how many tokens a text has: the counter has learned."""

@@ -11,7 +11,7 @@ from typing import Final, final
 from refold.model.depth import Depth
 from refold.native import scanner
 from refold.scoring.feature_tables import SCORING
-from refold.scoring.sentence import SentenceScorer
+from refold.scoring.sentence import score_by_patterns
 from refold.text.sentence_tables import CUTTING
 from refold.text.sentences import spans_by_pattern
 from refold.text.truncate import cut_words
@@ -124,17 +124,17 @@ def join_units(groups: Sequence[Units]) -> Units:
     return Units(texts, scores, paragraphs)
 
 
-def make_units(text: str, scorer: SentenceScorer | None = None) -> Units:
+def make_units(text: str) -> Units:
     """Score the sentences of *text*; one that is said again counts where it is said first."""
     if scanner is not None:
         return Units(*scanner.units(text, CUTTING, SCORING))
-    return units_by_words(text, scorer or SentenceScorer())
+    return units_by_patterns(text)
 
 
-def units_by_words(text: str, scorer: SentenceScorer) -> Units:
-    """Cut *text* with patterns and score it word by word, which is fast in plain Python."""
+def units_by_patterns(text: str) -> Units:
+    """Cut *text* and score its sentences with patterns alone."""
     sentences = spans_by_pattern(text)
-    scores = scorer.score_by_words(text, sentences)
+    scores = [score_by_patterns(text, start, end) for start, end, _ in sentences]
     texts = [text[start:end] for start, end, _ in sentences]
     paragraphs = [paragraph for _, _, paragraph in sentences]
     if len(set(texts)) < len(texts):

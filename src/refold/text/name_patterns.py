@@ -21,17 +21,6 @@ CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
 VOWELLESS: Final = rf"(?i:[{CONSONANTS}]{{3,}}+)"
 NUMBER: Final = r"[0-9]++(?:[.,][0-9]++)*+"
 
-PLAIN_WORD: Final = re.compile(
-    r"[(\[{\"'*<-]*+"
-    rf"(?P<core>(?:[A-Za-z]?[{CONSONANTS}]*+[aeiouy]|[AEIOUY])[a-z]*+"
-    rf"(?:-[{CONSONANTS}]*+[aeiouy][a-z]*+)*+(?:'[a-z]{{1,2}})?+"
-    r"|[A-Za-z][a-z]?|[A-Z]{2}|[&=—–|-]++)?+"
-    r"[)\]}>\"'*`,;:.!?…-]*+"
-)
-"""Ordinary words, with punctuation around them: most of every text, and never a name."""
-PLAIN_NUMBER: Final = re.compile(r"[0-9:/(),;\[\]#+-]*+(?:T[0-9:+-]++)?+Z?+")
-"""Numbers, dates and times."""
-
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.
 PROPER_NAME: Final = re.compile(rf"([{UPPER}](?<!\w.)[{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+)(\w?+)")

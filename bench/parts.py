@@ -26,7 +26,7 @@ from refold.model.plan import Plan
 from refold.model.wire import digest
 from refold.native import scanner
 from refold.options import Options
-from refold.quality.report import measure
+from refold.quality import measure
 from refold.stages import TextCache
 from refold.text.entities import NameFinder
 from refold.tokens.estimate import estimate_tokens

@@ -32,7 +32,7 @@ from refold.model.call import Call
 from refold.model.failure import is_failure_text
 from refold.planner.file_calls import effects_of
 from refold.planner.items import find_items
-from refold.quality.report import count_structures
+from refold.quality import count_structures
 from refold.scoring.sentence import best_sentence_score
 from refold.stages.importance import score_importance
 from refold.strategies.prose import make_units

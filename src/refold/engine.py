@@ -31,7 +31,7 @@ from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_i
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
-from refold.quality.report import measure
+from refold.quality import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result

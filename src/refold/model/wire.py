@@ -89,14 +89,6 @@ def clone_message(message: Wire) -> dict[str, Any]:
     return fresh
 
 
-def clone_with(message: Wire, texts: Mapping[Path, str]) -> dict[str, Any]:
-    """Copy *message* with the text at each path replaced."""
-    fresh = clone_message(message)
-    for path, text in texts.items():
-        put_text(fresh, path, text)
-    return fresh
-
-
 def put_text(message: dict[str, Any], path: Path, text: str) -> None:
     """Replace the text at *path* of a message of our own."""
     spot: Any = message

@@ -83,11 +83,6 @@ class Api(ABC):
         model = body.get("model")
         return model if isinstance(model, str) else None
 
-    def is_streamed(self, body: Wire, path: str) -> bool:
-        """Tell whether the answer is to come in pieces."""
-        del path
-        return body.get("stream") is True
-
     def is_counting(self, path: str) -> bool:
         """Tell whether a request only counts tokens."""
         del path

@@ -43,11 +43,6 @@ class Gemini(Api):
         found = _PATH.search(path)
         return found[1] if found else None
 
-    def is_streamed(self, body: Wire, path: str) -> bool:
-        """Tell by the method."""
-        del body
-        return path.endswith(":streamGenerateContent")
-
     def is_counting(self, path: str) -> bool:
         """Tell whether tokens are only counted."""
         return path.endswith(":countTokens")

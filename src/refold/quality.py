@@ -1,4 +1,4 @@
-"""Count what a plan does: the figures of `Result.compression`."""
+"""What a fold keeps and what it costs: the figures of `Result.compression`, and their quality."""
 
 from __future__ import annotations
 

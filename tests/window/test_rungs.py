@@ -17,8 +17,7 @@ from refold import MemoryStore, Options, retrieve_tool, uncompress
 from refold.errors import ConfigError
 from refold.formats import load
 from refold.window import ContextWindowManager, FitResult
-from refold.window.rungs import RUNGS
-from refold.window.rungs.arguments import clip_arguments
+from refold.window.rungs import RUNGS, clip_arguments
 from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
 from tests.properties.test_invariants import assert_valid

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.quality.report import measure_quality
+from refold.quality import measure_quality
 from refold.result import Quality
 from refold.text.entities import NameFinder, TextsByMessage
 from tests.classic import compress

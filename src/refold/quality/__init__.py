@@ -1,1 +1,0 @@
-"""How much of the original a folded conversation still shows."""

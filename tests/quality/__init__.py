@@ -1,1 +1,0 @@
-"""What the figures say about a folded conversation."""

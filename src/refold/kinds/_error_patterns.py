@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from refold.kinds._rules import any_of
+from refold.kinds._lines import any_of
 from refold.kinds.base import ERROR, EXIT, WARNING, Grade
 
 NEEDLES: Final = (

@@ -28,8 +28,7 @@ from refold.kinds._error_patterns import (
     judge_output,
 )
 from refold.kinds._frames import TRACEBACK, follow_trace
-from refold.kinds._lines import Spot, tile
-from refold.kinds._rules import GradesByLine
+from refold.kinds._lines import GradesByLine, Spot, tile
 from refold.kinds.base import (
     BAD_SUMMARY,
     ERROR,

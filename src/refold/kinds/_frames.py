@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.kinds._rules import GradesByLine
+from refold.kinds._lines import GradesByLine
 from refold.kinds.base import DETAIL, ERROR, FAILURE, LONG, OTHER_FRAME, REPEAT, USER_FRAME, Grade
 
 MOST_LINES: Final = 40

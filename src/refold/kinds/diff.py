@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from refold.kinds._errors import split_source
-from refold.kinds._rules import any_of, line_pattern, line_rules
+from refold.kinds._lines import any_of, line_pattern, line_rules
 from refold.kinds._sample import Sample
 from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
 

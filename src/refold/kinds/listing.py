@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.kinds._errors import split_source
-from refold.kinds._rules import END, any_of, line_pattern, line_rules, mark_lines_with
+from refold.kinds._lines import END, any_of, line_pattern, line_rules, mark_lines_with
 from refold.kinds._sample import Sample
 from refold.kinds.base import NOISE, Grade, Kind, Pieces
 

@@ -8,8 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from refold.kinds._errors import find_in_output, find_starts, settle
-from refold.kinds._lines import tile
-from refold.kinds._rules import any_of, line_pattern, line_rules
+from refold.kinds._lines import any_of, line_pattern, line_rules, tile
 from refold.kinds._sample import Sample
 from refold.kinds.base import Grade, Kind, Pieces
 

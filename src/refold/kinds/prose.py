@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from refold.kinds._errors import find_in_output, settle
-from refold.kinds._lines import join, tile
-from refold.kinds._rules import GradesByLine
+from refold.kinds._lines import GradesByLine, join, tile
 from refold.kinds._sample import Sample
 from refold.kinds.base import PLAIN, Kind, Pieces
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
-from refold.kinds._rules import GradesByLine, line_pattern
+from refold.kinds._lines import GradesByLine, line_pattern
 from refold.kinds._sample import Sample
 from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces
 

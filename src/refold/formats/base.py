@@ -59,7 +59,7 @@ class Reading:
 class Format:
     """One message shape.
 
-    `marks` tells whether a message can only be of this shape; `read` takes a message and the place
+    `matches` tells whether a message can only be of this shape; `read` takes a message and the place
     to name in errors.
     """
 

@@ -59,8 +59,8 @@ class Reading:
 class Format:
     """One message shape.
 
-    `matches` tells whether a message can only be of this shape; `read` takes a message and the place
-    to name in errors.
+    `matches` tells whether a message can only be of this shape; `read` takes a message and the
+    place to name in errors.
     """
 
     name: str

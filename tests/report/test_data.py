@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import Options, compress
+from refold import Options, Session, compress
 from refold.report import STEPS
 from refold.report.data import ReportBuilder, share_out, utf16_len
 from tests.cli.session import claude_code, codex
@@ -23,7 +23,7 @@ def run() -> list[dict[str, Any]]:
 
 
 def build(messages: list[dict[str, Any]], **choices: Any) -> dict[str, Any]:
-    return ReportBuilder(messages, Options(**choices), None, None).build(STEPS)
+    return ReportBuilder(messages, Options(**choices), None, None).fold(STEPS)
 
 
 def test_every_step_is_the_fold_of_its_budget() -> None:
@@ -39,6 +39,28 @@ def test_every_step_is_the_fold_of_its_budget() -> None:
         assert len(step["rows"]) == len(data["messages"]) == len(messages)
     assert data["tokens"] == compress(messages).tokens_before
     json.dumps(data)
+
+
+def test_a_view_of_a_session_is_shown_as_it_was_sent() -> None:
+    session = Session(token_budget=500)
+    session.extend(run())
+    view = session.view()
+    data = ReportBuilder(run(), Options(), None, None).show(session.wires, session.places)
+    (step,) = data["steps"]
+    assert (step["percent"], step["budget"], step["count"]) == (None, None, len(view))
+    assert step["tokens"] == session.report.tokens
+    assert data["tokens"] == session.report.tokens_unfolded
+    sent = {message["content"] for message in view if message["content"]}
+    for place in session.places:
+        texts = {text.get("o") for number in place for text in step["rows"][number]["x"]}
+        actions = {step["rows"][number]["a"] for number in place}
+        if len(place) > 1:
+            assert actions == {"digested"}
+            assert texts <= sent, "each message is shown beside all that stands for it"
+        elif None not in texts:
+            assert actions <= {"recoded", "excerpted"}
+            assert texts <= sent
+    assert any(len(place) > 1 for place in session.places)
 
 
 def test_runs_tile_the_texts_as_javascript_counts() -> None:

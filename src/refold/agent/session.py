@@ -250,6 +250,12 @@ class Session:
         return [item.first if item.is_as_given else None for item in standing.items[:count]]
 
     @property
+    def places(self) -> list[range]:
+        """For each message of the last view, the indices of those that it stands for."""
+        standing, count = self._sent
+        return [range(item.first, item.end) for item in standing.items[:count]]
+
+    @property
     def folded_length(self) -> int:
         """How many messages the last fold has seen: `truncate` to fewer begins anew."""
         now = self._standing

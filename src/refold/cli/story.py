@@ -21,7 +21,7 @@ def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[R
     """Yield one row per text, in the order of the conversation; needs a trace in the result."""
     before = load(document.messages, format_name=format_name)
     after = load(folded.document.messages, format_name=format_name) if before else ()
-    for row in tell_texts(before, after, folded.places, folded.result):
+    for row in tell_texts(before, after, folded.places, folded.result.decisions):
         yield replace(row, line=document.items[row.index].line)
 
 

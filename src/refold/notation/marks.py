@@ -125,6 +125,14 @@ def same_result(call: str, handle: str = "") -> str:
     return mark(f"same as the {f'result of {call}' if is_name else 'copy'} above", handle)
 
 
+_SAY_ALL: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
+
+
+def says_all(text: str) -> bool:
+    """Tell whether the stand-in *text* leaves nothing out: it is said shorter, or elsewhere."""
+    return any(mark in text for mark in _SAY_ALL)
+
+
 def same_text(*, is_below: bool, handle: str = "") -> str:
     """Refer to the copy of a text that stays readable."""
     return mark(f"same as the copy {_where(is_below)}", handle)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from refold.options import Options
     from refold.stores.base import Store
@@ -49,7 +49,28 @@ def render(
 
     wires = Objects().read(messages)
     builder = ReportBuilder(wires, combine(options, choices), store, conversation)
-    return make_page(title, {"title": title, **builder.build(steps)})
+    return make_page(title, {"title": title, **builder.fold(steps)})
 
 
-__all__ = ["STEPS", "render"]
+def render_view(
+    messages: Sequence[Mapping[str, Any]],
+    view: Sequence[Mapping[str, Any]],
+    places: Sequence[range],
+    *,
+    title: str = "Conversation",
+    **choices: Any,
+) -> str:
+    """Return the same page for a *view* of *messages* that was sent, such as that of a `Session`.
+
+    *places* says which messages each message of the view stands for: together, all of them.
+    *choices* are those of `Options`; `format` and `model` matter.
+    """
+    from refold.engine import combine
+    from refold.report.data import ReportBuilder
+    from refold.report.page import make_page
+
+    builder = ReportBuilder(messages, combine(None, choices), None, None)
+    return make_page(title, {"title": title, **builder.show(view, places)})
+
+
+__all__ = ["STEPS", "render", "render_view"]

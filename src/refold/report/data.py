@@ -15,19 +15,19 @@ from refold.report.alignment import align
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import sum_up
-from refold.report.story import Row, tell
+from refold.report.story import Row, compare, tell
 from refold.report.turns import make_counter, name_tools, tools_of
 from refold.report.words import ACTIONS, say_reason
-from refold.result import Result
 from refold.stores.base import Store
 from refold.tokens.choose import encoding_for
+from refold.trace import TraceEntry
 from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]
 
 
 class ReportBuilder:
-    """Folds one conversation at several budgets, and says what the page needs to show it."""
+    """Says what the page needs to show a conversation, and what became of it."""
 
     def __init__(
         self, wires: Wires, options: Options, store: Store | None, conversation: str | None
@@ -43,9 +43,18 @@ class ReportBuilder:
         self._tokens = [self._count.message(message) for message in self._turns]
         self._strings: dict[str, int] = {}
 
-    def build(self, steps: Sequence[int]) -> dict[str, Any]:
-        """Return all of it as JSON-ready data."""
-        made = [self._step(percent) for percent in steps]
+    def fold(self, steps: Sequence[int]) -> dict[str, Any]:
+        """Return all of it as JSON-ready data, folded to each share of the tokens."""
+        return self._build([self._step(percent) for percent in steps])
+
+    def show(self, view: Wires, places: Sequence[range]) -> dict[str, Any]:
+        """Return the same for a *view* that was sent; *places* says what each stands for."""
+        after = load(view, format_name=self._options.format) if view else ()
+        decisions = list(compare(self._messages, after, places))
+        step = {"percent": None, "budget": None, "fits": True, "note": "As it was sent last."}
+        return self._build([{**step, **self._tell_step(after, places, decisions)}])
+
+    def _build(self, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
         encoding = encoding_for(self._options.model) if self._options.model else None
         return {
             "counted": f"counted with {encoding}" if encoding else "estimated",
@@ -86,15 +95,22 @@ class ReportBuilder:
         pairs = list(align(self._wires, result, self._conversation))
         places = [place for place, _ in pairs]
         after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
-        costs = self._share_costs(after, places, result)
+        step = {"percent": percent, "budget": budget, "fits": result.fits is not False}
+        return {**step, **self._tell_step(after, places, result.decisions)}
+
+    def _tell_step(
+        self,
+        after: Sequence[Message],
+        places: Sequence[range],
+        decisions: Sequence[TraceEntry],
+    ) -> dict[str, Any]:
+        """Tell what became of every message."""
+        costs = self._share_costs(after, places, decisions)
         rows: dict[int, list[Row]] = {}
-        for row in tell(self._messages, after, places, result):
+        for row in tell(self._messages, after, places, decisions):
             rows.setdefault(row.index, []).append(row)
         spans = {number: place for place in places if len(place) > 1 for number in place}
         return {
-            "percent": percent,
-            "budget": budget,
-            "fits": result.fits is not False,
             "tokens": sum(costs),
             "count": sum(message.is_turn for message in after),
             "rows": [
@@ -104,14 +120,17 @@ class ReportBuilder:
         }
 
     def _share_costs(
-        self, after: Sequence[Message], places: Sequence[range], result: Result
+        self,
+        after: Sequence[Message],
+        places: Sequence[range],
+        decisions: Sequence[TraceEntry],
     ) -> list[int]:
         """Return what each message costs after the fold.
 
         What one message costs that stands for several is shared out by how much it says of each.
         """
         said: dict[int, int] = {}
-        for entry in result.decisions:
+        for entry in decisions:
             if entry.shown:
                 cost = self._count(entry.shown)
                 said[entry.message_index] = said.get(entry.message_index, 0) + cost

@@ -67,8 +67,8 @@ function drawTotals() {
     $("cost-label").textContent = `One request, ${first[0]}`;
     $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
   }
-  const note = step.budget === null
-    ? "No budget: what a fold does in any case."
+  const note = step.note ? step.note
+    : step.budget === null ? "No budget: what a fold does in any case."
     : step.fits ? `Fits into ${number(step.budget)} tokens.` : `Does not fit into ${number(step.budget)} tokens.`;
   const isMerged = step.count !== messages.length;
   const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
@@ -85,7 +85,7 @@ function chooseStep(place) {
   drawMoney();
   filter();
   drawOverview();
-  say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
+  if (steps.length > 1) say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
 }
 
 // ---- overview: one bar a message, or a column of them
@@ -463,6 +463,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOvervi
 most = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
 $("about").textContent = `${number(messages.length)} messages, profile ${data.profile}, tokens ${data.counted}`;
 $("budget").max = steps.length - 1;
+document.querySelector(".budget").classList.toggle("alone", steps.length < 2);
 $("steps").append(...steps.map((step, place) => {
   const option = make("option");
   option.value = place;

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from refold.model.message import Message
 from refold.model.piece import Piece
-from refold.result import Result
+from refold.notation.marks import says_all
 from refold.trace import TraceEntry
 
 
@@ -38,15 +38,18 @@ class Row:
 
 
 def tell(
-    before: Sequence[Message], after: Sequence[Message], places: Sequence[range], result: Result
+    before: Sequence[Message],
+    after: Sequence[Message],
+    places: Sequence[range],
+    decisions: Iterable[TraceEntry],
 ) -> Iterator[Row]:
     """Yield one row per text, in the order of the conversation.
 
     *places* says which messages of *before* each one of *after* stands for, as `align` does;
-    *result* is that of a fold with a trace.
+    *decisions* are those of a fold with a trace, or what `compare` makes of it.
     """
     target_of = [target for target, place in zip(after, places, strict=True) for _ in place]
-    for entry in result.decisions:
+    for entry in decisions:
         source = before[entry.message_index]
         yield Row(
             index=entry.message_index,
@@ -62,6 +65,40 @@ def tell(
             is_turn=source.is_turn,
             entry=entry,
         )
+
+
+def compare(
+    before: Sequence[Message], after: Sequence[Message], places: Sequence[range]
+) -> Iterator[TraceEntry]:
+    """Yield what became of each text, told from the texts alone where there is no trace."""
+    for target, place in zip(after, places, strict=True):
+        shared = "\n\n".join(part.text for part in target.parts) if len(place) > 1 else None
+        for number in place:
+            source = before[number]
+            for part, text in enumerate([part.text for part in source.parts] or [""]):
+                shown = shared
+                if shown is None:
+                    shown = target.parts[part].text if target.parts else ""
+                action, reason = _verdict(text, shown, is_shared=shared is not None)
+                yield TraceEntry(
+                    message_id=source.id,
+                    message_index=source.index,
+                    part=part,
+                    action=action,
+                    reason=reason,
+                    input_chars=len(text),
+                    output_chars=len(shown),
+                    shown=shared,
+                )
+
+
+def _verdict(text: str, shown: str, *, is_shared: bool) -> tuple[str, str]:
+    """Return the action on a text, and why, as a trace would have it."""
+    if is_shared:
+        return "digested", "oldest_stretch"
+    if text == shown:
+        return "preserved", "sent_as_given"
+    return ("recoded", "said_shorter") if says_all(shown) else ("excerpted", "sent_in_part")
 
 
 def _after(entry: TraceEntry, target: Message) -> str:

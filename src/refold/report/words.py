@@ -52,6 +52,9 @@ _REASONS: Final[Mapping[str, str]] = {
     "nothing_to_gain": "as short as it gets without loss",
     "same_read": "the same was read before",
     "changed_read": "read before: only the changes",
+    "sent_as_given": "sent as it came",
+    "said_shorter": "the same data, shorter",
+    "sent_in_part": "its most telling parts are kept",
 }
 _FAMILIES: Final[Mapping[str, str]] = {
     "hard_t0": "structure: {}",

@@ -250,8 +250,10 @@ class ScriptedUpstream:
         await socket.prepare(incoming)
         async for message in socket:
             if message.type is WSMsgType.TEXT:
-                self.requests.append(Request("/v1/responses", {}, message.data.encode(), "WS"))
-                await socket.send_str(json.dumps({"type": "response.completed"}))
+                request = Request("/v1/responses", {}, message.data.encode(), "WS")
+                self.requests.append(request)
+                done = _response(request, Say("done"), self._count(request))
+                await socket.send_json({"type": "response.completed", "response": done})
             elif message.type is WSMsgType.BINARY:
                 await socket.send_bytes(message.data)
         return socket

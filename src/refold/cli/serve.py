@@ -42,6 +42,12 @@ The page with all figures is at the address that is printed.
 @click.option("--profile", type=click.Choice(["standard", "lossless"]), help="[standard]")
 @click.option("--token-budget", type=int, help="Tokens of a conversation. [95% of the window]")
 @click.option("--fold-ms", type=int, help="How long folding may hold up a request. [200]")
+@click.option(
+    "--show-content",
+    is_flag=True,
+    default=None,
+    help="Let the page show what conversations say; on loopback only.",
+)
 @click.option("--workers", type=int, help="Processes that fold. [1]")
 def command(**given: Any) -> None:
     """Fold what programs send to a provider, as a proxy."""

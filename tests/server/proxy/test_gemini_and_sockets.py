@@ -66,30 +66,68 @@ def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_stre
     assert proxy.stats.totals.retrievals == 1
 
 
+TOOLS = [{"type": "function", "name": "read_log", "parameters": {}}]
+
+
+def loop_of(turns: int, lines: int = 60) -> list[Any]:
+    """Return the items of a loop that has read so many logs."""
+    items: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
+    for n in range(turns):
+        call = {"type": "function_call", "call_id": f"c{n}", "name": "read_log", "arguments": "{}"}
+        result = {"type": "function_call_output", "call_id": f"c{n}", "output": log_of(lines, n)}
+        items += [call, result]
+    return items
+
+
+def create(items: list[Any], **more: Any) -> dict[str, Any]:
+    return {"type": "response.create", "model": "gpt-5", "tools": TOOLS, "input": items, **more}
+
+
+def talk(proxy: Proxy, *sent: dict[str, Any] | bytes) -> list[Any]:
+    """Send messages on one WebSocket; return what comes back for each."""
+
+    async def exchange() -> list[Any]:
+        url = f"{proxy.url}/v1/socket/responses".replace("http:", "ws:")
+        answers: list[Any] = []
+        async with aiohttp.ClientSession() as client, client.ws_connect(url) as socket:
+            for message in sent:
+                if isinstance(message, bytes):
+                    await socket.send_bytes(message)
+                    answers.append(await socket.receive_bytes())
+                else:
+                    await socket.send_json(message)
+                    answers.append((await socket.receive_json())["type"])
+        return answers
+
+    return asyncio.run(exchange())
+
+
 def test_a_websocket_is_relayed_and_what_is_whole_is_folded(
     upstream: ScriptedUpstream, proxy: Proxy
 ) -> None:
-    items = [
-        {"role": "user", "content": "What is in the log?"},
-        {"type": "function_call", "call_id": "a", "name": "read_log", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "a", "output": log_of(60)},
-    ]
-    create = {"type": "response.create", "model": "gpt-5", "input": items}
-
-    async def talk() -> list[Any]:
-        url = f"{proxy.url}/v1/socket/responses".replace("http:", "ws:")
-        async with aiohttp.ClientSession() as client, client.ws_connect(url) as socket:
-            await socket.send_json(create)
-            first = await socket.receive_json()
-            await socket.send_json({"type": "other", "input": items})
-            second = await socket.receive_json()
-            await socket.send_bytes(b"\x00\x01")
-            return [first, second, await socket.receive_bytes()]
-
-    done = {"type": "response.completed"}
-    assert asyncio.run(talk()) == [done, done, b"\x00\x01"]
-    folded, other = (request.body for request in upstream.requests)
-    assert folded["type"] == "response.create"
+    items = loop_of(1)
+    follows = create(items[2:], previous_response_id="resp_1")
+    other = {"type": "other", "model": "gpt-5", "input": items}
+    answers = talk(proxy, create(items), follows, other, b"\x00\x01")
+    assert answers == [*["response.completed"] * 3, b"\x00\x01"]
+    folded, *passed = (request.body for request in upstream.requests)
+    assert {**folded, "input": items} == create(items)
     assert folded["input"][:2] == items[:2]
     assert len(folded["input"][2]["output"]) < len(log_of(60))
-    assert other["input"] == items
+    assert passed == [follows, other]
+
+
+def test_on_a_websocket_nothing_is_left_out_for_nobody_could_fetch_it(
+    upstream: ScriptedUpstream, proxy: Proxy
+) -> None:
+    talk(proxy, *(create(loop_of(turns, LINES)) for turns in (1, 2, 3)))
+    upstream.check_prefixes()
+    for request in upstream.requests:
+        assert request.body["tools"] == TOOLS
+        results = [item["output"] for item in request.messages if "output" in item]
+        assert all(result.startswith("[reformatted #") for result in results)
+    totals = proxy.stats.totals
+    assert totals.folded == totals.requests == 3
+    assert totals.tokens_after < totals.tokens_before
+    assert totals.cache_read > 0
+    assert 0 < totals.money_after < totals.money_before

@@ -16,6 +16,7 @@ import pytest
 from refold.errors import ConfigError
 from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
+from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent
 from tests.server.proxy.running import log_of, proxy_for
 from tests.server.upstream import ScriptedUpstream
@@ -87,6 +88,37 @@ def test_a_body_has_a_limit(upstream: ScriptedUpstream, proxy: Proxy) -> None:
     answer = httpx2.post(f"{proxy.url}/v1/messages", content=b"x" * (1 << 21))
     assert answer.status_code == 413
     assert len(upstream.requests) == count
+
+
+def wait_for_end(url: str, sent: bytes) -> bytes:
+    """Connect, send something, and return what comes until the proxy hangs up."""
+    with socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), FOR_EVER) as connection:
+        connection.sendall(sent)
+        received = b""
+        while chunk := connection.recv(4096):
+            received += chunk
+        return received
+
+
+def test_slow_clients_are_not_waited_for(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    count = len(upstream.requests)
+    with proxy_for(upstream, tmp_path, client_seconds=0.2) as proxy:
+        assert wait_for_end(proxy.url, b"") == b""
+        assert wait_for_end(proxy.url, b"POST /v1/messages HTTP/1.1\r\nHo") == b""
+        head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nhalf"
+        assert wait_for_end(proxy.url, head % b"/v1/messages").startswith(b"HTTP/1.1 408")
+        assert proxy.stats.faults["client too slow"] == 1
+        assert wait_for_end(proxy.url, head % b"/v1/files").startswith(b"HTTP/1.1 408")
+        assert proxy.stats.faults["client too slow"] == 2
+    assert len(upstream.requests) == count
+
+
+def test_a_silent_provider_is_not_waited_for(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with proxy_for(url, tmp_path, upstream_seconds=0.2) as proxy:
+            assert Agent(proxy.url).ask().status_code == 502
+            assert proxy.stats.faults["upstream unreachable"] == 1
 
 
 def test_a_token_opens_the_door(upstream: ScriptedUpstream, tmp_path: Path) -> None:

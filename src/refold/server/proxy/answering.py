@@ -49,10 +49,7 @@ class Answer:
         """Rounds that the provider did not answer."""
 
     def _meter(self, response: aiohttp.ClientResponse) -> Meter:
-        headers = response.headers
-        meter = Meter(
-            self._api, headers.get("content-type", ""), headers.get("content-encoding", "")
-        )
+        meter = Meter(self._api, response.headers)
         self.meters.append(meter)
         return meter
 

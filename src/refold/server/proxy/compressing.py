@@ -15,7 +15,7 @@ from typing import Any, Final
 from refold.agent.excerpt import search_lines
 from refold.agent.shapes import find_texts
 from refold.notation.marks import show_handle
-from refold.server.proxy.folding import Folder, Job
+from refold.server.proxy.folding import Folder, Folding, Job
 from refold.stores.base import Store
 
 _API: Final = "openai-chat"
@@ -29,7 +29,7 @@ def compress(folder: Folder, tenant: str, body: bytes, deadline: float) -> dict[
     rows = given.get("messages") if isinstance(given, dict) else None
     if not isinstance(rows, list):
         raise ValueError("messages must be a list")
-    folded = folder.fold(Job(_API, "", tenant, "", body, deadline, same_count=True))
+    folded = folder.fold(Job(_API, "", tenant, "", body, deadline, Folding.ROWS))
     shown = rows if folded.body is None else json.loads(folded.body)["messages"]
     originals: dict[str, Any] = {}
     result = [_named(row, short, originals) for row, short in zip(rows, shown, strict=True)]

@@ -9,23 +9,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from refold.agent.session import Session
 from refold.agent.shapes import find_texts
-from refold.notation.marks import reformatted, same_result
+from refold.notation.marks import says_all
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.breakpoints import with_marks
 from refold.server.proxy.ledger import Past
 
-_WHOLE: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
-"""How marks begin under which nothing is left out."""
 FULL_SHARE: Final = 0.8
 """The share of a budget at which the beginning is folded anew. Above, the results of the next turn,
 up to a tenth of the budget each, would be cut to what room there is; below, the cache is lost more
 often."""
 _MIN_GAIN: Final = 0.1
 """If folding anew left more than that, it is tried again only after this share of a budget."""
+
+
+class Look(NamedTuple):
+    """A conversation before and after."""
+
+    before: list[Any]
+    """What came. What was folded anew before a restart is there in the form in which it is sent."""
+    after: list[Any]
+    places: list[range]
+    """For each message of *after*, which of *before* it stands for."""
+    format: str
+    model: str
 
 
 @dataclass(slots=True)
@@ -55,6 +65,8 @@ class Conversation:
     """What was sent last, and of how many messages of the client."""
     landed: int = 0
     """Tokens that were left when the beginning was last folded anew."""
+    given: Sequence[Any] = ()
+    """The client's messages as they came last; only where they may be shown."""
     beside: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
     """System prompt and tools as they were last, and their tokens."""
 
@@ -110,6 +122,18 @@ class Conversation:
         at = self.session.unchanged[place]
         return None if at is None else self.origins[at]
 
+    def look(self, api: Api) -> Look:
+        """Return what came and what was sent, for people to see."""
+        shown, stood_for = self.base
+        is_begun_anew = len(self.session) != len(self.origins)
+        origins = [*[None] * shown, *self.origins[stood_for:]] if is_begun_anew else self.origins
+        before = [
+            message if origin is None or origin >= len(self.given) else self.given[origin]
+            for message, origin in zip(self.session.messages, origins, strict=True)
+        ]
+        session = self.session
+        return Look(before, session.wires, session.places, format=api.format, model=self.model)
+
     def write(
         self, view: Sequence[Any], messages: Sequence[Any], given: Sequence[Any]
     ) -> list[Any]:
@@ -145,4 +169,4 @@ def is_cut(given: Wire, form: Wire) -> bool:
     """Tell whether the *form* of a message leaves something out, or only says it shorter."""
     known = {text.text for text in find_texts([given])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
-    return not all(any(mark in text for mark in _WHOLE) for text in changed)
+    return not all(map(says_all, changed))

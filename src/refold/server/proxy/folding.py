@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +24,7 @@ from refold.server.handle_index import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
 from refold.server.proxy.breakpoints import without_marks
-from refold.server.proxy.conversation import FULL_SHARE, Conversation, is_cut
+from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
 from refold.server.proxy.ledger import Ledger, name_beginnings
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
@@ -38,6 +39,17 @@ _MOST: Final = 256
 """Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
 
 
+class Folding(Enum):
+    """What may become of a request."""
+
+    REQUEST = "request"
+    """Whatever the settings say."""
+    ROWS = "rows"
+    """As many messages come out as go in, and no tool is offered."""
+    LOSSLESS = "lossless"
+    """The same, and nothing is left out."""
+
+
 class Job(NamedTuple):
     """A request to fold."""
 
@@ -49,8 +61,7 @@ class Job(NamedTuple):
     body: bytes
     deadline: float
     """When nobody waits for it any more, on the clock of the worker."""
-    same_count: bool = False
-    """Whether as many messages must come out as go in, and no tool is offered."""
+    how: Folding = Folding.REQUEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +166,7 @@ class Folder:
             if not sent:
                 raise
             # What was sent before is sent again even then: thinking may be bound to it.
-            has_tool = found.is_offered and request.api.has_tools(request.body)
+            has_tool = _has_tool(job, request, found)
             body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
 
@@ -164,9 +175,10 @@ class Folder:
         saved_before, known = found.saved, found.tokens_known
         view, is_refolded = self._view(job, request, found)
         forms = found.new_forms(view, request.messages)
-        is_offered = not job.same_count and self._is_wanted(found, request, forms, is_refolded)
+        is_whole = job.how is Folding.REQUEST
+        is_offered = is_whole and self._is_wanted(found, request, forms, is_refolded)
         found.is_offered = found.is_offered or is_offered
-        has_tool = found.is_offered and request.api.has_tools(request.body)
+        has_tool = _has_tool(job, request, found)
         written = found.write(view, request.messages, request.given)
         body = request.write(written, has_tool=has_tool)
         if self._clock() > job.deadline:
@@ -211,7 +223,7 @@ class Folder:
         found.extend(request.api, request.messages)
         budget = self._budget(found, request)
         view = found.session.view(budget)
-        if budget is None or job.same_count or not found.is_full(budget):
+        if budget is None or job.how is not Folding.REQUEST or not found.is_full(budget):
             return view, False
         return self._refold(job, found, budget), True
 
@@ -239,6 +251,19 @@ class Folder:
         self._live.pop((tenant, beginning), None)
         Ledger(self.store(tenant)).turn_off(beginning)
 
+    def look(self, tenant: str, conversation: str, api: str) -> Look | None:
+        """Return the longest line of a conversation in memory; a client may hold several at once.
+
+        `None` if there is none, or if content is not to be shown.
+        """
+        lines = [
+            found
+            for (owner, _), found in self._live.items()
+            if owner == tenant and found.name == conversation and found.given
+        ]
+        longest = max(lines, key=lambda found: found.length, default=None)
+        return None if longest is None else longest.look(api_called(api))
+
     def store(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""
         store = self._choices.store
@@ -261,6 +286,8 @@ class Folder:
         options = replace(
             self._choices.options, format=request.api.format, model=about.model or None
         )
+        if job.how is Folding.LOSSLESS:
+            options = replace(options, profile="lossless")
         scope = self._scope(about.conversation)
         session = Session(options, store=store, conversation=scope)
         found = Conversation(about.conversation, about.model, session)
@@ -304,6 +331,7 @@ class Folder:
     def _keep(self, tenant: str, found: Conversation, request: _Request) -> None:
         found.length = len(request.messages)
         found.tokens_known = found.session.report.tokens + found.saved
+        found.given = request.messages if self._settings.show_content else ()
         self._live[tenant, request.beginnings[-1]] = found
         while len(self._live) > _MOST:
             self._live.popitem(last=False)
@@ -317,6 +345,12 @@ class Folder:
         if beside != found.beside[0]:
             found.beside = beside, counter_for(found.model or None)(spell(beside))
         return max(1, budget - found.beside[1])
+
+
+def _has_tool(job: Job, request: _Request, found: Conversation) -> bool:
+    """Tell whether the request is sent with the retrieval tool."""
+    is_asked_for = job.how is Folding.REQUEST and found.is_offered
+    return is_asked_for and request.api.has_tools(request.body)
 
 
 def _answered(messages: Sequence[object]) -> int:

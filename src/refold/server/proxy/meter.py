@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Mapping
 from typing import Final
 
 from refold.server.proxy.apis.base import Api, Usage
@@ -19,9 +20,12 @@ _ANY_WINDOW: Final = 47
 class Meter:
     """Watches one answer; what it cannot read it lets pass."""
 
-    def __init__(self, api: Api, content_type: str, encoding: str) -> None:
+    def __init__(self, api: Api, headers: Mapping[str, str]) -> None:
+        """*headers* are those of the answer."""
+        encoding = headers.get("content-encoding", "")
+        is_stream = "event-stream" in headers.get("content-type", "")
         self._api = api
-        self._splitter = EventSplitter() if "event-stream" in content_type else None
+        self._splitter = EventSplitter() if is_stream else None
         is_packed = encoding in ("gzip", "deflate", "x-gzip")
         self._unpack = zlib.decompressobj(_ANY_WINDOW) if is_packed else None
         self._is_readable = is_packed or encoding in ("", "identity")

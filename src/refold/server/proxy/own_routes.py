@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from importlib.resources import files
 from typing import Any, Final
@@ -9,6 +10,8 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
+from refold.server.proxy.conversation import Look
+from refold.server.proxy.fold_calls import RETRIEVE_SECONDS
 from refold.server.proxy.frames import JobError
 from refold.server.proxy.headers import tenant_of
 from refold.server.proxy.settings import Settings
@@ -29,10 +32,12 @@ _POLICY: Final = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_REPORT_POLICY: Final = {**_POLICY, "Content-Security-Policy": "frame-ancestors 'none'"}
+"""The report has a policy of its own in it, for its own script and style."""
 _COMPRESS: Final = "/v1/compress"
 _RETRIEVE: Final = "/v1/retrieve/"
+_SESSION: Final = "/session/"
 _READY_SECONDS: Final = 5.0
-_RETRIEVE_SECONDS: Final = 10.0
 _COMPRESS_SECONDS: Final = 30.0
 """The guardrail waits for 60 seconds."""
 _BYPASS: Final = "x-headroom-bypass"
@@ -60,6 +65,8 @@ class OwnRoutes:
                 return web.Response(text="ok\n")
             if path == "/readyz":
                 return await self._ready()
+            if path.startswith(_SESSION):
+                return await self._session(path.removeprefix(_SESSION))
             if path.startswith(_RETRIEVE):
                 name = path.removeprefix(_RETRIEVE)
                 return await self._retrieve(request, name, parse_qs(query).get("query", [""])[0])
@@ -72,7 +79,11 @@ class OwnRoutes:
         return {
             **self._stats.to_dict(),
             "workers": {"processes": settings.workers, "restarts": self._workers.restarts},
-            "settings": {"retrieve": settings.retrieve, "profile": settings.profile},
+            "settings": {
+                "retrieve": settings.retrieve,
+                "profile": settings.profile,
+                "show_content": settings.show_content,
+            },
             "now": time.time(),
         }
 
@@ -82,6 +93,25 @@ class OwnRoutes:
         except (TimeoutError, WorkerLostError, JobError):
             return web.Response(status=503, text="no worker\n")
         return web.Response(text="ready\n")
+
+    async def _session(self, name: str) -> web.Response:
+        """Answer with the report of a session: what came, and what was sent."""
+        known = self._stats.sessions.get(name)
+        if not self._settings.show_content:
+            return web.Response(status=403, text="start refold serve with --show-content\n")
+        look: Look | None = None
+        if known is not None:
+            key, tenant, conversation = known.owner
+            try:
+                look = await self._workers.call(
+                    key, "look", tenant, conversation, known.api, seconds=RETRIEVE_SECONDS
+                )
+            except (TimeoutError, WorkerLostError, JobError):
+                return web.Response(status=503, text="no worker has answered\n")
+        if look is None:
+            return web.Response(status=404, text="there is no such session in memory\n")
+        page = await asyncio.to_thread(_report, name, look)  # it may take a second
+        return web.Response(text=page, content_type="text/html", headers=_REPORT_POLICY)
 
     async def _compress(self, request: web.BaseRequest) -> web.Response:
         body = await request.content.read(self._settings.max_body_mb << 20)
@@ -111,7 +141,7 @@ class OwnRoutes:
         tenant = self._tenant(request)
         try:
             text = await self._workers.call(
-                tenant, "original", tenant, name, query, seconds=_RETRIEVE_SECONDS
+                tenant, "original", tenant, name, query, seconds=RETRIEVE_SECONDS
             )
         except (TimeoutError, WorkerLostError, JobError):
             self._stats.fault("retrieval failed")
@@ -123,6 +153,14 @@ class OwnRoutes:
 
     def _tenant(self, request: web.BaseRequest) -> str:
         return tenant_of(request.headers, "", is_local=self._settings.is_local)
+
+
+def _report(name: str, look: Look) -> str:
+    from refold.report import render_view
+
+    before, after, places, format_name, model = look
+    choices = {"format": format_name, "model": model or None}
+    return render_view(before, after, places, title=f"Session {name}", **choices)
 
 
 def _page(name: str, content_type: str) -> web.Response:

@@ -17,6 +17,12 @@ function element(name, text) {
   return made;
 }
 
+function link(session) {
+  const made = element("a", session);
+  made.href = `session/${encodeURIComponent(session)}`;
+  return made;
+}
+
 function showTotals(stats) {
   const saved = stats.tokens_saved;
   const tiles = [
@@ -46,6 +52,7 @@ function showSessions(stats) {
       money(s.money_before), money(s.money_after), whole(s.retrievals), ago(stats.now - s.last_seen),
     ];
     row.append(...cells.map((text) => element("td", text)));
+    if (stats.settings.show_content) row.cells[0].replaceChildren(link(s.session));
     return row;
   });
   document.getElementById("sessions").replaceChildren(...rows);

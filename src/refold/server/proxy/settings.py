@@ -18,6 +18,7 @@ PREFIX: Final = "REFOLD_"
 """How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
 _MIN_TOKEN_CHARS: Final = 16
+_SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,8 @@ class Settings:
     """Processes that fold."""
     token: str = field(default="", repr=False)
     """What clients must show, as `x-refold-token` or in the path as `/t/TOKEN`, if it is set."""
+    show_content: bool = False
+    """Whether the page shows what conversations say, before and after."""
     max_body_mb: int = 64
     """The largest request that is read."""
     client_seconds: float = 60.0
@@ -76,6 +79,8 @@ class Settings:
             )
         if not self.is_local and self.retrieve == "mcp":
             raise ConfigError("retrieve='mcp' reads one store for all keys: loopback only")
+        if not self.is_local and self.show_content:
+            raise ConfigError("show_content shows everybody's conversations: loopback only")
 
     @property
     def is_local(self) -> bool:
@@ -106,7 +111,9 @@ def _read(name: str, raw: str, type_: Any) -> object:
                 return int(raw)
             case "float":
                 return float(raw)
-    except ValueError:
+            case "bool":
+                return _SWITCH[raw.strip().lower()]
+    except (ValueError, KeyError):
         raise ConfigError(f"{PREFIX}{name.upper()} cannot be read: {raw!r}") from None
     return raw
 

@@ -71,6 +71,12 @@ class Totals:
         self.tokens_after += folded.tokens_after
         self.refolds += folded.is_refolded
 
+    def take_back_fold(self, folded: Folded) -> None:
+        """Count a request as one that went out as it came."""
+        self.folded -= folded.body is not None
+        self.tokens_after += folded.tokens_before - folded.tokens_after
+        self.refolds -= folded.is_refolded
+
     def add_usage(self, usage: Usage, bill: Bill | None) -> None:
         """Count what the provider says of a request."""
         self.prompt_tokens += usage.prompt
@@ -101,6 +107,8 @@ class SessionStats:
     api: str
     model: str = ""
     last_seen: float = 0.0
+    owner: tuple[str, str, str] = ("", "", "")
+    """What decides on its worker, its tenant, and what it is called there."""
     totals: Totals = field(default_factory=Totals)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,17 +13,18 @@ from typing import Any
 from refold.agent.session import Session
 from refold.errors import describe
 from refold.server.proxy.compressing import compress, original
-from refold.server.proxy.folding import Folder, Job
+from refold.server.proxy.folding import Folder
 from refold.server.proxy.frames import JobError, make_frame, read_frame
 from refold.server.proxy.settings import Settings
 
 
 def _operations(folder: Folder) -> Mapping[str, Callable[..., Any]]:
     return {
-        "fold": lambda *given: folder.fold(Job(*given)),
+        "fold": folder.fold,
         "retrieve": folder.retrieve,
         "rounds": folder.enter_rounds,
         "off": folder.turn_off,
+        "look": folder.look,
         "compress": lambda *given: compress(folder, *given),
         "original": lambda *given: original(folder, *given),
         "ping": lambda: None,

@@ -1,0 +1,105 @@
+"""What the proxy asks of its workers for a request; whatever fails there is counted and logged."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Final
+
+from refold.server.proxy.answering import Answer
+from refold.server.proxy.apis.base import OwnCall
+from refold.server.proxy.folding import Folded, Folding, Job
+from refold.server.proxy.frames import JobError
+from refold.server.proxy.stats import Stats
+from refold.server.proxy.visit import Visit
+from refold.server.proxy.workers import WorkerLostError, Workers
+
+RETRIEVE_SECONDS: Final = 10.0
+"""How long a worker may take to fetch or to enter something."""
+_SPARE_SECONDS: Final = 0.05
+"""How much longer than its deadline a worker may take to say so."""
+_LATE: Final = "late"
+_FAILED: Final = "failed"
+FAILURES: Final = (_LATE, _FAILED)
+"""Why a request went out as it came that could have been folded."""
+_log: Final = logging.getLogger("refold.serve")
+
+
+class FoldCalls:
+    """Folds requests, fetches originals and enters what was said, all by the workers."""
+
+    def __init__(self, workers: Workers, stats: Stats) -> None:
+        self._workers = workers
+        self._stats = stats
+
+    async def fold(
+        self, visit: Visit, body: bytes, seconds: float, how: Folding = Folding.REQUEST
+    ) -> Folded:
+        """Return what to send; as it came, if folding fails or takes too long."""
+        job = Job(
+            visit.api.name,
+            visit.path,
+            visit.tenant,
+            visit.client_session,
+            body,
+            time.monotonic() + seconds,
+            how,
+        )
+        started = time.perf_counter()
+        try:
+            folded: Folded = await self._workers.call(
+                visit.key, "fold", job, seconds=seconds + _SPARE_SECONDS
+            )
+        except TimeoutError:
+            self._stats.fault("fold late")
+            return Folded(why_not=_LATE)
+        except WorkerLostError:
+            self._stats.fault("worker lost")
+            return Folded(why_not=_FAILED)
+        except JobError as error:
+            self._stats.fault("fold failed")
+            _log.error("sent as it came: %s", error)
+            return Folded(why_not=_FAILED)
+        self._stats.folding.add(time.perf_counter() - started)
+        if folded.why_not == _LATE:
+            self._stats.fault("fold late")
+        elif folded.why_not and folded.body is not None:
+            self._stats.fault("fold failed")
+            _log.error("what is new is sent as it came: %s", folded.why_not)
+        return folded
+
+    async def retrieve(self, visit: Visit, sent: bytes, call: OwnCall) -> str:
+        """Answer a call for an original that a model made when it was *sent* this."""
+        try:
+            text: str = await self._workers.call(
+                visit.key,
+                "retrieve",
+                visit.tenant,
+                visit.folded.conversation,
+                visit.api.name,
+                sent,
+                call.arguments,
+                seconds=RETRIEVE_SECONDS,
+            )
+        except (TimeoutError, WorkerLostError, JobError):
+            self._stats.fault("retrieval failed")
+            return "[the original cannot be fetched at the moment; try again later]"
+        return text
+
+    async def enter_rounds(self, visit: Visit, answer: Answer) -> None:
+        """Enter what was said about originals, so that later requests have it."""
+        visit.count_retrievals(len(answer.rounds))
+        beginning = visit.folded.beginning
+        await self._tell(visit, "rounds", visit.tenant, beginning, answer.rounds, answer.names)
+
+    async def turn_off(self, visit: Visit, folded: Folded) -> None:
+        """Fold a conversation no more: its provider refuses what was folded, not what came."""
+        self._stats.fault("folded request refused")
+        _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
+        await self._tell(visit, "off", visit.tenant, folded.beginning)
+
+    async def _tell(self, visit: Visit, name: str, *given: object) -> None:
+        try:
+            await self._workers.call(visit.key, name, *given, seconds=RETRIEVE_SECONDS)
+        except (TimeoutError, WorkerLostError, JobError):
+            self._stats.fault("not entered")

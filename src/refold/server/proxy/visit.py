@@ -1,0 +1,96 @@
+"""One request with messages, from its beginning to its end: whose it is, and what it has cost."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from typing import Self
+
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from refold.server.proxy.apis.base import Api, Usage
+from refold.server.proxy.billing import Bill, bill
+from refold.server.proxy.folding import Folded
+from refold.server.proxy.headers import for_upstream, session_of, tenant_of
+from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Stats, Totals
+from refold.window.prices import list_prices
+
+
+class Visit:
+    """One request with messages, from its beginning to its end."""
+
+    def __init__(
+        self, settings: Settings, stats: Stats, request: web.BaseRequest, api: Api, url: URL
+    ) -> None:
+        self._stats = stats
+        self.request = request
+        self.api = api
+        self.url = url
+        """Where it goes."""
+        self.path = url.raw_path
+        self.headers: CIMultiDict[str] = for_upstream(request.headers)
+        key = request.query.get("key", "")
+        self.tenant = tenant_of(request.headers, key, is_local=settings.is_local)
+        self.client_session = session_of(request.headers)
+        self.key = self.tenant + self.client_session
+        """What decides on the worker."""
+        self.folded = Folded()
+
+    def again(self) -> Self:
+        """Return another request of the same client to the same place."""
+        other = copy(self)
+        other.folded = Folded()
+        return other
+
+    def note(self, folded: Folded) -> None:
+        """Count what became of the request."""
+        self.folded = folded
+        name = f"{self.tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
+        self.session = self._stats.session(name, self.api.name, folded.model, time.time())
+        self.session.owner = self.key, self.tenant, folded.conversation
+        for totals in self._totals:
+            totals.requests += 1
+            if not self.api.is_counting(self.path):
+                totals.add_fold(folded)
+
+    @property
+    def _totals(self) -> tuple[Totals, Totals]:
+        return self._stats.totals, self.session.totals
+
+    def unfold(self) -> None:
+        """Take back what was counted as saved: the request went out as it came."""
+        for totals in self._totals:
+            totals.take_back_fold(self.folded)
+        self.folded = Folded(model=self.folded.model)
+
+    def refold(self, folded: Folded) -> None:
+        """Count a fold that came after all, once the request had been refused as it came."""
+        self.folded = folded
+        for totals in self._totals:
+            totals.add_fold(folded)
+
+    def count_retrievals(self, number: int) -> None:
+        """Count exchanges about originals."""
+        for totals in self._totals:
+            totals.retrievals += number
+
+    def charge(self, usages: list[Usage]) -> None:
+        """Count what the provider says that the request has cost."""
+        folded = self.folded
+        price = list_prices().find(folded.model)
+        saved = folded.tokens_before - folded.tokens_after
+        known = folded.tokens_known if folded.is_refolded else None
+        old = folded.saved_before
+        for usage in usages:
+            if not usage.prompt:
+                continue
+            cost: Bill | None = None
+            if price is not None:
+                now = max(0, saved - old)
+                cost = bill(price, usage, saved_before=old, saved_now=now, known=known)
+            for totals in self._totals:
+                totals.add_usage(usage, cost)
+            old, known = saved, None  # later rounds begin where this one ended

@@ -71,7 +71,9 @@ def main() -> None:
         store = str(Path(folder) / "originals.db")
         command = [sys.executable, "-m", "refold", "serve", "--port", "0", "--store", store]
         with subprocess.Popen(
-            [*command, "--anthropic", upstream.url], stdout=subprocess.PIPE, text=True
+            [*command, "--show-content", "--anthropic", upstream.url],
+            stdout=subprocess.PIPE,
+            text=True,
         ) as proxy:
             assert proxy.stdout is not None
             url = proxy.stdout.readline().split()[-1]

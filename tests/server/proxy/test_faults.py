@@ -7,12 +7,15 @@ import os
 import signal
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import log_of, proxy_for
 from tests.server.proxy.test_retrieval import ask_for_original, results_of
@@ -97,6 +100,30 @@ def test_a_killed_worker_is_replaced_and_the_past_is_the_same(
         same = sum(one == other for one, other in zip(before, after, strict=False))
         assert same >= len(before) - 1, "only what was new when it was killed may differ"
     assert len(upstream_requests) == 6
+
+
+def test_a_worker_that_dies_over_a_request_changes_nothing_that_was_sent(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    with proxy_for(upstream, tmp_path) as proxy, ThreadPoolExecutor() as pool:
+        agent = Agent(proxy.url)
+        for _ in range(3):
+            agent.turn()
+        (pid,) = proxy.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        answer = pool.submit(agent.turn)
+        while not proxy.workers.waiting:
+            time.sleep(0.01)
+        os.kill(pid, signal.SIGKILL)
+        assert answer.result(FOR_EVER).status_code == 200
+        assert proxy.stats.faults["worker lost"] == 1
+        agent.turn()
+        assert proxy.stats.totals.folded == 4, "all but the first, which has nothing to fold"
+    upstream.check_prefixes()
+    hit, after = (request.messages for request in upstream.requests[3:])
+    assert hit[4] != agent.messages[4], "what had been folded is sent so again"
+    assert hit[6] == agent.messages[6], "what was new goes out as it came"
+    assert after[8] != agent.messages[8], "and what comes later is folded"
 
 
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:

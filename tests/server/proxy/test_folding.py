@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from refold import uncompress
 from refold.server.proxy.breakpoints import with_marks, without_marks
 from refold.server.proxy.events import EventSplitter
-from refold.server.proxy.folding import Folded, Folder, Job
+from refold.server.proxy.folding import Folder
+from refold.server.proxy.request import Folded, Job
 from refold.server.proxy.settings import Settings
 from refold.stores.scope import ScopedStore
 from refold.stores.sqlite import SqliteStore

@@ -15,7 +15,8 @@ from typing import Any, Final
 from refold.agent.excerpt import search_lines
 from refold.agent.shapes import find_texts
 from refold.notation.marks import show_handle
-from refold.server.proxy.folding import Folder, Folding, Job
+from refold.server.proxy.folding import Folder
+from refold.server.proxy.request import Folding, Job
 from refold.stores.base import Store
 
 _API: Final = "openai-chat"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from typing import Final
 
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis.base import OwnCall
-from refold.server.proxy.folding import Folded, Folding, Job
 from refold.server.proxy.frames import JobError
+from refold.server.proxy.last_sent import LastSent
+from refold.server.proxy.request import Folded, Folding, Job
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.visit import Visit
 from refold.server.proxy.workers import WorkerLostError, Workers
@@ -21,7 +23,7 @@ _SPARE_SECONDS: Final = 0.05
 _LATE: Final = "late"
 _FAILED: Final = "failed"
 FAILURES: Final = (_LATE, _FAILED)
-"""Why a request went out as it came that could have been folded."""
+"""Why what is new of a request went out as it came, though it could have been folded."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -31,11 +33,12 @@ class FoldCalls:
     def __init__(self, workers: Workers, stats: Stats) -> None:
         self._workers = workers
         self._stats = stats
+        self._last = LastSent()
 
     async def fold(
         self, visit: Visit, body: bytes, seconds: float, how: Folding = Folding.REQUEST
     ) -> Folded:
-        """Return what to send; as it came, if folding fails or takes too long."""
+        """Return what to send; what is new as it came, if folding fails or takes too long."""
         job = Job(
             visit.api.name,
             visit.path,
@@ -45,6 +48,14 @@ class FoldCalls:
             time.monotonic() + seconds,
             how,
         )
+        folded = await self._attempt(visit, job, seconds)
+        if folded.why_not in FAILURES:
+            known = self._last.go_on(job)
+            folded = folded if known is None else replace(known, why_not=folded.why_not)
+        self._last.keep(job, folded)
+        return folded
+
+    async def _attempt(self, visit: Visit, job: Job, seconds: float) -> Folded:
         started = time.perf_counter()
         try:
             folded: Folded = await self._workers.call(
@@ -58,7 +69,7 @@ class FoldCalls:
             return Folded(why_not=_FAILED)
         except JobError as error:
             self._stats.fault("fold failed")
-            _log.error("sent as it came: %s", error)
+            _log.error("not folded: %s", error)
             return Folded(why_not=_FAILED)
         self._stats.folding.add(time.perf_counter() - started)
         if folded.why_not == _LATE:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
-from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final
 
 from refold.agent.retrieval import retrieve_tool
 from refold.agent.session import Session
@@ -22,10 +20,10 @@ from refold.integrations.choices import CheckedChoices
 from refold.model.wire import spell
 from refold.server.handle_index import enter_shown
 from refold.server.proxy.apis import api_called
-from refold.server.proxy.apis.base import TOOL_NAME, Api, Round, Wire
-from refold.server.proxy.breakpoints import without_marks
+from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
-from refold.server.proxy.ledger import Ledger, name_beginnings
+from refold.server.proxy.ledger import Ledger
+from refold.server.proxy.request import Folded, Folding, Job, Request
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
@@ -37,96 +35,6 @@ _WINDOW_SHARE: Final = 0.95
 so that 24 % are left for the answer, and for what the estimate of tokens is off by."""
 _MOST: Final = 256
 """Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
-
-
-class Folding(Enum):
-    """What may become of a request."""
-
-    REQUEST = "request"
-    """Whatever the settings say."""
-    ROWS = "rows"
-    """As many messages come out as go in, and no tool is offered."""
-    LOSSLESS = "lossless"
-    """The same, and nothing is left out."""
-
-
-class Job(NamedTuple):
-    """A request to fold."""
-
-    api: str
-    path: str
-    tenant: str
-    session: str
-    """What the client calls the conversation; empty if it does not say."""
-    body: bytes
-    deadline: float
-    """When nobody waits for it any more, on the clock of the worker."""
-    how: Folding = Folding.REQUEST
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
-    """What to send, and figures about it."""
-
-    body: bytes | None = None
-    """`None` if it is what came."""
-    conversation: str = ""
-    """Its name within the tenant."""
-    beginning: str = ""
-    """The name of all its messages so far."""
-    model: str = ""
-    has_tool: bool = False
-    """Whether the retrieval tool is offered."""
-    tokens_before: int = 0
-    """Tokens of the messages as they came."""
-    tokens_after: int = 0
-    saved_before: int = 0
-    """Tokens that earlier requests saved, and that stay saved."""
-    tokens_known: int = 0
-    """Tokens of the messages, as they came, that were sent before."""
-    is_refolded: bool = False
-    """Whether the beginning was folded anew, so that the provider's cache does not have it."""
-    why_not: str = ""
-    """Why nothing was folded, if something is wrong."""
-
-
-class _Request:
-    """A request, read."""
-
-    def __init__(self, job: Job) -> None:
-        self.api: Api = api_called(job.api)
-        self.body: Any = json.loads(job.body)
-        found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
-        self.given: list[Any] = found if isinstance(found, list) else []
-        is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
-        self.messages = without_marks(self.given) if is_marked else self.given
-        self.beginnings = name_beginnings(self.messages)
-        self.is_renamed = False
-        self.about = Folded()
-        if self.given:
-            name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
-            known = f"{self.api.provider}:{name}".encode()
-            self.about = Folded(
-                conversation=blake2b(known, digest_size=8).hexdigest(),
-                beginning=self.beginnings[-1],
-                model=self.api.model_of(self.body, job.path) or "",
-            )
-
-    def rename(self, ledger: Ledger) -> None:
-        """Go on from the end of an answer, where the client knows only its beginning by name."""
-        name = self.api.follows(self.body)
-        known = ledger.provider_name(name) if name else ""
-        if known != name:
-            self.body = self.api.follow(self.body, known)
-            self.is_renamed = True
-
-    def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
-        """Return the request with these *messages*; `None` if that is what came."""
-        is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
-        if is_same and not has_tool and not self.is_renamed:
-            return None
-        body = {**self.body, self.api.key: messages}
-        return _spell(self.api.offer(body) if has_tool else body)
 
 
 class Folder:
@@ -151,7 +59,7 @@ class Folder:
         """Return what to send for a request; whatever is replaced is in the store then."""
         if self._clock() > job.deadline:
             return Folded(why_not="late")
-        request = _Request(job)
+        request = Request(job)
         if not request.given:
             return Folded(why_not="no messages")
         request.rename(Ledger(self.store(job.tenant)))
@@ -170,7 +78,7 @@ class Folder:
             body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
 
-    def _go_on(self, job: Job, request: _Request, found: Conversation) -> Folded:
+    def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Fold what is new of a conversation."""
         saved_before, known = found.saved, found.tokens_known
         view, is_refolded = self._view(job, request, found)
@@ -210,7 +118,7 @@ class Folder:
             is_refolded=is_refolded,
         )
 
-    def _view(self, job: Job, request: _Request, found: Conversation) -> tuple[list[Any], bool]:
+    def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool]:
         """Return what the model is to see, and whether its beginning was folded anew."""
         sent, length = found.sent
         if sent and length == len(request.messages):
@@ -273,7 +181,7 @@ class Folder:
         """Return the name under which to fold; none where any program may ask for originals."""
         return None if self._settings.retrieve == "mcp" else conversation
 
-    def _find(self, job: Job, request: _Request) -> Conversation:
+    def _find(self, job: Job, request: Request) -> Conversation:
         """Return the conversation that goes on with a request, from memory or from the store.
 
         It is not in memory any more then: only if all goes well is it kept again.
@@ -313,7 +221,7 @@ class Folder:
         return view
 
     def _is_wanted(
-        self, found: Conversation, request: _Request, forms: Mapping[int, Wire], is_refolded: bool
+        self, found: Conversation, request: Request, forms: Mapping[int, Wire], is_refolded: bool
     ) -> bool:
         """Tell whether from now on the retrieval tool is to be offered.
 
@@ -328,7 +236,7 @@ class Folder:
         cut = (is_cut(request.messages[at], wire) for at, wire in forms.items())
         return is_refolded or any(cut)
 
-    def _keep(self, tenant: str, found: Conversation, request: _Request) -> None:
+    def _keep(self, tenant: str, found: Conversation, request: Request) -> None:
         found.length = len(request.messages)
         found.tokens_known = found.session.report.tokens + found.saved
         found.given = request.messages if self._settings.show_content else ()
@@ -336,7 +244,7 @@ class Folder:
         while len(self._live) > _MOST:
             self._live.popitem(last=False)
 
-    def _budget(self, found: Conversation, request: _Request) -> int | None:
+    def _budget(self, found: Conversation, request: Request) -> int | None:
         """Return what is left for the messages, beside system prompt and tools."""
         budget = self._choices.budget_for(found.model or None)
         if budget is None:
@@ -347,7 +255,7 @@ class Folder:
         return max(1, budget - found.beside[1])
 
 
-def _has_tool(job: Job, request: _Request, found: Conversation) -> bool:
+def _has_tool(job: Job, request: Request, found: Conversation) -> bool:
     """Tell whether the request is sent with the retrieval tool."""
     is_asked_for = job.how is Folding.REQUEST and found.is_offered
     return is_asked_for and request.api.has_tools(request.body)
@@ -365,15 +273,3 @@ def _is_answer(message: object) -> bool:
         return False
     is_said = message.get("role") in ("assistant", "model")
     return is_said or str(message.get("type", "")).endswith("_call")
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
-
-
-def _spell(body: Wire) -> bytes:
-    try:
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
-        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

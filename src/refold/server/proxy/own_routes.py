@@ -78,7 +78,11 @@ class OwnRoutes:
         settings = self._settings
         return {
             **self._stats.to_dict(),
-            "workers": {"processes": settings.workers, "restarts": self._workers.restarts},
+            "workers": {
+                "processes": settings.workers,
+                "restarts": self._workers.restarts,
+                "waiting": self._workers.waiting,
+            },
             "settings": {
                 "retrieve": settings.retrieve,
                 "profile": settings.profile,

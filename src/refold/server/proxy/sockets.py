@@ -16,8 +16,8 @@ from yarl import URL
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.events import read_object
 from refold.server.proxy.fold_calls import FoldCalls
-from refold.server.proxy.folding import Folding
 from refold.server.proxy.headers import for_upstream
+from refold.server.proxy.request import Folding
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.visit import Visit
 

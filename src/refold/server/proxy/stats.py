@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.billing import Bill
-from refold.server.proxy.folding import Folded
+from refold.server.proxy.request import Folded
 
 _MOST_SESSIONS: Final = 200
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)

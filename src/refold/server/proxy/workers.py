@@ -41,6 +41,10 @@ class _Worker:
     def pid(self) -> int | None:
         return None if self._process is None else self._process.pid
 
+    @property
+    def waiting(self) -> int:
+        return len(self._pending)
+
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -146,6 +150,11 @@ class Workers:
     def pids(self) -> list[int]:
         """The processes that work at the moment."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs are not answered yet."""
+        return sum(worker.waiting for worker in self._workers)
 
     @property
     def restarts(self) -> int:

@@ -1,0 +1,120 @@
+"""Requests with messages: what is asked of a worker, and how they are read and written again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from refold.server.proxy.apis import api_called
+from refold.server.proxy.apis.base import Api, Wire
+from refold.server.proxy.breakpoints import without_marks
+from refold.server.proxy.ledger import Ledger, name_beginnings
+
+
+class Folding(Enum):
+    """What may become of a request."""
+
+    REQUEST = "request"
+    """Whatever the settings say."""
+    ROWS = "rows"
+    """As many messages come out as go in, and no tool is offered."""
+    LOSSLESS = "lossless"
+    """The same, and nothing is left out."""
+
+
+class Job(NamedTuple):
+    """A request to fold."""
+
+    api: str
+    path: str
+    tenant: str
+    session: str
+    """What the client calls the conversation; empty if it does not say."""
+    body: bytes
+    deadline: float
+    """When nobody waits for it any more, on the clock of the worker."""
+    how: Folding = Folding.REQUEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """What to send, and figures about it."""
+
+    body: bytes | None = None
+    """`None` if it is what came."""
+    conversation: str = ""
+    """Its name within the tenant."""
+    first: str = ""
+    """The name of its first message."""
+    beginning: str = ""
+    """The name of all its messages so far."""
+    model: str = ""
+    has_tool: bool = False
+    """Whether the retrieval tool is offered."""
+    tokens_before: int = 0
+    """Tokens of the messages as they came."""
+    tokens_after: int = 0
+    saved_before: int = 0
+    """Tokens that earlier requests saved, and that stay saved."""
+    tokens_known: int = 0
+    """Tokens of the messages, as they came, that were sent before."""
+    is_refolded: bool = False
+    """Whether the beginning was folded anew, so that the provider's cache does not have it."""
+    why_not: str = ""
+    """Why nothing was folded, if something is wrong."""
+
+
+class Request:
+    """A request, read."""
+
+    def __init__(self, job: Job) -> None:
+        self.api: Api = api_called(job.api)
+        self.body: Any = json.loads(job.body)
+        found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
+        self.given: list[Any] = found if isinstance(found, list) else []
+        is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
+        self.messages = without_marks(self.given) if is_marked else self.given
+        self.beginnings = name_beginnings(self.messages)
+        self.is_renamed = False
+        self.about = Folded()
+        if self.given:
+            name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
+            known = f"{self.api.provider}:{name}".encode()
+            self.about = Folded(
+                conversation=blake2b(known, digest_size=8).hexdigest(),
+                first=self.beginnings[0],
+                beginning=self.beginnings[-1],
+                model=self.api.model_of(self.body, job.path) or "",
+            )
+
+    def rename(self, ledger: Ledger) -> None:
+        """Go on from the end of an answer, where the client knows only its beginning by name."""
+        name = self.api.follows(self.body)
+        known = ledger.provider_name(name) if name else ""
+        if known != name:
+            self.body = self.api.follow(self.body, known)
+            self.is_renamed = True
+
+    def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
+        """Return the request with these *messages*; `None` if that is what came."""
+        is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
+        if is_same and not has_tool and not self.is_renamed:
+            return None
+        body = {**self.body, self.api.key: messages}
+        return _spell(self.api.offer(body) if has_tool else body)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _spell(body: Wire) -> bytes:
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from refold.server.proxy.last_sent import LastSent
@@ -31,9 +32,8 @@ def kept(*, has_tool: bool = False) -> LastSent:
     came = job([ASK, block("long", **MARK)])
     about = Request(came).about
     body = json.dumps({"model": "m", "messages": [ASK, block("short", **MARK)]}).encode()
-    figures = {"tokens_before": 9, "tokens_after": 4}
-    folded = Folded(body=body, first=about.first, model="m", has_tool=has_tool, **figures)
-    last.keep(came, folded)
+    folded = Folded(body=body, first=about.first, model="m", tokens_before=9, tokens_after=4)
+    last.keep(came, replace(folded, has_tool=has_tool))
     return last
 
 

@@ -128,6 +128,7 @@ def test_a_token_opens_the_door(upstream: ScriptedUpstream, tmp_path: Path) -> N
         assert httpx2.get(f"{proxy.url}/t/wrong-token/stats").status_code == 401
         assert httpx2.get(f"{proxy.url}/healthz").status_code == 200
         assert httpx2.get(f"{proxy.url}/t/{TOKEN}/").status_code == 200
+        assert httpx2.get(f"{proxy.url}/t/{TOKEN}").headers["location"] == f"/t/{TOKEN}/"
         assert httpx2.get(f"{proxy.url}/t/{TOKEN}/v1/models").json()["path"] == "/v1/models"
         shown = {"x-refold-token": TOKEN}
         assert httpx2.get(f"{proxy.url}/v1/models", headers=shown).status_code == 200

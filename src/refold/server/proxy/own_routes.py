@@ -55,6 +55,9 @@ class OwnRoutes:
         """Return the answer to a request for *target*; `None` if it is to be sent on."""
         path, _, query = target.partition("?")
         if request.method in ("GET", "HEAD"):
+            if path == "/" and not request.raw_path.partition("?")[0].endswith("/"):
+                # `/t/TOKEN`: what the page asks for is found below it
+                return web.Response(status=307, headers={"Location": f"{request.raw_path}/"})
             if path in _PAGE:
                 return _page(*_PAGE[path])
             if path == "/stats":

@@ -28,8 +28,7 @@ function showTotals(stats) {
   const tiles = [
     ["requests", whole(stats.requests)],
     ["tokens saved", `${whole(saved)} (${share(saved, stats.tokens_before)})`],
-    ["money saved", money(stats.money.saved)],
-    ["of", money(stats.money.before)],
+    ["money saved", `${money(stats.money.saved)} of ${money(stats.money.before)}`],
     ["read from cache", share(stats.cache_read, stats.prompt_tokens)],
     ["added, median", milliseconds(stats.latency_ms.added_p50)],
     ["added, 99 %", milliseconds(stats.latency_ms.added_p99)],

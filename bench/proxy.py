@@ -2,10 +2,13 @@
 
     python bench/proxy.py                  # all of it, small
     python bench/proxy.py --requests 100000 --streams 1000
+    python bench/proxy.py --other 'litellm=litellm --config c.yaml --port {port}'
 
 Everything runs on loopback: a scripted provider, `refold serve`, and a bare aiohttp pass-through of
-the same shape, each in a process of its own, asked by the same load generator in the same run. CPU
-time is what the kernel says of each process and its children, so a busy machine hardly matters.
+the same shape, each in a process of its own, asked by the same load generator in the same run: wrk
+where it is installed, else a client of our own. CPU time is what the kernel says of each process
+and its children, so a busy machine hardly matters. Any other proxy can be measured beside them; in
+its command, {port} is where it is to listen, and {upstream} is the provider.
 """
 
 from __future__ import annotations
@@ -14,6 +17,10 @@ import argparse
 import asyncio
 import json
 import os
+import re
+import shlex
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +37,8 @@ _TICK: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_MB: Final = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 _EVENTS: Final = 52
 _MODEL: Final = "claude-sonnet-5"
+_START_SECONDS: Final = 240
+"""How long another proxy may take to start."""
 
 
 # --- the provider and the bare pass-through, each run as `python bench/proxy.py NAME …` -----------
@@ -39,11 +48,16 @@ async def provide(_: Sequence[str]) -> None:
     """Answer at once, with an object or a stream."""
     usage = {"input_tokens": 9, "output_tokens": 9, "cache_read_input_tokens": 9}
     whole = json.dumps({"content": [{"type": "text", "text": "ok"}], "usage": usage}).encode()
+    message = {"role": "assistant", "content": "ok"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    chat = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     data = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}}
     event = f"event: content_block_delta\ndata: {json.dumps(data)}\n\n".encode()
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
+        if request.path.endswith("/chat/completions"):
+            return web.json_response(chat)
         if b'"stream": true' not in body:
             return web.Response(body=whole, content_type="application/json")
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
@@ -96,19 +110,25 @@ async def _listen(answer: Callable[..., Any]) -> None:
 
 
 class Process:
-    """A process that says where it listens."""
+    """A process that says where it listens, or listens at a *url* that is known."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, url: str = "") -> None:
         self._popen = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert self._popen.stdout is not None
-        self.url = self._popen.stdout.readline().split()[-1]
+        self.url = url or self._popen.stdout.readline().split()[-1]
 
     def _pids(self) -> list[int]:
         pid = self._popen.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return [pid, *map(int, children)]
+
+    def pin(self) -> None:
+        """Let it and its workers run on one core only."""
+        core = min(os.sched_getaffinity(0))
+        for pid in self._pids():
+            os.sched_setaffinity(pid, {core})
 
     def cpu_seconds(self) -> float:
         """CPU time so far, with that of its workers."""
@@ -186,14 +206,80 @@ async def hammer(url: str, bodies: Sequence[bytes], count: int, connections: int
     return seconds
 
 
+_SCRIPT: Final = """
+local bodies = {}
+for line in io.lines("BODIES") do bodies[#bodies + 1] = line end
+local n = 0
+wrk.headers["Content-Type"] = "application/json"
+function request()
+  n = n + 1
+  return wrk.format("POST", nil, nil, bodies[n % #bodies + 1])
+end
+"""
+_WRK_SECONDS: Final = 3
+
+
+async def load(url: str, bodies: Sequence[bytes], count: int) -> int:
+    """Send about *count* requests over eight connections, at least as many; return how many."""
+    if shutil.which("wrk") is None:
+        return len(await hammer(url, bodies, count, 8))
+    with tempfile.TemporaryDirectory() as place:
+        script, lines = Path(place, "bodies.lua"), Path(place, "bodies")
+        lines.write_bytes(b"\n".join(bodies))
+        script.write_text(_SCRIPT.replace("BODIES", str(lines)))
+        options = ("-t1", "-c8", "--timeout", "60s", f"-d{_WRK_SECONDS}s", "-s", str(script))
+        done = 0
+        while done < count:
+            ran = await asyncio.create_subprocess_exec("wrk", *options, url, stdout=subprocess.PIPE)
+            said = (await ran.communicate())[0].decode()
+            assert "Non-2xx" not in said, said
+            found = re.search(r"(\d+) requests in", said)
+            assert found is not None, said
+            done += int(found[1])
+        return done
+
+
 async def measure_cpu(name: str, process: Process, path: str, bodies: list[bytes], n: int) -> float:
     """Print and return CPU milliseconds per request."""
     await hammer(process.url + path, bodies, max(20, n // 10), 8)
     before = process.cpu_seconds()
-    await hammer(process.url + path, bodies, n, 8)
-    cost = 1000 * (process.cpu_seconds() - before) / n
+    done = await load(process.url + path, bodies, n)
+    cost = 1000 * (process.cpu_seconds() - before) / done
     print(f"  {name:28} {cost:7.2f} ms CPU a request", flush=True)
     return cost
+
+
+async def start_other(command: str, upstream: str) -> Process:
+    """Start another proxy, and wait until it takes connections."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = [w.format(port=port, upstream=upstream) for w in shlex.split(command)]
+    process = Process(*words, url=f"http://127.0.0.1:{port}")
+    for _ in range(_START_SECONDS):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process
+        except OSError:
+            await asyncio.sleep(1)
+    process.close()
+    raise SystemExit(f"{command} does not listen on {port}")
+
+
+async def measure_others(others: Sequence[str], upstream: str, ours: Process, n: int) -> None:
+    """Print what other proxies take for a chat of 3 kB, and what this one does."""
+    messages = [{"role": "user", "content": "word " * 600}]
+    bodies = [json.dumps({"model": "m", "messages": messages}).encode()]
+    path = "/v1/chat/completions"
+    print("a chat of 3 kB, not folded")
+    await measure_cpu("refold serve", ours, path, bodies, n)
+    for other in others:
+        name, _, command = other.partition("=")
+        process = await start_other(command, upstream)
+        try:
+            await measure_cpu(name, process, path, bodies, max(20, n // 10))
+            print(f"  {name:28} {process.resident_mb():7.0f} MB", flush=True)
+        finally:
+            process.close()
 
 
 async def measure_warm_folds(process: Process, turns: int) -> float:
@@ -212,6 +298,7 @@ async def measure_latency(direct: str, process: Process, rate: int, seconds: int
     """Print what the proxy adds at a fixed rate of warm 60 kB requests."""
     growing = conversation(60_000, number=1)
     bodies = [body_of(growing)]
+    process.pin()
 
     async def paced(url: str) -> list[float]:
         times: list[float] = []
@@ -280,14 +367,24 @@ async def measure_streams(process: Process, count: int) -> None:
 async def run(arguments: argparse.Namespace) -> None:
     """Measure everything."""
     here = str(Path(__file__))
-    provider = Process(here, "provide")
-    bare = Process(here, "pass_through", provider.url)
+    provider = Process(sys.executable, here, "provide")
+    bare = Process(sys.executable, here, "pass_through", provider.url)
     with tempfile.TemporaryDirectory() as place:
         urls = [f"--{name}={provider.url}" for name in ("anthropic", "openai", "gemini")]
-        serve = ("-m", "refold", "serve", "--port=0", f"--store={place}/s.db", *urls)
+        serve = (
+            sys.executable,
+            "-m",
+            "refold",
+            "serve",
+            "--port=0",
+            f"--store={place}/s.db",
+            *urls,
+        )
         proxy = Process(*serve, "--fold-ms=5000")
         try:
             n = arguments.cpu_requests
+            if arguments.other:
+                await measure_others(arguments.other, provider.url, proxy, n)
             small, large = [b"x" * 3_000], [b"x" * 62_000]
             for name, bodies in (("3 kB", small), ("62 kB", large)):
                 print(f"pass-through, {name}")
@@ -305,10 +402,10 @@ async def run(arguments: argparse.Namespace) -> None:
             url = f"{proxy.url}/v1/messages"
             await hammer(url, bodies, 2 * len(bodies), 8)
             start = proxy.resident_mb()
-            await hammer(url, bodies, arguments.requests, 8)
+            done = await load(url, bodies, arguments.requests)
             end = proxy.resident_mb()
             change = 100 * (end / start - 1)
-            print(f"  {arguments.requests:,} requests: {start:.0f} → {end:.0f} MB ({change:+.1f}%)")
+            print(f"  {done:,} requests: {start:.0f} → {end:.0f} MB ({change:+.1f}%)")
         finally:
             for process in (proxy, bare, provider):
                 process.close()
@@ -325,6 +422,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--cpu-requests", type=int, default=600, help="per CPU figure (600)")
     parser.add_argument("--turns", type=int, default=20, help="of the growing session (20)")
     parser.add_argument("--streams", type=int, default=200, help="at once (200)")
+    parser.add_argument("--other", action="append", metavar="NAME=COMMAND", help="another proxy")
     parser.add_argument("--seconds", type=int, default=4, help="of fixed load (4)")
     asyncio.run(run(parser.parse_args(argv)))
 

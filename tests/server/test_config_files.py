@@ -51,6 +51,15 @@ def test_the_indentation_is_kept(indent: str) -> None:
     assert f"\n{indent}{indent}" in add_entries(text, [VALUE], is_toml=False)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_ends_of_lines_are_kept(end: str) -> None:
+    json_text = json.dumps({"a": 1}, indent=4).replace("\n", end)
+    for text, is_toml in ((json_text, False), (f"a = 1{end}", True)):
+        added = add_entries(text, [VALUE], is_toml=is_toml)
+        assert added.count("\n") == added.count(end) > text.count(end)
+        assert remove_entries(added, [VALUE], is_toml=is_toml).strip() == text.strip()
+
+
 TOML = '# mine\nmodel = "o"  # why\n\n[servers.mine]\ncommand = "x"'
 
 

@@ -17,7 +17,7 @@ from refold.errors import ConfigError
 
 _BEGIN: Final = "# >>> refold"
 _END: Final = "# <<< refold"
-_INDENT: Final = re.compile(r"[{\[]\n([ \t]+)")
+_INDENT: Final = re.compile(r"[{\[]\r?\n([ \t]+)")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -109,10 +109,15 @@ def _read_json(text: str) -> dict[str, Any]:
 
 
 def _write_json(document: dict[str, Any], like: str) -> str:
-    """Write a document with the indentation of another."""
+    """Write a document with the indentation and the ends of lines of another."""
     found = _INDENT.match(like.lstrip())
     indent = found[1] if found else "  "
-    return json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
+    text = json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
+    return text.replace("\n", _line_end(like))  # a string has none in it that is not escaped
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _add_toml(text: str, entries: Sequence[Entry]) -> str:
@@ -126,13 +131,14 @@ def _add_toml(text: str, entries: Sequence[Entry]) -> str:
     # A key of the document itself has to stand before its first table.
     first = [entry for entry in entries if len(entry.place) == 1]
     tables = [entry for entry in entries if len(entry.place) > 1]
-    gap = "" if not text or text.endswith("\n") else "\n"
-    added = _block(first) + text + gap + _block(tables)
+    end = _line_end(text)
+    gap = "" if not text or text.endswith("\n") else end
+    added = _block(first, end) + text + gap + _block(tables, end)
     _read_toml(added)
     return added
 
 
-def _block(entries: Sequence[Entry]) -> str:
+def _block(entries: Sequence[Entry], line_end: str) -> str:
     if not entries:
         return ""
     lines = [f"{_BEGIN} (`refold uninstall` takes this out)"]
@@ -142,7 +148,7 @@ def _block(entries: Sequence[Entry]) -> str:
         else:
             lines.append(f"[{'.'.join(map(_key, entry.place))}]")
             lines += (f"{_key(key)} = {_toml(value)}" for key, value in entry.value.items())
-    return "\n".join((*lines, _END, ""))
+    return line_end.join((*lines, _END, ""))
 
 
 def _without_blocks(text: str) -> str:

@@ -285,7 +285,9 @@ async def measure_others(others: Sequence[str], upstream: str, ours: Process, n:
 async def measure_warm_folds(process: Process, turns: int) -> float:
     """Return CPU milliseconds per request of a session that grows by a turn a request."""
     growing = conversation(60_000 + 3_000 * turns, number=os.getpid())
-    start = next(n for n in range(3, len(growing), 2) if len(body_of(growing[:n])) > 45_000)
+    sizes = [len(body_of(growing[: n + 1])) for n in range(len(growing))]
+    middle = next(n for n in range(2, len(growing), 2) if sizes[n] > 60_000) + 1
+    start = max(3, middle - turns)
     url = f"{process.url}/v1/messages"
     bodies = [body_of(growing[:n]) for n in range(start, len(growing) + 1, 2)][: turns + 1]
     await hammer(url, bodies[:1], 1, 1)
@@ -393,7 +395,7 @@ async def run(arguments: argparse.Namespace) -> None:
                 print(f"  {ours / cost:.2f} × bare")
             print("folding")
             cost = await measure_warm_folds(proxy, arguments.turns)
-            print(f"  60 kB, warm, one turn more each: {cost:.1f} ms CPU a request")
+            print(f"  60 kB on average, warm, one turn more each: {cost:.1f} ms CPU a request")
             await measure_latency(provider.url, proxy, 50, arguments.seconds)
             await measure_first_byte(provider.url, proxy, 50)
             await measure_streams(proxy, arguments.streams)

@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
 from refold.agent.retrieval import retrieve_tool
@@ -22,6 +23,7 @@ from refold.server.handle_index import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
+from refold.server.proxy.joined import JoinedStore
 from refold.server.proxy.ledger import Ledger
 from refold.server.proxy.request import Folded, Folding, Job, Request
 from refold.server.proxy.settings import Settings
@@ -55,6 +57,11 @@ class Folder:
         self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         """By tenant and the name of the beginning that they have come to."""
 
+    @cached_property
+    def _store(self) -> JoinedStore:
+        """The whole store; opened when it is first needed, and tried again if that fails."""
+        return JoinedStore(self._choices.store)
+
     def fold(self, job: Job) -> Folded:
         """Return what to send for a request; whatever is replaced is in the store then."""
         if self._clock() > job.deadline:
@@ -74,23 +81,35 @@ class Folder:
             if not sent:
                 raise
             # What was sent before is sent again even then: thinking may be bound to it.
-            has_tool = _has_tool(job, request, found)
+            is_offered = job.how is Folding.REQUEST and found.is_offered
+            has_tool = is_offered and request.api.has_tools(request.body)
             body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
 
     def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Fold what is new of a conversation."""
+        with self._store.joined():
+            view, is_offered, folded = self._fold_new(job, request, found)
+        if not folded.why_not:
+            found.sent, found.is_offered = (view, len(request.messages)), is_offered
+            self._keep(job.tenant, found, request)
+        return folded
+
+    def _fold_new(
+        self, job: Job, request: Request, found: Conversation
+    ) -> tuple[list[Any], bool, Folded]:
+        """Return what the model is to see, whether it is offered the tool, and what to send."""
         saved_before, known = found.saved, found.tokens_known
         view, is_refolded = self._view(job, request, found)
         forms = found.new_forms(view, request.messages)
         is_whole = job.how is Folding.REQUEST
-        is_offered = is_whole and self._is_wanted(found, request, forms, is_refolded)
-        found.is_offered = found.is_offered or is_offered
-        has_tool = _has_tool(job, request, found)
+        is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
+        is_offered = is_new or found.is_offered
+        has_tool = is_whole and is_offered and request.api.has_tools(request.body)
         written = found.write(view, request.messages, request.given)
         body = request.write(written, has_tool=has_tool)
         if self._clock() > job.deadline:
-            return replace(request.about, why_not="late")
+            return view, is_offered, replace(request.about, why_not="late")
         sent: dict[str, Wire] = {}
         folded: dict[str, Wire] = {}
         if is_refolded:
@@ -99,23 +118,25 @@ class Folder:
             saved = found.saved - saved_before  # all of it is entered with the first
             for at, wire in forms.items():
                 sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
-        offered = request.about.beginning if is_offered else ""
+        offered = request.about.beginning if is_new else ""
         Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
         if self._settings.retrieve == "mcp":
             for at, wire in forms.items():
                 enter_shown(self.store(job.tenant), wire, request.messages[at])
         tokens = found.session.report.tokens
-        found.sent = view, len(request.messages)
-        self._keep(job.tenant, found, request)
-        return replace(
-            request.about,
-            body=body,
-            has_tool=has_tool,
-            tokens_before=tokens + found.saved,
-            tokens_after=tokens,
-            saved_before=saved_before,
-            tokens_known=known,
-            is_refolded=is_refolded,
+        return (
+            view,
+            is_offered,
+            replace(
+                request.about,
+                body=body,
+                has_tool=has_tool,
+                tokens_before=tokens + found.saved,
+                tokens_after=tokens,
+                saved_before=saved_before,
+                tokens_known=known,
+                is_refolded=is_refolded,
+            ),
         )
 
     def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool]:
@@ -174,8 +195,7 @@ class Folder:
 
     def store(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""
-        store = self._choices.store
-        return store if self._settings.retrieve == "mcp" else ScopedStore(store, tenant)
+        return self._store if self._settings.retrieve == "mcp" else ScopedStore(self._store, tenant)
 
     def _scope(self, conversation: str) -> str | None:
         """Return the name under which to fold; none where any program may ask for originals."""
@@ -253,12 +273,6 @@ class Folder:
         if beside != found.beside[0]:
             found.beside = beside, counter_for(found.model or None)(spell(beside))
         return max(1, budget - found.beside[1])
-
-
-def _has_tool(job: Job, request: Request, found: Conversation) -> bool:
-    """Tell whether the request is sent with the retrieval tool."""
-    is_asked_for = job.how is Folding.REQUEST and found.is_offered
-    return is_asked_for and request.api.has_tools(request.body)
 
 
 def _answered(messages: Sequence[object]) -> int:

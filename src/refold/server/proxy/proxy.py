@@ -29,6 +29,8 @@ from refold.server.proxy.workers import Workers
 
 _PATIENT_SECONDS: Final = 30.0
 """How long folding may take once its provider has refused what came."""
+_SMALL_BYTES: Final = 1 << 20
+"""A body up to here is read at once, which takes less time; a longer one passes as it comes."""
 _MAX_ERROR_BYTES: Final = 1 << 20
 _log: Final = logging.getLogger("refold.serve")
 
@@ -112,9 +114,14 @@ class Proxy:
         assert self._upstream is not None
         self.stats.passed += 1
         headers = for_upstream(request.headers)
-        body = self._coming(request) if request.body_exists else None
-        if body is not None and request.content_length is not None:
-            headers["Content-Length"] = str(request.content_length)
+        length = request.content_length
+        body: AsyncIterator[bytes] | bytes | None = None
+        if length is not None and length <= _SMALL_BYTES:
+            body = await self._read(request) or None
+        elif request.body_exists:
+            body = self._coming(request)
+            if length is not None:
+                headers["Content-Length"] = str(length)
         try:
             answer = await self._upstream.send(request.method, url, headers, body)
         except aiohttp.ServerTimeoutError:

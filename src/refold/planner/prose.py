@@ -89,8 +89,8 @@ def _leave_alone(draft: Draft) -> Iterator[Verdict]:
     for message in draft.messages:
         for segment, part in zip(draft.segments_of(message), message.parts, strict=True):
             if not _is_prose(message, part):
-                is_typed = message.role == "user" and not _is_pasted(part.text)
-                is_own = is_typed and not message.is_result(part)
+                is_own = message.role == "user" and not message.is_result(part)
+                is_own = is_own and not _is_pasted(part.text)
                 yield segment, Keep(), "typed" if is_own else NOT_SAID
 
 

@@ -282,40 +282,47 @@ async def measure_others(others: Sequence[str], upstream: str, ours: Process, n:
             process.close()
 
 
-async def measure_warm_folds(process: Process, turns: int) -> float:
-    """Return CPU milliseconds per request of a session that grows by a turn a request."""
-    growing = conversation(60_000 + 3_000 * turns, number=os.getpid())
+def grow(turns: int, number: int) -> list[bytes]:
+    """Return the requests of a session that grows by a turn each, of 60 kB on average."""
+    growing = conversation(60_000 + 3_000 * turns, number=number)
     sizes = [len(body_of(growing[: n + 1])) for n in range(len(growing))]
     middle = next(n for n in range(2, len(growing), 2) if sizes[n] > 60_000) + 1
-    start = max(3, middle - turns)
+    ends = range(max(3, middle - turns), len(growing) + 1, 2)
+    return [body_of(growing[:end]) for end in ends][: turns + 1]
+
+
+async def measure_warm_folds(process: Process, turns: int) -> float:
+    """Return CPU milliseconds per request of a session that grows by a turn a request."""
     url = f"{process.url}/v1/messages"
-    bodies = [body_of(growing[:n]) for n in range(start, len(growing) + 1, 2)][: turns + 1]
-    await hammer(url, bodies[:1], 1, 1)
+    first, *bodies = grow(turns, os.getpid())
+    await hammer(url, [first], 1, 1)
     before = process.cpu_seconds()
-    await hammer(url, bodies[1:], len(bodies) - 1, 1)
-    return 1000 * (process.cpu_seconds() - before) / (len(bodies) - 1)
+    await hammer(url, bodies, len(bodies), 1)
+    return 1000 * (process.cpu_seconds() - before) / len(bodies)
 
 
 async def measure_latency(direct: str, process: Process, rate: int, seconds: int) -> None:
-    """Print what the proxy adds at a fixed rate of warm 60 kB requests."""
-    growing = conversation(60_000, number=1)
-    bodies = [body_of(growing)]
+    """Print what the proxy adds at a fixed rate, in sessions that grow by a turn a request."""
     process.pin()
+    turns = 20
+    sessions = [grow(turns, n) for n in range(rate * seconds // turns)]
+    firsts = [bodies[0] for bodies in sessions]
+    rest = [bodies[turn] for turn in range(1, turns + 1) for bodies in sessions]
 
     async def paced(url: str) -> list[float]:
         times: list[float] = []
 
-        async def one(session: aiohttp.ClientSession) -> None:
+        async def one(session: aiohttp.ClientSession, body: bytes) -> None:
             started = time.perf_counter()
-            async with session.post(url, data=bodies[0]) as answer:
+            async with session.post(url, data=body) as answer:
                 await answer.read()
             times.append(time.perf_counter() - started)
 
+        await hammer(url, firsts, len(firsts), 1)
         async with client() as session:
-            await one(session)
             tasks = []
-            for _ in range(rate * seconds):
-                tasks.append(asyncio.create_task(one(session)))
+            for body in rest:
+                tasks.append(asyncio.create_task(one(session, body)))
                 await asyncio.sleep(1 / rate)
             await asyncio.gather(*tasks)
         return sorted(times)

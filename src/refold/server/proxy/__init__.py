@@ -5,5 +5,5 @@
                workers: folding, in conversations, by the ledger of what was sent
 
 The event loop only moves bytes. Bodies are parsed and folded in worker processes, under a deadline;
-whatever goes wrong there, the request goes out as it came.
+whatever goes wrong there, what is new goes out as it came, and the rest as it was sent before.
 """

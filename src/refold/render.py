@@ -44,6 +44,8 @@ class Rendering:
     """The key under which the provenance of each message is found; empty for most."""
     stand_ins: dict[str, str] = field(default_factory=dict)
     """The link of each new stand-in that has one, and its summary id."""
+    chain: Chain | None = None
+    """What later messages go on from."""
 
     def keep(self, source: Message) -> None:
         """Keep an original."""
@@ -72,7 +74,7 @@ def render(
 
     Nothing in the result is shared with the caller's objects.
     """
-    rendering = Rendering(version=version, conversation=conversation)
+    rendering = Rendering(version=version, conversation=conversation, chain=chain)
     for fold in plan:
         if fold.is_kept:
             rendering.messages.append(_render_kept(fold.sources[0], rendering, chain))

@@ -33,7 +33,7 @@ from refold.formats.objects import Objects
 from refold.lossless import Codec
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.provenance import looks_folded
+from refold.model.provenance import Chain, looks_folded
 from refold.model.wire import clone
 from refold.options import Choices, Options, Pin
 from refold.result import BudgetReport
@@ -143,6 +143,8 @@ class Session:
         self._standing = Standing(factor=factor_of(self.options.counter))
         self._sent: tuple[Standing, int] = (self._standing, 0)
         """What the last view showed: so many items."""
+        self._written: tuple[int, Any, Chain | None] = (0, None, None)
+        """How many items were written out last, what the last of them shows, and their chain."""
         self._has_new_pins = False
         """Whether messages may have been pinned that are out of view."""
 
@@ -487,17 +489,20 @@ class Session:
         if not is_new:
             shown = [item.fold for item in self._standing.items]
             sealed = self._engine.unbind(sealed, shown, is_resumed=is_resumed)
-        plan, rendering = self._engine.write(sealed)
+        first, chain = self._go_on_from(now, plan, sealed) if is_new else (0, None)
+        plan, rendering = self._engine.write(sealed, first=first, chain=chain)
         self.verbatim.update(rendering.verbatim)
-        made = map(self._item, plan, rendering.messages, rendering.links, repeat(now.items))
-        items = number_through(made, tokens)
+        written = rendering.messages, rendering.links
+        made = map(self._item, plan[first:], *written, repeat(now.items))
+        items = number_through((*now.items[:first], *made), tokens)
         before = self._standing.items  # *now* may have been unshared since
         is_same = len(items) == len(before)
         for place, (old, new) in enumerate(zip(before, items, strict=False)):
-            if old.wire != new.wire:
+            if old.wire is not new.wire and old.wire != new.wire:
                 is_same = False
                 break
             items[place] = replace(new, wire=old.wire)
+        self._written = len(items), items[-1].wire if items else None, rendering.chain
         border = RunContext.of(
             _sources(now), self.options, self._text_cache, self.options.recency_window
         ).recent_from
@@ -510,6 +515,14 @@ class Session:
             is_stripped=any(item.fold.is_stripped for item in items),
             folds=now.folds + (not is_same),
         )
+
+    def _go_on_from(self, now: Standing, plan: Plan, sealed: Plan) -> tuple[int, Chain | None]:
+        """Return how many items stay as they were written last, and the chain to go on from."""
+        count, wire, chain = self._written
+        is_there = 0 < count < len(plan) and now.items[count - 1].wire is wire
+        if is_there and all(sealed[n] is now.items[n].fold for n in range(count)):
+            return count, chain
+        return 0, None
 
     def _item(self, fold: Fold, wire: dict[str, Any], link: str, before: Sequence[Item]) -> Item:
         """Make the item for what a *fold* of the items *before* has become."""

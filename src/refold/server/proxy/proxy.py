@@ -91,7 +91,7 @@ class Proxy:
         except web.HTTPException as refusal:
             return _error(refusal.status, refusal.reason)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            self.stats.fault("upstream unreachable")
+            self.stats.fault("client gone" if _is_gone(request) else "upstream unreachable")
             _log.warning("no answer from upstream: %s", type(error).__name__)
             return _error(502, f"refold serve has no answer from upstream: {describe(error)}")
         finally:
@@ -257,7 +257,7 @@ class Proxy:
                     await response.write(chunk)
             await response.write_eof()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            self.stats.fault("stream cut off")
+            self.stats.fault("client gone" if _is_gone(request) else "stream cut off")
             _log.warning("a stream was cut off: %s", type(error).__name__)
             if request.transport is not None:
                 request.transport.abort()
@@ -268,6 +268,11 @@ async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[
     async for chunk in chunks:
         yield chunk
         meter.feed(chunk)  # the client need not wait for it
+
+
+def _is_gone(request: web.BaseRequest) -> bool:
+    """Tell whether the client has hung up: then it is not the provider that is in trouble."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def _error(status: int, message: str) -> web.Response:

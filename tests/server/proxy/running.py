@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Totals
 from tests.server.upstream import LoopThread, ScriptedUpstream
 
 PATIENT_MS = 600_000
@@ -38,6 +40,13 @@ def proxy_for(upstream: ScriptedUpstream | str, folder: Path, **given: Any) -> I
     finally:
         thread.run(proxy.close())
         thread.close()
+
+
+def totals_of(proxy: Proxy) -> Totals:
+    """Return the totals once all requests are done: a client has its answer before it is counted."""
+    while proxy.stats.active:
+        time.sleep(0.01)
+    return proxy.stats.totals
 
 
 def log_of(lines: int, seed: int = 0) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from refold.server.proxy.proxy import Proxy
 from tests.patience import FOR_EVER
-from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.running import log_of, proxy_for, totals_of
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
 from tests.server.upstream import Call, Say, ScriptedUpstream
 
@@ -126,7 +126,7 @@ def test_on_a_websocket_nothing_is_left_out_for_nobody_could_fetch_it(
         assert request.body["tools"] == TOOLS
         results = [item["output"] for item in request.messages if "output" in item]
         assert all(result.startswith("[reformatted #") for result in results)
-    totals = proxy.stats.totals
+    totals = totals_of(proxy)
     assert totals.folded == totals.requests == 3
     assert totals.tokens_after < totals.tokens_before
     assert totals.cache_read > 0

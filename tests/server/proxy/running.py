@@ -43,7 +43,7 @@ def proxy_for(upstream: ScriptedUpstream | str, folder: Path, **given: Any) -> I
 
 
 def totals_of(proxy: Proxy) -> Totals:
-    """Return the totals once all requests are done: a client has its answer before it is counted."""
+    """Return the totals once all is counted: a client has its answer before that."""
     while proxy.stats.active:
         time.sleep(0.01)
     return proxy.stats.totals

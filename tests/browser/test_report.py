@@ -65,7 +65,22 @@ def test_search_finds_text_and_marks_it(visit: Visitor) -> None:
     assert visited.page.evaluate("CSS.highlights.get('found').size") > 0
     visited.page.fill("#search", "nobody says this")
     visited.wait_for("#shown", "^0 of")
-    assert "No message is like that." in visited.text("#detail")
+    assert "No message matches." in visited.text("#detail")
+
+
+def test_an_empty_conversation_says_so(visit: Visitor) -> None:
+    visited = visit([])
+    assert visited.text("#shown") == "0 messages"
+    assert "This conversation has no messages." in visited.text("#detail")
+    assert visited.text("#saved") == "0.0 %"
+
+
+def test_calls_of_a_digested_message_stand_with_its_original(visit: Visitor) -> None:
+    visited = visit(demo())
+    visited.page.click("#row-8")
+    [left, right] = visited.page.query_selector_all("#detail .side")
+    assert "send_confirmation|confirmed_at" in left.query_selector("pre.call").text_content()
+    assert right.query_selector("pre.call") is None
 
 
 def test_a_diff_strikes_what_was_dropped_and_marks_what_was_kept(visit: Visitor) -> None:
@@ -107,7 +122,7 @@ def test_money_by_model(visit: Visitor) -> None:
     visited.page.click("#money-open")
     assert visited.page.locator("#prices tr").count() >= 5
     assert visited.text("#prices tr.own th") == "claude-sonnet-4-6"
-    assert "List prices of 20" in visited.text("#money-note")
+    assert "List prices as of 20" in visited.text("#money-note")
     visited.shoot("money")
     visited.press("Escape")
     assert not visited.page.locator("#money").is_visible()

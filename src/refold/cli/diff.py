@@ -85,10 +85,12 @@ def _draw(
 ) -> Iterator[RenderableType]:
     from refold.cli.render import draw_totals
 
-    for row in rows:
-        if row.is_turn:
-            yield _draw_head(row)
-            yield draw_changes(row, width, full=full)
+    changed = [row for row in rows if row.is_turn]
+    if not changed:
+        yield "  No message changes."
+    for row in changed:
+        yield _draw_head(row)
+        yield draw_changes(row, width, full=full)
     yield draw_totals(folded.result.compression, folded.turns, width)
 
 

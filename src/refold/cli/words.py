@@ -60,4 +60,4 @@ def percent_saved(figures: Compression) -> str:
     if not figures.tokens_before:
         return "±0 %"
     share = 100 * (1 - figures.tokens_after / figures.tokens_before)
-    return f"−{share:.1f} %" if share else "±0 %"
+    return f"{'−' if share > 0 else '+'}{abs(share):.1f} %" if share else "±0 %"

@@ -27,7 +27,8 @@ function make(tag, className = "", ...content) {
 
 const percentSaved = (before, after) => {
   const share = before ? 100 * (1 - after / before) : 0;
-  return `${share > 0 ? "−" : ""}${share.toFixed(share < 10 ? 1 : 0)} %`;
+  const sign = share > 0 ? "−" : share < 0 ? "+" : "";
+  return `${sign}${Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
 };
 
 const word = (action) => actions[action] ?? action;
@@ -50,9 +51,9 @@ function drawMoney() {
     return make("tr", prices.own.includes(price[0]) ? "own" : "", name, ...cells.map((cell) => make("td", "", cell)));
   }));
   $("money-note").textContent =
-    `The conversation as it stands, read once as input, without a cache and without the answer: `
-    + `${number(data.tokens)} tokens before, ${number(tokens)} after. List prices of ${prices.date}, `
-    + `${prices.source}; a model may count tokens otherwise than they are counted here.`;
+    `The whole conversation sent once as input, without prompt caching and without the answer: `
+    + `${number(data.tokens)} tokens before, ${number(tokens)} after. List prices as of ${prices.date} `
+    + `from ${prices.source}. Each model counts tokens in its own way, so actual costs differ somewhat.`;
 }
 
 // ---- totals and budget
@@ -68,8 +69,8 @@ function drawTotals() {
     $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
   }
   const note = step.budget === null
-    ? "No budget: what a fold does in any case."
-    : step.fits ? `Fits into ${number(step.budget)} tokens.` : `Does not fit into ${number(step.budget)} tokens.`;
+    ? "No budget: only what a fold always does."
+    : step.fits ? `Fits ${number(step.budget)} tokens.` : `Does not fit ${number(step.budget)} tokens.`;
   const isMerged = step.count !== messages.length;
   const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
   $("budget-note").textContent = note + merged;
@@ -98,8 +99,8 @@ function drawOverview() {
   canvas.height = height * scale;
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
-  const colour = (name) => getComputedStyle(probe(name)).color;
-  const [before, after, accent] = ["--bar", "--bar-after", "--accent"].map(colour);
+  const colour = (element) => getComputedStyle(element).color;
+  const [before, after] = [...document.querySelectorAll(".swatch")].map(colour);
   const count = Math.min(messages.length, Math.floor(width / 2)) || 1;
   const sums = Array.from({ length: count }, () => [0, 0]);
   messages.forEach((message, place) => {
@@ -118,15 +119,9 @@ function drawOverview() {
   });
   const chosen = state.shown[state.at];
   if (chosen !== undefined) {
-    context.fillStyle = accent;
+    context.fillStyle = colour(canvas);
     context.fillRect((chosen / messages.length) * width, 0, 2, height);
   }
-}
-
-/** Return an element in a colour of the theme: only a used colour is either light or dark. */
-function probe(name) {
-  $("said").style.color = `var(${name})`;
-  return $("said");
 }
 
 // ---- filters
@@ -206,8 +201,8 @@ function drawRow(place) {
   row.setAttribute("aria-posinset", place + 1);
   row.setAttribute("aria-setsize", state.shown.length);
   row.style.top = `${place * ROW_PX}px`;
-  const who = make("span", "who", make("span", "n", `#${message.n}`), message.role);
-  if (message.tools.length) who.append(make("span", "tool", ` ${message.tools.join(", ")}`));
+  const who = make("span", "who", make("span", "n", `#${message.n}`), drawRole(message.role));
+  if (message.tools.length) who.append(make("span", "tools", ` ${message.tools.join(", ")}`));
   const what = make("span", `what${after.a === "preserved" ? "" : " changed"}`, word(after.a));
   const bar = make("span", "bar", make("i"), make("b"));
   bar.setAttribute("aria-hidden", "true");
@@ -217,6 +212,12 @@ function drawRow(place) {
   row.append(who, what, make("span", "words", beginning(message)), bar, make("span", "tokens", `${tokens} tokens`));
   row.addEventListener("click", () => { choose(place); list.focus({ preventScroll: true }); });
   return row;
+}
+
+const ROLES = ["system", "user", "assistant", "tool"];
+
+function drawRole(role) {
+  return make("span", `role ${ROLES.includes(role) ? role : ""}`, role);
 }
 
 function beginning(message) {
@@ -254,19 +255,20 @@ function chooseChanged(direction) {
 function drawDetail() {
   const index = state.shown[state.at];
   if (index === undefined) {
-    detail.replaceChildren(make("p", "nothing", "No message is like that."));
+    const why = messages.length ? "No message matches." : "This conversation has no messages.";
+    detail.replaceChildren(make("p", "nothing", why));
     return;
   }
   const message = messages[index], after = now()[index];
   const tools = message.tools.length ? ` · ${message.tools.join(", ")}` : "";
   const meta = ` · ${message.kind} · ${number(message.tokens)} → ${number(after.t)} tokens`;
   const parts = [
-    make("h2", "", `#${message.n} ${message.role}${tools}`),
+    make("h2", "", `#${message.n} `, drawRole(message.role), tools),
     make("p", "meta", make("b", "", word(after.a)), meta),
   ];
   if (after.g) {
     const [first, last] = after.g;
-    const said = `One message stands for #${first} to #${last}; below is what it says of this one.`;
+    const said = `#${first} to #${last} became one message. Below is its part about this one.`;
     parts.push(make("p", "group", said));
   }
   after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
@@ -289,12 +291,12 @@ function drawText(message, after, text, place) {
     if (original) parts.push(make("div", "sides alone", side("Original, kept as it is", drawRuns(original, null))));
     return parts;
   }
-  const cutText = text.c ?? original; // a text may be said shorter before it is cut
-  const title = text.c === undefined ? "Original" : "Original, said shorter first";
-  const left = original ? [drawRuns(cutText, text.l)] : drawCalls(message);
-  const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is shown.");
+  const cutText = text.c ?? original; // a text may be reformatted before it is cut
+  const title = text.c === undefined ? "Original" : "Original, reformatted before the cut";
+  const left = original ? [drawRuns(cutText, text.l)] : [];
+  if (after.g && place === after.x.length - 1) left.push(...drawCalls(message));
+  const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is left.");
   parts.push(make("div", "sides", side(title, ...left), side("Folded", right)));
-  if (original && after.g) parts.push(...drawCalls(message));
   const reasons = drawReasons(cutText, text.l);
   if (reasons) parts.push(reasons);
   if (text.c !== undefined) parts.push(unfold("The original as it was", drawRuns(original, null)));
@@ -431,12 +433,13 @@ document.addEventListener("keydown", (event) => {
   shortcuts[event.key]();
 });
 
-const THEMES = ["light dark", "light", "dark"], THEME_NAMES = ["as the system", "light", "dark"];
+const THEMES = [["auto", "light dark"], ["light", "light"], ["dark", "dark"]];
 let theme = 0;
 $("theme").addEventListener("click", () => {
   theme = (theme + 1) % THEMES.length;
-  document.documentElement.style.colorScheme = THEMES[theme];
-  $("theme").setAttribute("aria-label", `Theme: ${THEME_NAMES[theme]}`);
+  const [name, scheme] = THEMES[theme];
+  document.documentElement.style.colorScheme = scheme;
+  $("theme").textContent = `Theme: ${name}`;
   drawOverview();
 });
 
@@ -461,7 +464,7 @@ new ResizeObserver(() => { drawRows(); drawOverview(); }).observe(list);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
 
 most = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
-$("about").textContent = `${number(messages.length)} messages, profile ${data.profile}, tokens ${data.counted}`;
+$("about").textContent = `${number(messages.length)} messages · ${data.profile} profile · tokens ${data.counted}`;
 $("budget").max = steps.length - 1;
 $("steps").append(...steps.map((step, place) => {
   const option = make("option");

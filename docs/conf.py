@@ -25,6 +25,12 @@ html_theme = "furo"
 html_title = "refold"
 html_copy_source = False
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["refold.css"]
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#2f5fb3", "color-brand-content": "#2f5fb3"},
+    "dark_css_variables": {"color-brand-primary": "#8ab4f8", "color-brand-content": "#8ab4f8"},
+}
 
 myst_heading_anchors = 4
 copybutton_prompt_text = "$ "

@@ -11,10 +11,8 @@ from refold.cli.folding import naming_lines
 from refold.errors import BudgetError
 from refold.formats import load
 from refold.options import Options
+from refold.report.turns import make_counter
 from refold.result import Result
-from refold.tokens.base import CountedTexts
-from refold.tokens.choose import counter_for
-from refold.tokens.estimate import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def set_budget(options: Options, budget: int | Share | None, document: Document)
 
 
 def _count(document: Document, options: Options) -> int:
-    tokens = CountedTexts(counter_for(options.model), estimate_tokens)
+    tokens = make_counter(options.model)
     with naming_lines(document):
         return sum(map(tokens.message, load(document.messages, format_name=options.format)))
 

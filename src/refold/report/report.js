@@ -14,6 +14,8 @@ const number = new Intl.NumberFormat("en").format;
 const list = $("list"), rows = $("rows"), detail = $("detail"), search = $("search");
 const filters = ["role", "kind", "tool", "decision"].map($);
 
+const mostTokens = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
+
 const state = { step: Math.max(0, steps.findIndex((s) => s.percent === 30)), shown: [], at: 0, found: "" };
 const now = () => steps[state.step].rows;
 
@@ -60,8 +62,8 @@ function drawMoney() {
 
 function drawTotals() {
   const step = steps[state.step];
-  $("before").textContent = `${number(data.tokens)}`;
-  $("after").textContent = `${number(step.tokens)}`;
+  $("before").textContent = number(data.tokens);
+  $("after").textContent = number(step.tokens);
   $("saved").textContent = percentSaved(data.tokens, step.tokens);
   const first = prices.models[0];
   if (first) {
@@ -85,7 +87,6 @@ function chooseStep(place) {
   drawTotals();
   drawMoney();
   filter();
-  drawOverview();
   say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
 }
 
@@ -100,28 +101,31 @@ function drawOverview() {
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
   const colour = (element) => getComputedStyle(element).color;
-  const [before, after] = [...document.querySelectorAll(".swatch")].map(colour);
-  const count = Math.min(messages.length, Math.floor(width / 2)) || 1;
+  const fills = [...document.querySelectorAll(".swatch")].map(colour); // before, after
+  const columns = sumColumns(Math.min(messages.length, Math.floor(width / 2)) || 1);
+  const highest = Math.sqrt(Math.max(1, ...columns.map(([tokens]) => tokens)));
+  const step = width / columns.length, thick = Math.max(1, Math.min(step - 1, 14));
+  columns.forEach((sums, place) => sums.forEach((tokens, side) => {
+    const high = (height - 2) * (Math.sqrt(tokens) / highest);
+    context.fillStyle = fills[side];
+    context.fillRect(place * step, height - high, thick, high);
+  }));
+  const chosen = state.shown[state.at];
+  if (chosen !== undefined) {
+    context.fillStyle = colour(canvas);
+    context.fillRect((chosen / messages.length) * width, 0, 2, height);
+  }
+}
+
+/** Return the tokens before and after of all messages, summed up in so many columns. */
+function sumColumns(count) {
   const sums = Array.from({ length: count }, () => [0, 0]);
   messages.forEach((message, place) => {
     const sum = sums[Math.floor((place * count) / messages.length)];
     sum[0] += message.tokens;
     sum[1] += now()[place].t;
   });
-  const most = Math.sqrt(Math.max(1, ...sums.map((sum) => sum[0])));
-  const step = width / count, thick = Math.max(1, Math.min(step - 1, 14));
-  sums.forEach(([tokens, left], place) => {
-    [[tokens, before], [left, after]].forEach(([value, fill]) => {
-      const high = (height - 2) * (Math.sqrt(value) / most);
-      context.fillStyle = fill;
-      context.fillRect(place * step, height - high, thick, high);
-    });
-  });
-  const chosen = state.shown[state.at];
-  if (chosen !== undefined) {
-    context.fillStyle = colour(canvas);
-    context.fillRect((chosen / messages.length) * width, 0, 2, height);
-  }
+  return sums;
 }
 
 // ---- filters
@@ -140,10 +144,10 @@ function fillSelect(id, valuesOf) {
   select.value = counts.has(chosen) ? chosen : "";
 }
 
-let before = null; // the texts of each message in small letters, made for the first search
+let lowered = null; // the texts of each message in lower case, made for the first search
 function contains(place, wanted) {
-  before ??= messages.map((m) => [...m.texts, ...m.calls.flat()].join("\n").toLowerCase());
-  return before[place].includes(wanted)
+  lowered ??= messages.map((m) => [...m.texts, ...m.calls.flat()].join("\n").toLowerCase());
+  return lowered[place].includes(wanted)
     || now()[place].x.some((text) => text.o !== undefined && text.o.toLowerCase().includes(wanted));
 }
 
@@ -192,7 +196,6 @@ function drawRows({ anew = false } = {}) {
   mark();
 }
 
-let most = 1;
 function drawRow(place) {
   const index = state.shown[place], message = messages[index], after = now()[index];
   const row = make("div", "row");
@@ -206,8 +209,8 @@ function drawRow(place) {
   const what = make("span", `what${after.a === "preserved" ? "" : " changed"}`, word(after.a));
   const bar = make("span", "bar", make("i"), make("b"));
   bar.setAttribute("aria-hidden", "true");
-  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / most)}%`;
-  bar.children[1].style.width = `${100 * Math.sqrt(after.t / most)}%`;
+  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / mostTokens)}%`;
+  bar.children[1].style.width = `${100 * Math.sqrt(after.t / mostTokens)}%`;
   const tokens = message.tokens === after.t ? number(after.t) : `${number(message.tokens)} → ${number(after.t)}`;
   row.append(who, what, make("span", "words", beginning(message)), bar, make("span", "tokens", `${tokens} tokens`));
   row.addEventListener("click", () => { choose(place); list.focus({ preventScroll: true }); });
@@ -378,7 +381,7 @@ function findRanges(wanted) {
   const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()) && ranges.length < MAX_FOUND;) {
     const text = node.data.toLowerCase();
-    if (text.length !== node.data.length) continue; // a letter that is longer when small
+    if (text.length !== node.data.length) continue; // a letter that is longer in lower case
     let at = text.indexOf(wanted);
     while (at >= 0 && ranges.length < MAX_FOUND) {
       const range = new Range();
@@ -463,7 +466,6 @@ $("overview").addEventListener("click", (event) => {
 new ResizeObserver(() => { drawRows(); drawOverview(); }).observe(list);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
 
-most = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
 $("about").textContent = `${number(messages.length)} messages · ${data.profile} profile · tokens ${data.counted}`;
 $("budget").max = steps.length - 1;
 $("steps").append(...steps.map((step, place) => {

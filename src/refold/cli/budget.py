@@ -43,7 +43,7 @@ budget_option = click.option(
     "budget",
     type=read_budget,
     metavar="TOKENS",
-    help="Fit into this many tokens, such as 8000, or into a share of them, such as 50%.",
+    help="Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
 )
 
 

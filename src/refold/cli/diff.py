@@ -40,7 +40,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @look_options
-@click.option("--full", is_flag=True, help="Show every line, also of long runs.")
+@click.option("--full", is_flag=True, help="Show every line, even of long runs.")
 @pager_option
 def command(
     *,
@@ -69,6 +69,7 @@ def _draw(
     for row in rows:
         yield _draw_head(row)
         yield draw_changes(row, width, full=full)
+    yield ""
     yield draw_totals(folded.result.compression, folded.turns, width)
 
 

@@ -20,9 +20,9 @@ _EPILOG = f"""\b
 Examples:
   refold explain chat.jsonl
   refold explain chat.jsonl --full --set recency_window=0
-  refold explain session.jsonl --profile standard --budget 20000
-  refold explain session.jsonl --profile standard --budget 20000 --message 14
-  refold explain chat.json --json | jq '.[] | select(.decision == "compressed")'
+  refold explain session.jsonl --budget 20000
+  refold explain session.jsonl --budget 20000 --message 14
+  refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'
 
 {EPILOG}"""
 

@@ -68,6 +68,7 @@ def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[Ren
     for turn in turns:
         yield draw_heading(turn, _action_of(turn, actions.get(turn.place.start, [])), width)
         yield draw_message(turn)
+    yield ""
     yield draw_totals(folded.result.compression, folded.turns, width)
 
 

@@ -42,9 +42,9 @@ Examples:
   refold watch --set token_budget=50000
 
 \b
-Without DIR: what Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and Codex
-($CODEX_HOME or ~/.codex) write. Nothing is changed. Costs are list prices for
-sending the conversation once, without a cache.
+Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
+Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
+sending the conversation once, without prompt caching.
 
 {EPILOG}"""
 
@@ -58,7 +58,7 @@ sending the conversation once, without a cache.
     default=_LATEST,
     show_default=True,
     metavar="N",
-    help="Follow this many sessions, those that were written last.",
+    help="How many sessions to follow: those written last.",
 )
 @click.option(
     "--interval",
@@ -66,7 +66,7 @@ sending the conversation once, without a cache.
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait before looking again.",
+    help="How often to look.",
 )
 @profile_option
 @set_option
@@ -74,7 +74,7 @@ sending the conversation once, without a cache.
 def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
-    """Follow sessions as they grow: tokens, costs, what could fold."""
+    """Follow sessions as they grow: tokens, costs, possible savings."""
     from refold.cli.render import make_console
 
     options = make_options(format_name=None, **choices)

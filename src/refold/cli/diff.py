@@ -131,11 +131,10 @@ def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
     left = list(wrap(pair.before or "", room))
     right = list(wrap(pair.after or "", room))
     for before, after in zip_longest(left, right, fillvalue=""):
-        drawn = Text(before, style="" if is_same else "red strike")
-        drawn.pad_right(room - drawn.cell_len)
-        yield Text.assemble(
-            drawn, (f" {sign} ", "dim" if is_same else "bold"), (after, "" if is_same else "green")
-        )
+        drawn = Text.assemble((before, "" if is_same else "red"))
+        drawn.append(" " * (room - drawn.cell_len))
+        drawn.append(f" {sign} ", style="dim" if is_same else "bold")
+        yield drawn.append(after, style="" if is_same else "green")
 
 
 def _draw_below(pair: Pair | int, width: int) -> Iterator[Text]:

@@ -101,15 +101,11 @@ def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
     yield reason_words(row.reason), ""
     for words in sum_up(row.pieces):
         yield clean(words), ""
-    if row.before == row.after:
-        yield shown(row.before, chars, full), "dim"
-        return
-    for sign, text, style in (
-        ("−", row.before, "dim"),
-        ("+", row.after, action_word(row.action)[1]),
-    ):
-        if text:
-            yield f"{sign} {shown(text, chars, full)}", style
+    is_same = row.before == row.after
+    if row.before:
+        yield ("" if is_same else "− ") + shown(row.before, chars, full), "dim"
+    if row.after and not is_same:
+        yield "+ " + shown(row.after, chars, full), action_word(row.action)[1]
 
 
 def _draw_head(widths: Sequence[int], room: int) -> Iterator[Segment]:

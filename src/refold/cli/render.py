@@ -33,7 +33,7 @@ _MIN_EXCERPT: Final = 16
 ROLE_COLOURS: Final = {
     "system": "magenta",
     "developer": "magenta",
-    "user": "blue",
+    "user": "cyan",
     "assistant": "green",
     "tool": "yellow",
 }

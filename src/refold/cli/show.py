@@ -116,7 +116,7 @@ def draw_message(turn: Turn) -> Text:
         drawn.append(Text(f"({pictures})", style="dim italic"))
     for call in message.calls:
         name, arguments = clean(call.name), clean(call.spelled)
-        drawn.append(Text.assemble(("calls ", "dim"), (name, "bold cyan"), f" {arguments}"))
+        drawn.append(Text.assemble(("calls ", "dim"), (name, "bold"), f" {arguments}"))
     return Text("\n").join(text for text in drawn if text.plain.strip()) if drawn else Text("")
 
 

@@ -17,7 +17,7 @@ _COLOURS: Final[Mapping[str, str]] = {
     "contradicted": "magenta",
     "code_split": "yellow",
     "truncated": "red",
-    "recoded": "blue",
+    "recoded": "bright_blue",
     "excerpted": "green",
     "digested": "green",
 }

@@ -117,6 +117,12 @@ def test_the_slider_changes_everything_to_another_budget(visit: Visitor) -> None
     assert visited.text("#ticks .now") == "15 %"
 
 
+def test_one_budget_needs_no_slider(visit: Visitor) -> None:
+    visited = visit(demo(), steps=[100])
+    assert not visited.page.locator("#budget").is_visible()
+    assert visited.text("#budget-note").startswith("No budget")
+
+
 def test_money_by_model(visit: Visitor) -> None:
     visited = visit(demo(), model="claude-sonnet-4-6")
     visited.page.click("#money-open")

@@ -70,8 +70,8 @@ function drawTotals() {
     $("cost-label").textContent = `One request, ${first[0]}`;
     $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
   }
-  const note = step.budget === null
-    ? "No budget: only what a fold always does."
+  const note = step.note ? step.note
+    : step.budget === null ? "No budget: only what a fold always does."
     : step.fits ? `Fits ${number(step.budget)} tokens.` : `Does not fit ${number(step.budget)} tokens.`;
   const isMerged = step.count !== messages.length;
   const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
@@ -87,7 +87,7 @@ function chooseStep(place) {
   drawTotals();
   drawMoney();
   filter();
-  say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
+  if (steps.length > 1) say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
 }
 
 // ---- overview: one bar a message, or a column of them
@@ -468,6 +468,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOvervi
 
 $("about").textContent = `${number(messages.length)} messages · ${data.profile} profile · tokens ${data.counted}`;
 $("budget").max = steps.length - 1;
+document.querySelector(".budget").classList.toggle("alone", steps.length < 2);
 $("steps").append(...steps.map((step, place) => {
   const option = make("option");
   option.value = place;

@@ -206,6 +206,7 @@ def test_a_narrow_terminal_cuts_names_and_never_figures(
     total = f"{compress(told).tokens_before:,}"
     for row in rows[:2]:
         assert total in row
+        assert re.match(r" \S{8}", row), "the name can be told"
         assert re.search(r"\d+% .* −\d+ % +\$0\.\d{4} → \$0\.\d{4}", row)
 
 

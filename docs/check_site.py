@@ -8,6 +8,7 @@ Links to other sites are counted and left alone: a build needs no network.
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -35,9 +36,12 @@ class Page(HTMLParser):
 def find_broken(site: Path) -> tuple[list[str], int, int]:
     """Return the links that lead nowhere, and how many lead inside and outside of *site*."""
     pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
+    linked = {path: page.links for path, page in pages.items()}
+    for path in site.glob("llms.txt"):  # the map of the site for models
+        linked[path] = re.findall(r"^- \[.*?\]\((.*?)\):", path.read_text("utf-8"), re.MULTILINE)
     broken, inside, outside = [], 0, 0
-    for path, page in pages.items():
-        for link in page.links:
+    for path, links in linked.items():
+        for link in links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 outside += parts.scheme in ("http", "https")

@@ -19,10 +19,15 @@ def test_links_are_followed_to_their_place(tmp_path: Path) -> None:
         '<a href="../index.html#nowhere"></a><a href="gone.html"></a>',
         encoding="utf-8",
     )
+    (tmp_path / "llms.txt").write_text(
+        "# A site\n\n- [Page](sub/page.html): it is here.\n- [Gone](gone.html): it is not.\n",
+        encoding="utf-8",
+    )
     broken, inside, outside = load_script("check_site").find_broken(tmp_path)
     assert broken == [
         "index.html: picture.png",
         "sub/page.html: ../index.html#nowhere",
         "sub/page.html: gone.html",
+        "llms.txt: gone.html",
     ]
-    assert (inside, outside) == (6, 1)
+    assert (inside, outside) == (8, 1)

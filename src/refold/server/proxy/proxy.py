@@ -13,13 +13,12 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from refold.errors import describe
+from refold.errors import JobError, WorkerLostError, describe
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.apis.base import Api, OwnCall, Usage
 from refold.server.proxy.billing import bill
 from refold.server.proxy.folding import Folded
-from refold.server.proxy.frames import JobError
 from refold.server.proxy.guard import Refusal, admit
 from refold.server.proxy.headers import for_client, for_upstream, session_of, tenant_of
 from refold.server.proxy.meter import Meter
@@ -28,7 +27,7 @@ from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream
-from refold.server.proxy.workers import WorkerLostError, Workers
+from refold.server.proxy.workers import Workers
 from refold.window.prices import list_prices
 
 _RETRIEVE_SECONDS: Final = 10.0

@@ -145,10 +145,10 @@ def lay_out(
         open_ = [messages[index] for index in block if index not in reasons]
         if not open_:
             continue
-        most = {m.index: most_said.get(m.index, _SAID_TOKENS) for m in open_}
-        room -= sum(_frame(m, tokens, most[m.index]) for m in open_)
+        limits = {m.index: most_said.get(m.index, _SAID_TOKENS) for m in open_}
+        room -= sum(_frame(m, tokens, limits[m.index]) for m in open_)
         if room >= 0:
-            said.update(((m.index, part), most[m.index]) for m in open_ for part in find_said(m))
+            said.update(((m.index, part), limits[m.index]) for m in open_ for part in find_said(m))
             continue
         frame = sum(_frame(m, tokens) for m in open_)
         fits = not talk and number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE

@@ -96,7 +96,8 @@ lint: $(VENV)/installed-lint
 
 # The site, in an environment of its own; a warning, and a link that leads nowhere, is a failure.
 docs: build/docs-tools/installed
-	build/docs-tools/bin/sphinx-build --quiet --fail-on-warning --keep-going --nitpicky docs build/docs
+	build/docs-tools/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --nitpicky docs build/docs
+	build/docs-tools/bin/python docs/check_site.py build/docs
 	@echo "the site is in build/docs/index.html"
 
 bench: $(VENV)/installed $(COMPILED)/installed

@@ -1,6 +1,6 @@
 """Write docs/folded.md: three made-up runs, and what a model reads of them after folding.
 
-The first of them is also drawn, for the README.
+One of them is also drawn, for the README.
 
 python docs/make_folded.py            # writes docs/folded.md and docs/images/before-after.svg
 python docs/make_folded.py --check    # exits with 1 if one of them is out of date
@@ -8,30 +8,24 @@ python docs/make_folded.py --check    # exits with 1 if one of them is out of da
 
 from __future__ import annotations
 
-import json
-import random
-import re
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
-from xml.sax.saxutils import escape
+from typing import Final
 
-from refold import Result, compress, legend
+from folded_picture import make_picture
+from folded_runs import RUNS, SHARE, Run, fold, spell
+
+from refold import legend
 
 TARGET: Final = Path(__file__).with_name("folded.md")
 PICTURE: Final = Path(__file__).parent / "images" / "before-after.svg"
-SHARE: Final = 0.3
-Message = dict[str, Any]
-Run = list[Message]
 
 _INTRO: Final = f"""# What the model reads
 
-Three made-up runs, and each of them folded to {SHARE:.0%} of its tokens. Nothing here is edited:
-`python docs/make_folded.py` writes this page, and a test compares it with what refold does.
+Three made-up runs, each folded to {SHARE:.0%} of its tokens. Nothing below is edited by hand:
+`python docs/make_folded.py` writes this page, and a test compares it with what refold does today.
 
-A system prompt may say what the marks mean; `refold.legend()` returns these sentences:
+A system prompt can explain the marks; `refold.legend()` returns this text for it:
 
 > {{legend}}
 """
@@ -47,19 +41,11 @@ def main() -> int:
     return 0
 
 
-def _fold(title: str) -> tuple[Run, Result]:
-    """Make the run of that *title*, and fold it."""
-    run = RUNS[title]()
-    whole = compress(run, token_budget=10**9, model="gpt-4o").tokens_before
-    budget = int(SHARE * whole)
-    return run, compress(run, token_budget=budget, model="gpt-4o", conversation=title)
-
-
 def make_page() -> str:
     """Return the whole page."""
     parts = [_INTRO.format(legend=legend().replace("\n", "\n> "))]
     for title in RUNS:
-        run, result = _fold(title)
+        run, result = fold(title)
         parts += [
             f"## {title}\n",
             f"Before, {result.tokens_before:,} tokens:\n",
@@ -70,231 +56,10 @@ def make_page() -> str:
     return "\n".join(parts)
 
 
-def make_picture() -> str:
-    """Draw the first run and what is left of it, side by side."""
-    run, result = _fold(next(iter(RUNS)))
-    before, after = list(_wrap(run)), list(_wrap(result.messages))
-    height = _TOP + _LINE * max(len(before), len(after)) + _LINE
-    width = 2 * _COLUMN + 3 * _EDGE
-    title = f"Before: {result.tokens_before:,} tokens. After: {result.tokens_after:,} tokens."
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-            f'width="{width}" height="{height}" role="img" aria-label="{title}">',
-            f"<style>{_STYLE}</style>",
-            f'<rect class="card" width="{width}" height="{height}" rx="8"/>',
-            *_draw(_EDGE, f"before: {result.tokens_before:,} tokens", before),
-            *_draw(2 * _EDGE + _COLUMN, f"after: {result.tokens_after:,} tokens", after),
-            "</svg>\n",
-        ]
-    )
-
-
-_WIDTH: Final = 74
-"""Characters on a line of the picture; 6 pixels each in the fonts that browsers have."""
-_COLUMN, _EDGE, _LINE, _TOP = 6 * _WIDTH, 18, 13, 46
-_STYLE: Final = (
-    "text{font:10px ui-monospace,Menlo,Consolas,monospace;white-space:pre;fill:#24292f}"
-    ".card{fill:#fbfbf9;stroke:#d8d8d2}.head{font-weight:600;font-size:12px}"
-    ".user{fill:#0a5fb4}.assistant{fill:#24292f}.tool{fill:#8a8d91}.mark{fill:#9a6700}"
-)
-
-
-def _wrap(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a run, each with the class that gives it its colour."""
-    for message in run:
-        for said in "\n".join(_lines(message)).splitlines():
-            is_mark = re.search(r"\[[^]]*#[a-z]{5,}\]", said) is not None
-            for line in textwrap.wrap(said, _WIDTH, subsequent_indent="  "):
-                yield "mark" if is_mark else message["role"], line
-        yield "", ""
-
-
-def _draw(left: int, head: str, lines: Iterable[tuple[str, str]]) -> Iterator[str]:
-    yield f'<text class="head" x="{left}" y="26">{head}</text>'
-    for number, (kind, line) in enumerate(lines):
-        if line:
-            y = _TOP + _LINE * number
-            yield f'<text class="{kind}" x="{left}" y="{y}">{escape(line)}</text>'
-
-
 def _block(run: Run) -> str:
-    said = "\n\n".join("\n".join(_lines(message)) for message in run)
+    said = "\n\n".join(map(spell, run))
     return f"````text\n{said}\n````\n"
 
-
-def _lines(message: Message) -> Iterator[str]:
-    """Spell a message: who speaks, what, and the calls."""
-    calls = [call["function"] for call in message.get("tool_calls") or ()]
-    if message["content"] or not calls:
-        yield f"{message['role']}: {message['content']}"
-    for call in calls:
-        yield f"{message['role']} calls {call['name']} {call['arguments']}"
-
-
-def _call(number: int, name: str, arguments: Any, result: str, said: str = "") -> Run:
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    calls = [{"id": f"call_{number}", "type": "function", "function": function}]
-    return [
-        {"role": "assistant", "content": said, "tool_calls": calls},
-        {"role": "tool", "tool_call_id": f"call_{number}", "content": result},
-    ]
-
-
-def _user(text: str) -> Message:
-    return {"role": "user", "content": text}
-
-
-def _assistant(text: str) -> Message:
-    return {"role": "assistant", "content": text}
-
-
-def _order(seed: int, status: str, items: int = 3) -> str:
-    """Make an order as a shop's interface returns it."""
-    chance = random.Random(seed)
-    names = ["Desk lamp", "Garden hose", "Backpack", "Bookshelf", "Kettle", "Skateboard"]
-    order = {
-        "order_id": f"W{chance.randrange(10**6, 10**7)}",
-        "status": status,
-        "items": [
-            {
-                "name": chance.choice(names),
-                "item_id": str(chance.randrange(10**9, 10**10)),
-                "price": chance.randrange(900, 40000) / 100,
-                "options": {"color": chance.choice(["green", "grey"]), "size": "M"},
-            }
-            for _ in range(items)
-        ],
-        "paid_with": f"card_{chance.randrange(1000, 10000)}",
-        "address": {"street": f"{chance.randrange(10, 900)} Chestnut Street", "zip": "32286"},
-    }
-    return json.dumps(order)
-
-
-def _support() -> Run:
-    orders = [json.loads(_order(seed, status)) for seed, status in enumerate(("delivered",) * 3)]
-    first, second, third = (order["order_id"] for order in orders)
-    back = orders[1]["items"][0]
-    return [
-        _user("I want to send something back, and cancel an order."),
-        _assistant("I can help with both. May I have your name and zip code?"),
-        _user("Isabel Johansson, 32286. Please do not change the address of anything."),
-        *_call(0, "find_customer", {"name": "Isabel Johansson"}, "isabel_johansson_2152"),
-        *_call(1, "get_order", {"order_id": first}, json.dumps(orders[0])),
-        *_call(2, "get_order", {"order_id": second}, json.dumps(orders[1])),
-        *_call(3, "get_order", {"order_id": third}, json.dumps({**orders[2], "status": "pending"})),
-        _assistant(
-            f"I found three orders. {second} was delivered and has the {back['name'].lower()} "
-            f"(item {back['item_id']}); {third} is still pending. Shall I return the "
-            f"{back['name'].lower()} to your card and cancel {third}?"
-        ),
-        _user("Yes to the return. Cancel the other one as well, I no longer need it."),
-        *_call(
-            4,
-            "return_items",
-            {"order_id": second, "item_ids": [back["item_id"]]},
-            json.dumps({**orders[1], "status": "return requested"}),
-        ),
-    ]
-
-
-_MODULE: Final = '''"""Folders of letters."""
-
-import re
-from pathlib import Path
-
-LETTER = re.compile(r"letter-(\\d+)\\.txt")
-
-
-def number_of(name):
-    """Return the number in the name of a letter."""
-    return int(LETTER.match(name).group(1))
-
-
-def newest(folder):
-    """Return the path of the newest letter."""
-    names = sorted(path.name for path in Path(folder).iterdir())
-    return Path(folder) / max(names, key=number_of)
-
-
-def archive(folder, keep=10):
-    """Move all letters but the newest ones into the archive."""
-    names = sorted((p.name for p in Path(folder).iterdir()), key=number_of)
-    for name in names[:-keep]:
-        (Path(folder) / name).rename(Path(folder) / "archive" / name)
-'''
-
-
-def _coding() -> Run:
-    listing = "\n".join(
-        [f"src/letters/{name}.py" for name in ("__init__", "folders", "stamps", "routes", "post")]
-        + [f"tests/test_{name}.py" for name in ("folders", "stamps", "routes", "post")]
-    )
-    passed = "\n".join(f"tests/test_routes.py::test_route_{n} PASSED" for n in range(12))
-    failed = (
-        f"{passed}\ntests/test_folders.py::test_newest FAILED\n\n"
-        "    def number_of(name):\n>       return int(LETTER.match(name).group(1))\n"
-        "E       AttributeError: 'NoneType' object has no attribute 'group'\n\n"
-        "src/letters/folders.py:11: AttributeError\n"
-        "FAILED tests/test_folders.py::test_newest - AttributeError\n1 failed, 12 passed in 0.31s"
-    )
-    edit = {
-        "path": "src/letters/folders.py",
-        "old": "    return int(LETTER.match(name).group(1))",
-        "new": "    found = LETTER.match(name)\n    return int(found.group(1)) if found else -1",
-    }
-    return [
-        _user(
-            "newest() crashes when the folder holds anything but letters. Fix it, but do not touch "
-            "the tests, and run them when you are done."
-        ),
-        *_call(0, "bash", {"command": "git ls-files"}, listing, "I look around first."),
-        *_call(1, "read", {"path": "src/letters/folders.py"}, _MODULE),
-        *_call(2, "bash", {"command": "pytest -q"}, failed, "I run the tests to see it fail."),
-        *_call(
-            3,
-            "edit",
-            edit,
-            "edited src/letters/folders.py",
-            "`LETTER.match` returns nothing for other names, and archive/ is one of them. I let "
-            "such names count as older than every letter.",
-        ),
-        *_call(4, "bash", {"command": "pytest -q"}, f"{passed}\n13 passed in 0.29s"),
-    ]
-
-
-def _log(lines: int) -> str:
-    chance = random.Random(5)
-    rows = [
-        f"2026-03-02T07:{n // 60:02}:{n % 60:02} INFO worker-{chance.randrange(8)} shipped parcel "
-        f"p-{chance.randrange(10**5, 10**6)} in {chance.randrange(20, 90)} ms"
-        for n in range(lines)
-    ]
-    rows[lines // 2] = (
-        "2026-03-02T07:00:30 ERROR worker-3 parcel p-481516: label printer answered 503, gave up "
-        "after 4 tries"
-    )
-    return "\n".join(rows)
-
-
-def _incident() -> Run:
-    queue = {"depth": 412, "oldest": "p-481516", "workers": 8, "paused": False}
-    return [
-        _user("Parcels are late since seven. Find out why. Do not restart anything yet."),
-        *_call(0, "read_log", {"service": "shipping", "from": "07:00"}, _log(60)),
-        _assistant(
-            "Shipping itself looks fine: 59 of 60 parcels left within 90 ms. One was given up."
-        ),
-        _user("Which parcel was given up, and is it still in the queue?"),
-        *_call(1, "queue_status", {"name": "shipping"}, json.dumps(queue)),
-    ]
-
-
-RUNS: Final[dict[str, Callable[[], Run]]] = {
-    "A return and a cancellation": _support,
-    "A fix": _coding,
-    "A question about a log": _incident,
-}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,12 +5,17 @@ RefoldError
 ├── MessageError     input that is not a conversation; `place` says where
 │   └── FormatError  a file or list whose shape nobody here can read
 ├── StoreError       originals that cannot be written or read
-│   └── TooManyMessagesError  records that unfold to more than they can mean
+│   ├── TooManyMessagesError  records that unfold to more than they can mean
+│   ├── NestingError  a value too deep for a store in a file
+│   └── RecordError  a record of a batch that cannot be unfolded
 ├── BudgetError      a token budget that cannot be kept (only with `strict=True`)
 ├── AnswerError      a model that answered, but not with a summary
 │   └── ToolCallError  it called a tool instead
 ├── SpendingError    the money or the calls allowed for models, used up
 ├── CircuitOpenError  a model that failed too often, and is left alone for a while
+├── BatchError       a batch that cannot go on
+├── JobError         what went wrong in a worker of the proxy
+├── WorkerLostError  a worker of the proxy that ended before it had answered
 └── OutputError      a result that a command cannot write
 """
 
@@ -47,6 +52,14 @@ class StoreError(RefoldError):
 
 class TooManyMessagesError(StoreError):
     """More messages would come out of records than these can mean, or than the caller allows."""
+
+
+class NestingError(StoreError):
+    """A value is nested too deeply for a store in a file."""
+
+
+class RecordError(StoreError):
+    """A record cannot be unfolded: its originals are missing, or something was changed."""
 
 
 class BudgetError(RefoldError):
@@ -89,6 +102,18 @@ class CircuitOpenError(RefoldError):
 
 class OutputError(RefoldError):
     """A command cannot write its result."""
+
+
+class BatchError(RefoldError):
+    """A batch cannot go on; what is done stays done, and the same command takes it up again."""
+
+
+class JobError(RefoldError):
+    """What went wrong in a worker, in words without content."""
+
+
+class WorkerLostError(RefoldError):
+    """The worker ended before it had answered."""
 
 
 def describe(error: BaseException) -> str:

@@ -65,7 +65,22 @@ def test_search_finds_text_and_marks_it(visit: Visitor) -> None:
     assert visited.page.evaluate("CSS.highlights.get('found').size") > 0
     visited.page.fill("#search", "nobody says this")
     visited.wait_for("#shown", "^0 of")
-    assert "No message is like that." in visited.text("#detail")
+    assert "No message matches." in visited.text("#detail")
+
+
+def test_an_empty_conversation_says_so(visit: Visitor) -> None:
+    visited = visit([])
+    assert visited.text("#shown") == "0 messages"
+    assert "This conversation has no messages." in visited.text("#detail")
+    assert visited.text("#saved") == "0.0 %"
+
+
+def test_calls_of_a_digested_message_stand_with_its_original(visit: Visitor) -> None:
+    visited = visit(demo())
+    visited.page.click("#row-8")
+    [left, right] = visited.page.query_selector_all("#detail .side")
+    assert "send_confirmation|confirmed_at" in left.query_selector("pre.call").text_content()
+    assert right.query_selector("pre.call") is None
 
 
 def test_a_diff_strikes_what_was_dropped_and_marks_what_was_kept(visit: Visitor) -> None:
@@ -102,12 +117,18 @@ def test_the_slider_changes_everything_to_another_budget(visit: Visitor) -> None
     assert visited.text("#ticks .now") == "15 %"
 
 
+def test_one_budget_needs_no_slider(visit: Visitor) -> None:
+    visited = visit(demo(), steps=[100])
+    assert not visited.page.locator("#budget").is_visible()
+    assert visited.text("#budget-note").startswith("No budget")
+
+
 def test_money_by_model(visit: Visitor) -> None:
     visited = visit(demo(), model="claude-sonnet-4-6")
     visited.page.click("#money-open")
     assert visited.page.locator("#prices tr").count() >= 5
     assert visited.text("#prices tr.own th") == "claude-sonnet-4-6"
-    assert "List prices of 20" in visited.text("#money-note")
+    assert "List prices as of 20" in visited.text("#money-note")
     visited.shoot("money")
     visited.press("Escape")
     assert not visited.page.locator("#money").is_visible()

@@ -43,6 +43,7 @@ def test_help_has_examples_and_exit_codes(refold: Refold, command: str | None) -
     assert f"refold {command or 'compress'}" in text
     for code in ("0 fine", "1 bad input", "2 wrong usage", "3 some originals", "130"):
         assert code in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_compress_says_one_line_unless_quiet(refold: Refold, file: Path) -> None:

@@ -54,7 +54,7 @@ def test_one_message_is_shown_piece_by_piece(refold: Refold, file: Path) -> None
     said = " ".join(out.split())
     assert said.startswith("#20 tool · ")
     assert "kept" in said
-    assert "tells of an error" in said
+    assert "reports an error" in said
     assert "#19" not in out.splitlines()[0]
 
 

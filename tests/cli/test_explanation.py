@@ -36,7 +36,7 @@ class Screen(io.StringIO):
 
     def write(self, text: str) -> int:
         written = super().write(text)
-        self.seen.append(self.getvalue().count("− "))
+        self.seen.append(self.getvalue().count("\n#"))
         return written
 
 
@@ -51,6 +51,15 @@ def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:
     print_explanation(Console(file=screen, width=80), rows(500), full=False)
     assert screen.seen[-1] == 500
     assert any(0 < seen <= 100 for seen in screen.seen)
+
+
+def test_only_what_changes_is_marked_as_before_and_after() -> None:
+    screen = io.StringIO()
+    told = rows(12)
+    print_explanation(Console(file=screen, width=80), told, full=False)
+    changed = sum(row.before != row.after for row in told)
+    assert 0 < changed < 12
+    assert screen.getvalue().count("    − ") == screen.getvalue().count("    + ") == changed
 
 
 def test_columns_are_straight_and_nothing_is_wider_than_the_screen() -> None:
@@ -81,7 +90,7 @@ def test_reasons_never_steer_the_terminal() -> None:
     console = Console(file=screen, width=80)
     console.print(draw_pieces(replace(row, entry=entry), 80, full=False))
     print_explanation(console, [replace(row, entry=entry)], full=False)
-    assert "says" in screen.getvalue()
+    assert "mentions" in screen.getvalue()
     assert "\x1b" not in screen.getvalue()
 
 

@@ -100,6 +100,7 @@ def test_nothing_to_show_or_to_compare(refold: Refold) -> None:
         done = refold(command, "-", stdin=b"[]")
         assert done.code == 0, done.err
         assert "0 messages" in done.out.decode()
+    assert "No message changes." in refold("diff", "-", stdin=jsonl(chat(1))).out.decode()
 
 
 @pytest.mark.parametrize("command", ["show", "diff"])

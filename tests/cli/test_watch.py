@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -185,6 +186,28 @@ def test_where_sessions_are_by_default() -> None:
 def test_sessions_are_named_by_project_and_id() -> None:
     path = Path("projects/-home-ann-pebblecart/0b1c2d3e-4455-6677.jsonl")
     assert name_of(path) == "pebblecart/0b1c2d3e-445"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_narrow_terminal_cuts_names_and_never_figures(
+    refold: Refold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    told = records(claude_code())
+    for record in told:
+        if record["type"] == "assistant":
+            record["message"]["model"] = "claude-sonnet-4-6"
+    for name in ("a-very-long-name-of-a-session", "another"):
+        (tmp_path / f"{name}.jsonl").write_bytes(jsonl(told))
+    lines = refold("watch", tmp_path, "--once").out.decode().splitlines()
+    assert max(map(len, lines)) <= columns
+    rows = [line for line in lines if "$" in line]
+    assert len(rows) == 3, "two sessions and the sums"
+    total = f"{compress(told).tokens_before:,}"
+    for row in rows[:2]:
+        assert total in row
+        assert re.match(r" \S{8}", row), "the name can be told"
+        assert re.search(r"\d+% .* −\d+ % +\$0\.\d{4} → \$0\.\d{4}", row)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")

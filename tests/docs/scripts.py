@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -11,9 +12,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def load_script(name: str) -> ModuleType:
     """Import the script of that *name* from the folder of the docs."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    if str(DOCS) not in sys.path:  # as it is where a script is run
+        sys.path.insert(0, str(DOCS))
+    return import_module(name)

@@ -52,7 +52,7 @@ def test_rows_are_whole() -> None:
 def test_long_texts_fall_into_sentences_and_lines() -> None:
     sentence = "A long sentence tells of the way that the lamp took through the harbour. "
     pieces = shown(plain({"id": 7, "note": f"{sentence * 2}\n{NOTE}", "more": ITEMS}))
-    assert sentence in pieces
+    assert pieces[1:3] == [f"note=<<END\n{sentence}", f"{sentence}\n"]
     assert any(piece.startswith(NOTE.split("\n", maxsplit=1)[0]) for piece in pieces)
     assert not any("\\n" in piece for piece in pieces)
 
@@ -99,3 +99,9 @@ def test_no_piece_ends_inside_a_quoted_text(value: object) -> None:
 def test_a_large_text_of_one_thing_is_cut_in_one_pass(unit: str) -> None:
     text = "{a=1 " + unit * (60_000 // len(unit))
     assert pieces_of(text, "json_records")[-1].end == len(text)
+
+
+def test_what_opens_or_closes_a_text_is_no_piece_of_its_own() -> None:
+    for note in (NOTE, "One line.\nAnother.", "\n"):
+        pieces = shown(plain({"note": note, "id": 7}))
+        assert not {"note=<<END", "END", "END}"} & {piece.strip() for piece in pieces}, pieces

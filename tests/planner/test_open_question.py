@@ -129,3 +129,11 @@ def test_names_are_found_without_their_module_and_capital() -> None:
 def test_the_last_words_and_open_calls_ask() -> None:
     assert find_asking(read(run(ask("user", JOB)))) == {3, 4}
     assert find_asking(read(run(ask("call", JOB)))) == {0, 4}
+
+
+def test_capitals_make_no_difference_to_what_is_asked() -> None:
+    messages = run([{"role": "user", "content": "What of the INFO of WORKER-3?"}])
+    texts = read_texts(read(messages), counted(), {})
+    corpus = index_texts(texts, ("system",), talk=False)
+    rows = find_asked(texts, find_asking(read(messages)), corpus)
+    assert corpus.stats.number["worker-3"] in rows

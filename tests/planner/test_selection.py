@@ -90,7 +90,8 @@ def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) 
         said = [part.text for message in fold.sources for part in message.parts]
         said += [spell_call(call) for message in fold.sources for call in message.calls]
         said += [one.text for (index, _), one in made.items() if index in indices]
-        roles = tuple(f"{message.role}:" for message in fold.sources)
+        calls = (call.name for message in loaded for call in message.calls)
+        roles = tuple(f"{name}:" for name in ("user", "assistant", "tool", *calls))
         for text in fold.texts.values():
             for line in shown_lines(text):
                 bare = next((line.removeprefix(r) for r in roles if line.startswith(r)), line)

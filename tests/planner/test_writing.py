@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refold.model.plan import Fold
 from refold.planner.calls import spell_call
-from refold.planner.corpus import CALLS, Text
+from refold.planner.corpus import CALLS, Text, read_texts
 from refold.planner.writing import (
     Chosen,
     Pick,
@@ -21,7 +21,7 @@ from refold.planner.writing import (
     write_excerpt,
     write_line,
 )
-from tests.planner.runs import anthropic_call, call, read, source_code
+from tests.planner.runs import anthropic_call, call, counted, read, source_code
 
 
 @given(st.integers(0, 10**6), st.data())
@@ -171,3 +171,13 @@ def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> 
     assert reasons == ["oldest_stretch", "digest:file_read,out_of_date"]
     excerpt = write_excerpt(messages[1], texts[1], {0: Pick([(0, 40)])})
     assert excerpt.outcomes[0][0].reason.startswith("excerpt:file_read,out_of_date,")
+
+
+def test_a_digest_names_the_tool_that_said_something() -> None:
+    chat = call(1, "read_file", {"path": "a.py"}, "the clerk sorts the letters")
+    blocks = anthropic_call(1, "read_file", {"path": "a.py"}, "the clerk sorts the letters")
+    for wires in (chat, blocks):
+        texts = read_texts(read(wires), counted(), {})
+        result = next(text for text in texts if text.part != CALLS)
+        line = write_line(result.message, {result.part: result}, {result.part: Pick([(0, 9)])})
+        assert [speaker for speaker, _ in line.said] == ["read_file"]

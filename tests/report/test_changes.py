@@ -122,7 +122,7 @@ def test_lines_are_marked_in_the_original_also_if_they_were_said_shorter_first()
         ("src/queue.py:2:import sys\n", False),
         ("src/mail.py:7:import os\n", True),
     ]
-    assert spans[2].reason == "says src/mail.py"
+    assert spans[2].reason == "mentions src/mail.py"
 
 
 def test_words_of_the_shorter_form_are_words_of_the_original() -> None:

@@ -40,7 +40,7 @@ def test_lines_of_another_text_are_other_lines() -> None:
 def test_sums_in_words() -> None:
     assert sum_up(PIECES) == [
         "kept 2 of 5 lines, 22 of 38 tokens: errors 12, values 10",
-        "dropped 3 lines, 16 tokens: worth less 10, said elsewhere 6",
+        "dropped 3 lines, 16 tokens: worth less 10, repeated 6",
     ]
     assert sum_up([ERROR]) == ["kept all 1 line, 12 tokens: errors 12"]
     assert sum_up([LESS]) == ["dropped all 1 line, 10 tokens: worth less 10"]
@@ -57,12 +57,12 @@ def test_neighbours_with_the_same_reason_are_one_run() -> None:
 
 def test_runs_in_words() -> None:
     assert [run_words(run) for run in find_runs(PIECES)] == [
-        "tells of an error",
-        "said elsewhere, in #4, #7",
+        "reports an error",
+        "repeated in #4, #7",
         "worth less per token than what is kept",
-        "says src/a.py, 4471",
+        "mentions src/a.py, 4471",
     ]
-    assert run_words([piece("x", "said_elsewhere")]) == "said elsewhere"
+    assert run_words([piece("x", "said_elsewhere")]) == "repeated"
     assert run_words([piece("x", "some_thing")]) == "some thing"
     many = [piece("x", f"value:v{n}") for n in range(9)]
-    assert run_words(many) == "says v0, v1, v2, v3, v4, v5, …"
+    assert run_words(many) == "mentions v0, v1, v2, v3, v4, v5, …"

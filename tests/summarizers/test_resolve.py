@@ -55,7 +55,7 @@ def test_unknown_providers(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         resolve_summarizer(name)
     assert str(caught.value) == (
-        "summarizer must be provider:model with a provider out of openai, anthropic, gemini, "
+        "summarizer must be provider:model, where provider is one of openai, anthropic, gemini, "
         f"ollama; got {name!r}"
     )
 

@@ -58,6 +58,10 @@ def _revive(
 class CompressionManager:
     """Decides when tool results are worth shortening, and keeps the short form beside them.
 
+        manager = CompressionManager(summarizer="openai:gpt-5-mini")
+        manager.compress(messages)
+        client.chat.completions.create(model="gpt-5", messages=manager.view(messages))
+
     `compress` and `acompress` put a `compressed_content` beside the unchanged `content` of the
     messages given; `view` returns what to send. With *generate* (chat messages to text), *model*
     (a name such as `openai:gpt-5-mini`) or *summarizer* a model writes the short form and the gates

@@ -92,6 +92,10 @@ def _scoped(store: Store, conversation: str | None) -> Store:
 class Session:
     """A conversation that grows: `append` what happens, send what `view` returns.
 
+        session = Session(token_budget=8_000, store=SqliteStore("originals.db"))
+        session.append({"role": "user", "content": question})
+        reply = client.chat.completions.create(model="gpt-5", messages=session.view())
+
     The messages of a view belong to the session: read them, send them, but do not change them.
     An exception at any point, such as `KeyboardInterrupt`, leaves the session as it was before the
     call, or as it is after it.

@@ -6,9 +6,10 @@ Conversations are JSON text, so that what comes back is the very same bytes.
 from __future__ import annotations
 
 from refold.batch.arrow import fold_batch, unfold_batch
-from refold.batch.job import BatchError, Job
-from refold.batch.record import FoldedRecord, RecordError, fold_record, unfold_record
+from refold.batch.job import Job
+from refold.batch.record import FoldedRecord, fold_record, unfold_record
 from refold.batch.run import BatchResult, run_batch
+from refold.errors import BatchError, RecordError
 
 __all__ = [
     "BatchError",

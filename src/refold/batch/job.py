@@ -7,15 +7,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from refold.errors import RefoldError
 from refold.options import Options
 
 Kind = Literal["jsonl", "jsonl.zst", "parquet", "arrow"]
 """Kinds of files that are read: what their names end with."""
-
-
-class BatchError(RefoldError):
-    """A batch cannot go on; what is done stays done, and the same command takes it up again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from refold.batch.job import BatchError, Job, Report, Shard
+from refold.batch.job import Job, Report, Shard
 from refold.batch.parts import do_shard
-from refold.errors import RefoldError, describe
+from refold.errors import BatchError, RefoldError, describe
 
 
 def run_local(job: Job, shards: Sequence[Shard], workers: int | None) -> Iterator[Report]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from refold.errors import NestingError
 from refold.stores import Store
-from refold.stores.codec import MAX_DEPTH, NestingError
+from refold.stores.codec import MAX_DEPTH
 from refold.stores.opening import open_store
 
 _BUFFERED_CHARS: Final = 4_000_000

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import refold
-from refold.batch.job import BatchError, Figures, Job, Report, Shard
+from refold.batch.job import Figures, Job, Report, Shard
 from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
 from refold.batch.record import digest_of
+from refold.errors import BatchError
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"

@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict
 
 from refold.compressor import Compressor, uncompress
 from refold.engine import combine
-from refold.errors import ConfigError, FormatError, MessageError, StoreError
+from refold.errors import ConfigError, FormatError, MessageError, RecordError
 from refold.formats import CONVERSATION_KEYS, load
 from refold.json_style import Style, find_style
 from refold.options import Options
@@ -26,10 +26,6 @@ _ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False
 _TEXT_PREFIX: Final = "refold:record:"
 """Where a store keeps the text of a record that no style spells."""
 _MAX_NAMED: Final = 3
-
-
-class RecordError(StoreError):
-    """A record cannot be unfolded: its originals are missing, or something was changed."""
 
 
 class FoldedRecord(TypedDict):

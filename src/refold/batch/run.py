@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
 
-from refold.batch.job import BatchError, Job, Report, Shard
+from refold.batch.job import Job, Report, Shard
 from refold.batch.local import run_local
 from refold.batch.output import Output, line_offsets
 from refold.batch.sources import find_files, plan_shards
 from refold.checks import check_choice, check_whole
-from refold.errors import RefoldError, describe
+from refold.errors import BatchError, RefoldError, describe
 
 Engine = Literal["local", "ray", "spark"]
 ENGINES: tuple[str, ...] = get_args(Engine)

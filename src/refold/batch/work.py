@@ -12,10 +12,9 @@ from typing import IO, Final, TypeVar
 
 from refold.batch.job import Figures, Job
 from refold.batch.originals import BufferedStore
-from refold.batch.record import RecordError, RecordFolder
-from refold.errors import StoreError, describe
+from refold.batch.record import RecordFolder
+from refold.errors import NestingError, RecordError, StoreError, describe
 from refold.result import Result
-from refold.stores.codec import NestingError
 
 T = TypeVar("T")
 

@@ -36,12 +36,12 @@ Examples:
   refold batch folded back --unfold
 
 \b
-IN is a file, a folder, a pattern in quotes, or hf:NAME@SPLIT. JSON lines (also
-packed by zstd) have a conversation on every line: a list of messages, or an
-object with "messages". Tables (Parquet, Arrow) have one in every row.
+IN is a file, a folder, a quoted pattern, or hf:NAME@SPLIT. JSON lines (also
+compressed with zstd) have one conversation per line: a list of messages, or
+an object with "messages". Tables (Parquet, Arrow) have one per row.
 OUT is a folder: parts, _manifest.json with their checksums, and records that
-could not be read in _rejected.jsonl. Run the same command again to take up what
-was interrupted.
+could not be read in _rejected.jsonl. Run the same command again to resume
+what was interrupted.
 
 {EPILOG}"""
 

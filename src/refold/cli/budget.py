@@ -11,10 +11,8 @@ from refold.cli.folding import naming_lines
 from refold.errors import BudgetError
 from refold.formats import load
 from refold.options import Options
+from refold.report.turns import make_counter
 from refold.result import Result
-from refold.tokens.base import CountedTexts
-from refold.tokens.choose import counter_for
-from refold.tokens.estimate import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ budget_option = click.option(
     "budget",
     type=read_budget,
     metavar="TOKENS",
-    help="Fit into this many tokens, such as 8000, or into a share of them, such as 50%.",
+    help="Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
 )
 
 
@@ -59,7 +57,7 @@ def set_budget(options: Options, budget: int | Share | None, document: Document)
 
 
 def _count(document: Document, options: Options) -> int:
-    tokens = CountedTexts(counter_for(options.model), estimate_tokens)
+    tokens = make_counter(options.model)
     with naming_lines(document):
         return sum(map(tokens.message, load(document.messages, format_name=options.format)))
 

@@ -52,13 +52,12 @@ Examples:
   refold compress session.jsonl -o small.jsonl --profile standard --budget 50%
   refold compress chat.jsonl -o small.jsonl --summarizer ollama:llama3
   cat chat.json | refold compress - --json | refold uncompress -
-  refold compress chat.json -o out.json --set 'preserve_patterns=TICKET-[0-9]+'
+  refold compress chat.json -o out.json --set 'preserve_patterns=T-[0-9]+'
 
 \b
-The originals need a place: --store STORE, or OUT.refold.db beside the output, or
-(with --json) the output itself. Where conversations of several people share a
-store, give each a name of its own with --conversation, and unfold it with the
-same one.
+Originals go to --store STORE, or to OUT.refold.db next to the output, or
+(with --json) into the output itself. If conversations of several people share
+a store, name each with --conversation, and unfold it under the same name.
 
 {EPILOG}"""
 
@@ -72,8 +71,8 @@ same one.
 @click.option(
     "--summarizer",
     metavar="PROVIDER:MODEL",
-    help="Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; they are "
-    "used only if they keep every fact.",
+    help="Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; "
+    "every answer is checked before it is used.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."

@@ -23,7 +23,7 @@ Examples:
   refold count chat.json --json | jq .tokens
 
 \b
-Counts are exact for models whose tokenizer is public, and estimated otherwise.
+Counts are exact for models with a public tokenizer, and estimated otherwise.
 
 {EPILOG}"""
 

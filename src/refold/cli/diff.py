@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from refold.cli.budget import Share, check_budget, set_budget
+from refold.cli.budget import check_budget
 from refold.cli.explanation import wrap
-from refold.cli.folding import FoldedFile, fold_file
-from refold.cli.io import read_document
-from refold.cli.options import (
-    EPILOG,
-    conversation_option,
-    file_argument,
-    fold_options,
-    known_option,
-    make_options,
-)
-from refold.cli.originals import open_for_looking
+from refold.cli.folding import FoldedFile
+from refold.cli.looking import fold_to_look, look_options
+from refold.cli.options import EPILOG
 from refold.cli.paging import pager_option, print_paged
-from refold.cli.progress import working
 from refold.cli.story import tell
 from refold.cli.words import action_word, clean, reason_words
 from refold.report.changes import Pair, pair_lines
@@ -49,35 +39,24 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@file_argument
-@fold_options
-@known_option
-@conversation_option
-@click.option("--full", is_flag=True, help="Show every line, also of long runs.")
+@look_options
+@click.option("--full", is_flag=True, help="Show every line, even of long runs.")
 @pager_option
 def command(
     *,
-    file: str,
-    store: str | None,
-    conversation: str | None,
-    budget: int | Share | None,
     full: bool,
     is_paged: bool,
-    **choices: Any,
+    **given: Any,
 ) -> None:
     """Show what a fold changes, before and after. Changes nothing."""
     from refold.cli.render import make_console
 
-    options = make_options(**choices, trace=True)
-    document = read_document(file, conversation)
-    options = set_budget(options, budget, document)
-    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_looking(document, file, store, stack)
-        folded = fold_file(document, options, known, progress)
-        rows = [row for row in tell(document, folded, options.format) if row.before != row.after]
+    look = fold_to_look(**given, trace=True)
+    told = tell(look.document, look.folded, look.options.format)
+    rows = [row for row in told if row.is_turn and row.before != row.after]
     console = make_console()
-    print_paged(console, _draw(rows, folded, console.width, full), is_paged=is_paged)
-    check_budget(folded.result)
+    print_paged(console, _draw(rows, look.folded, console.width, full), is_paged=is_paged)
+    check_budget(look.folded.result)
 
 
 def _draw(
@@ -85,10 +64,12 @@ def _draw(
 ) -> Iterator[RenderableType]:
     from refold.cli.render import draw_totals
 
+    if not rows:
+        yield "  No message changes."
     for row in rows:
-        if row.is_turn:
-            yield _draw_head(row)
-            yield draw_changes(row, width, full=full)
+        yield _draw_head(row)
+        yield draw_changes(row, width, full=full)
+    yield ""
     yield draw_totals(folded.result.compression, folded.turns, width)
 
 
@@ -150,11 +131,10 @@ def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
     left = list(wrap(pair.before or "", room))
     right = list(wrap(pair.after or "", room))
     for before, after in zip_longest(left, right, fillvalue=""):
-        drawn = Text(before, style="" if is_same else "red strike")
-        drawn.pad_right(room - drawn.cell_len)
-        yield Text.assemble(
-            drawn, (f" {sign} ", "dim" if is_same else "bold"), (after, "" if is_same else "green")
-        )
+        drawn = Text.assemble((before, "" if is_same else "red"))
+        drawn.append(" " * (room - drawn.cell_len))
+        drawn.append(f" {sign} ", style="dim" if is_same else "bold")
+        yield drawn.append(after, style="" if is_same else "green")
 
 
 def _draw_below(pair: Pair | int, width: int) -> Iterator[Text]:

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from refold.cli.budget import Share, check_budget, set_budget
-from refold.cli.folding import FoldedFile, fold_file
-from refold.cli.io import read_document, write_text
-from refold.cli.options import (
-    EPILOG,
-    conversation_option,
-    file_argument,
-    fold_options,
-    json_option,
-    known_option,
-    make_options,
-)
-from refold.cli.originals import open_for_looking
-from refold.cli.progress import working
+from refold.cli.budget import check_budget
+from refold.cli.folding import FoldedFile
+from refold.cli.io import write_text
+from refold.cli.looking import fold_to_look, look_options
+from refold.cli.options import EPILOG, json_option
 from refold.cli.story import spell_row, tell
 from refold.report.story import Row
 
@@ -30,18 +20,15 @@ _EPILOG = f"""\b
 Examples:
   refold explain chat.jsonl
   refold explain chat.jsonl --full --set recency_window=0
-  refold explain session.jsonl --profile standard --budget 20000
-  refold explain session.jsonl --profile standard --budget 20000 --message 14
-  refold explain chat.json --json | jq '.[] | select(.decision == "compressed")'
+  refold explain session.jsonl --budget 20000
+  refold explain session.jsonl --budget 20000 --message 14
+  refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'
 
 {EPILOG}"""
 
 
 @click.command(epilog=_EPILOG)
-@file_argument
-@fold_options
-@known_option
-@conversation_option
+@look_options
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 @click.option(
@@ -53,23 +40,14 @@ Examples:
 )
 def command(
     *,
-    file: str,
-    store: str | None,
-    conversation: str | None,
-    budget: int | Share | None,
     as_json: bool,
     full: bool,
     number: int | None,
-    **choices: Any,
+    **given: Any,
 ) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
-    options = make_options(**choices, trace=True)
-    document = read_document(file, conversation)
-    options = set_budget(options, budget, document)
-    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_looking(document, file, store, stack)
-        folded = fold_file(document, options, known, progress)
-        rows = list(tell(document, folded, options.format))
+    look = fold_to_look(**given, trace=True)
+    rows = list(tell(look.document, look.folded, look.options.format))
     if number is not None:
         rows = _choose(rows, number)
     if as_json:
@@ -77,8 +55,8 @@ def command(
         data = [spell_row(row, full=full, with_pieces=with_pieces) for row in rows]
         write_text(json.dumps(data, indent=2) + "\n", None)
     else:
-        _draw(rows, folded, full=full, is_one=number is not None)
-    check_budget(folded.result)
+        _draw(rows, look.folded, full=full, is_one=number is not None)
+    check_budget(look.folded.result)
 
 
 def _choose(rows: Sequence[Row], number: int) -> list[Row]:

@@ -101,9 +101,10 @@ def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
     yield reason_words(row.reason), ""
     for words in sum_up(row.pieces):
         yield clean(words), ""
+    is_same = row.before == row.after
     if row.before:
-        yield "− " + shown(row.before, chars, full), "dim"
-    if row.after and row.after != row.before:
+        yield ("" if is_same else "− ") + shown(row.before, chars, full), "dim"
+    if row.after and not is_same:
         yield "+ " + shown(row.after, chars, full), action_word(row.action)[1]
 
 

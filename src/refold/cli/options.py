@@ -19,6 +19,8 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
+_FORMATS: Final = ("auto", *format_names())
+
 EPILOG: Final = EXIT_CODES
 
 file_argument = click.argument("file", metavar="FILE|-")
@@ -51,15 +53,15 @@ conversation_option = click.option(
     "--conversation",
     metavar="NAME",
     callback=_check_conversation,
-    help="Keep or find the originals under this name only. Nobody who folds or unfolds under "
-    "another one gets them from a store that is shared.",
+    help="Keep or look up the originals under this name, apart from all others in a shared store.",
 )
 format_option = click.option(
     "--format",
     "format_name",
-    type=click.Choice(["auto", *format_names()]),
+    type=click.Choice(_FORMATS),
     default=None,
-    help="Shape of the messages; recognised by default.",
+    metavar="FORMAT",
+    help=f"Format of the messages, recognized by default: {', '.join(_FORMATS)}.",
 )
 set_option = click.option(
     "--set",
@@ -72,14 +74,14 @@ profile_option = click.option(
     "--profile",
     type=click.Choice(get_args(Profile)),
     default=None,
-    help="standard (default): keeps the conversation one, also under --budget; lossless: says the "
-    "same in fewer tokens; classic: rules for all messages alike.",
+    help="standard (default): made for agents, with or without --budget; lossless: only "
+    "re-encodes; classic: the same rules for all messages.",
 )
 model_option = click.option(
-    "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-5."
+    "--model", metavar="NAME", help="Count tokens the way this model does, such as gpt-5."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Say nothing beside the result.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but the result.")
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

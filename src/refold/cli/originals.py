@@ -14,11 +14,11 @@ from refold.cli.addresses import open_address
 from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
 from refold.cli.io import SQLITE, STDIO
-from refold.errors import FormatError, OutputError, StoreError
+from refold.errors import FormatError, NestingError, OutputError, StoreError
 from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
 from refold.model.wire import digest
 from refold.stores import MemoryStore, Store
-from refold.stores.codec import MAX_DEPTH, NestingError, encode_value
+from refold.stores.codec import MAX_DEPTH, encode_value
 from refold.stores.opening import OpenStore, is_file
 from refold.stores.sqlite_file import copy_entries
 from refold.stores.upkeep import copy_store

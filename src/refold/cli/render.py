@@ -33,7 +33,7 @@ _MIN_EXCERPT: Final = 16
 ROLE_COLOURS: Final = {
     "system": "magenta",
     "developer": "magenta",
-    "user": "blue",
+    "user": "cyan",
     "assistant": "green",
     "tool": "yellow",
 }
@@ -74,7 +74,7 @@ def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Tex
         ("░" * (chars - filled), "dim"),
         (f"  {percent_saved(figures)}", "bold green"),
         (f"\n  {count_of(*turns)}", "dim"),
-        (", nothing lost: every original can be brought back", "dim"),
+        (", every original can be brought back", "dim"),
     )
 
 
@@ -133,7 +133,7 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
             Text(f"{first:,}" if first == last else f"{first:,}–{last:,}", style="dim"),
             Text(f"{sum(piece.tokens for piece in run):,}", style="dim"),
             Text(clean(run_words(run)), style=style),
-            Text(shown(said, max(30, width - 60), full), style=style),
+            Text(shown(said, max(28, width - 64), full), style=style),
         )
     head = Text.assemble(
         (f"#{number_of(row)} {row.role} · ", "bold"),
@@ -177,7 +177,8 @@ def draw_figures(figures: Compression) -> Table:
 
 def _figures(figures: Compression) -> Iterator[tuple[str, str]]:
     for name, value in figures.to_dict().items():
-        if name == "decisions" or value is None:
+        is_idle = value is None or (isinstance(value, int) and value == 0)
+        if name == "decisions" or is_idle:
             continue
         shown = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
         yield name.replace("_", " "), shown

@@ -36,7 +36,7 @@ Examples:
 
 \b
 The page needs no network and sends nothing anywhere, but it holds the whole
-conversation: who gets it can read everything.
+conversation: anyone who gets it can read everything.
 
 {EPILOG}"""
 
@@ -44,7 +44,7 @@ conversation: who gets it can read everything.
 @click.command(epilog=_EPILOG)
 @file_argument
 @click.option("-o", "--output", "out", metavar="OUT", help=f"Write here instead of FILE{_SUFFIX}.")
-@click.option("--title", metavar="TEXT", help="What stands above it; the name of FILE by default.")
+@click.option("--title", metavar="TEXT", help="The title of the page; the name of FILE by default.")
 @profile_option
 @format_option
 @set_option

@@ -28,9 +28,9 @@ Examples:
   refold retrieve kdbfq --store all.db --conversation ann
 
 \b
-FILE is the folded file that shows the handle: its originals are in --store DB, in
-itself, or in FILE.refold.db. Without it, --store DB is asked under the name of
---conversation, or for a handle of 28 letters.
+FILE is the folded file that shows the handle. Its originals are in --store
+DB, in the file itself, or in FILE.refold.db. Without FILE, --store DB is
+searched under the name of --conversation, or for a handle of 28 letters.
 
 {EPILOG}"""
 

@@ -21,7 +21,7 @@ Examples:
   REFOLD_TOKEN=… refold serve --host 0.0.0.0
 
 \b
-Every option can be set in the environment as well: REFOLD_PORT, REFOLD_STORE …
+Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
 The page with all figures is at the address that is printed.
 
 {EPILOG}"""

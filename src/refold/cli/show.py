@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from refold.cli.budget import Share, check_budget, set_budget
-from refold.cli.folding import FoldedFile, fold_file
-from refold.cli.io import read_document
-from refold.cli.options import (
-    EPILOG,
-    conversation_option,
-    file_argument,
-    fold_options,
-    known_option,
-    make_options,
-)
-from refold.cli.originals import open_for_looking
+from refold.cli.budget import check_budget
+from refold.cli.folding import FoldedFile
+from refold.cli.looking import Look, fold_to_look, look_options
+from refold.cli.options import EPILOG
 from refold.cli.paging import pager_option, print_paged
-from refold.cli.progress import working
 from refold.cli.words import action_word, clean
 from refold.formats import load
 from refold.notation.gaps import is_gap
@@ -45,38 +35,31 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@file_argument
-@fold_options
-@known_option
-@conversation_option
+@look_options
 @pager_option
 def command(
     *,
-    file: str,
-    store: str | None,
-    conversation: str | None,
-    budget: int | Share | None,
     is_paged: bool,
-    **choices: Any,
+    **given: Any,
 ) -> None:
     """Read the folded conversation as a model does. Changes nothing."""
     from refold.cli.render import make_console
 
-    options = make_options(**choices, trace=True)
-    document = read_document(file, conversation)
-    options = set_budget(options, budget, document)
-    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_looking(document, file, store, stack)
-        folded = fold_file(document, options, known, progress)
-        before = load(document.messages, format_name=options.format)
-        after = load(folded.document.messages, format_name=options.format) if before else ()
-        turns = list(tell_turns(before, after, folded.places, options.model))
+    look = fold_to_look(**given, trace=True)
     console = make_console()
-    print_paged(console, _draw(turns, folded, console.width), is_paged=is_paged)
-    check_budget(folded.result)
+    drawn = _draw(_turns_of(look), look.folded, console.width)
+    print_paged(console, drawn, is_paged=is_paged)
+    check_budget(look.folded.result)
 
 
-def _draw(turns: Sequence[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:
+def _turns_of(look: Look) -> Iterator[Turn]:
+    name = look.options.format
+    before = load(look.document.messages, format_name=name)
+    after = load(look.folded.document.messages, format_name=name) if before else ()
+    return tell_turns(before, after, look.folded.places, look.options.model)
+
+
+def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:
     from refold.cli.render import draw_totals
 
     actions: dict[int, list[str]] = {}
@@ -85,6 +68,7 @@ def _draw(turns: Sequence[Turn], folded: FoldedFile, width: int) -> Iterator[Ren
     for turn in turns:
         yield draw_heading(turn, _action_of(turn, actions.get(turn.place.start, [])), width)
         yield draw_message(turn)
+    yield ""
     yield draw_totals(folded.result.compression, folded.turns, width)
 
 
@@ -132,7 +116,7 @@ def draw_message(turn: Turn) -> Text:
         drawn.append(Text(f"({pictures})", style="dim italic"))
     for call in message.calls:
         name, arguments = clean(call.name), clean(call.spelled)
-        drawn.append(Text.assemble(("calls ", "dim"), (name, "bold cyan"), f" {arguments}"))
+        drawn.append(Text.assemble(("calls ", "dim"), (name, "bold"), f" {arguments}"))
     return Text("\n").join(text for text in drawn if text.plain.strip()) if drawn else Text("")
 
 

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from refold.cli.budget import Share, check_budget, set_budget
-from refold.cli.folding import fold_file
-from refold.cli.io import read_document, write_text
-from refold.cli.options import (
-    EPILOG,
-    conversation_option,
-    file_argument,
-    fold_options,
-    json_option,
-    known_option,
-    make_options,
-)
-from refold.cli.originals import open_for_looking
-from refold.cli.progress import working
+from refold.cli.budget import check_budget
+from refold.cli.io import write_text
+from refold.cli.looking import fold_to_look, look_options
+from refold.cli.options import EPILOG, json_option
 
 _EPILOG = f"""\b
 Examples:
@@ -33,27 +22,15 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@file_argument
-@fold_options
-@known_option
-@conversation_option
+@look_options
 @json_option
 def command(
     *,
-    file: str,
-    store: str | None,
-    conversation: str | None,
-    budget: int | Share | None,
     as_json: bool,
-    **choices: Any,
+    **given: Any,
 ) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
-    options = make_options(**choices)
-    document = read_document(file, conversation)
-    options = set_budget(options, budget, document)
-    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_looking(document, file, store, stack)
-        folded = fold_file(document, options, known, progress)
+    folded = fold_to_look(**given).folded
     before, after = folded.turns
     figures = folded.result.compression
     if as_json:

@@ -41,9 +41,9 @@ Examples:
   refold store forget originals.db --conversation ann --reason "asked by mail"
 
 \b
-A store is an SQLite file, or postgresql://..., redis://..., s3://..., gs://...,
-az://... or file:///folder. {KEYS} has the keys of one that is
-encrypted: base64 of 32 bytes each, the one to encrypt with first.
+A store is an SQLite file, or postgresql://..., redis://..., s3://...,
+gs://..., az://... or file:///folder. {KEYS} has the keys of an
+encrypted one: base64 of 32 bytes each, the one to encrypt with first.
 
 {EPILOG}"""
 

@@ -35,8 +35,8 @@ Examples:
   refold compress chat.json --json | refold uncompress -
 
 \b
-Originals are taken from --store STORE, else from the document itself (what
-compress --json wrote), else from FILE.refold.db; under the name that compress was
+Originals come from --store STORE, or from the document itself (as written by
+compress --json), or from FILE.refold.db, under the name that compress was
 given with --conversation, if any.
 
 {EPILOG}"""

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 _LATEST: Final = 12
 _FILL_CHARS: Final = 8
 _NAME_CHARS: Final = 24
-_NARROW: Final = 96
+_WIDE: Final = 96
 """On a narrower terminal the model, the messages and the bar are left out."""
+_MEDIUM: Final = 74
+"""On a narrower one still, what is left after a fold, too: the share that is saved says as much."""
 
 _EPILOG = f"""\b
 Examples:
@@ -40,9 +42,9 @@ Examples:
   refold watch --set token_budget=50000
 
 \b
-Without DIR: what Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and Codex
-($CODEX_HOME or ~/.codex) write. Nothing is changed. Costs are list prices for
-sending the conversation once, without a cache.
+Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
+Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
+sending the conversation once, without prompt caching.
 
 {EPILOG}"""
 
@@ -56,7 +58,7 @@ sending the conversation once, without a cache.
     default=_LATEST,
     show_default=True,
     metavar="N",
-    help="Follow this many sessions, those that were written last.",
+    help="How many sessions to follow: those written last.",
 )
 @click.option(
     "--interval",
@@ -64,7 +66,7 @@ sending the conversation once, without a cache.
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait before looking again.",
+    help="How often to look.",
 )
 @profile_option
 @set_option
@@ -72,7 +74,7 @@ sending the conversation once, without a cache.
 def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
-    """Follow sessions as they grow: tokens, costs, what could fold."""
+    """Follow sessions as they grow: tokens, costs, possible savings."""
     from refold.cli.render import make_console
 
     options = make_options(format_name=None, **choices)
@@ -121,8 +123,8 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
 
 
 def _say(figures: Figures) -> str:
-    saved = _percent(figures.tokens - figures.tokens_folded, figures.tokens)
-    return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {saved} could be folded"
+    folded = f"{figures.tokens_folded:,} folded ({_saved(figures)})"
+    return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {folded}"
 
 
 def draw_table(watch: Watch, width: int) -> Table:
@@ -131,17 +133,19 @@ def draw_table(watch: Watch, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    is_wide = width >= _NARROW
+    is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     table.show_footer = len(watch.figures) > 1
     sums = _sums(watch.figures)
-    table.add_column("session", Text("all", style="bold"), no_wrap=True)
+    # Where there is too little room, the names are cut, and never a figure.
+    table.add_column("session", Text("all", style="bold"), overflow="ellipsis")
     if is_wide:
         table.add_column("model", no_wrap=True)
         table.add_column("messages", f"{sums.messages:,}", justify="right")
     table.add_column("tokens", f"{sums.tokens:,}", justify="right", no_wrap=True)
     table.add_column("window", justify="right", no_wrap=True)
-    table.add_column("folded", f"{sums.tokens_folded:,}", justify="right", no_wrap=True)
+    if is_medium:
+        table.add_column("folded", f"{sums.tokens_folded:,}", justify="right", no_wrap=True)
     table.add_column("saved", _saved(sums), justify="right", no_wrap=True)
     table.add_column("one request", _all_costs(watch.figures), justify="right", no_wrap=True)
     for figures in watch.figures:
@@ -152,7 +156,7 @@ def draw_table(watch: Watch, width: int) -> Table:
             *map(Text, wide),
             f"{figures.tokens:,}",
             _draw_fill(figures.fill, _FILL_CHARS if is_wide else 0),
-            f"{figures.tokens_folded:,}",
+            *([f"{figures.tokens_folded:,}"] if is_medium else []),
             Text(_saved(figures), style="green"),
             _spell_costs(figures.costs_usd),
         )
@@ -190,15 +194,17 @@ def _draw_fill(fill: float | None, chars: int) -> Text:
 
 
 def _saved(figures: Figures) -> str:
-    return _percent(figures.tokens - figures.tokens_folded, figures.tokens)
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"−{100 * part / whole:.0f} %" if part else "±0 %"
+    part = figures.tokens - figures.tokens_folded
+    return f"−{100 * part / figures.tokens:.0f} %" if part else "±0 %"
 
 
 def _spell_costs(costs: tuple[float, float] | None) -> str:
-    return "?" if costs is None else f"${costs[0]:.3f} → ${costs[1]:.3f}"
+    return "?" if costs is None else " → ".join(map(_dollars, costs))
+
+
+def _dollars(usd: float) -> str:
+    """Spell a price with as many digits as tell something, as the report does."""
+    return f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}"
 
 
 def _all_costs(figures: Sequence[Figures]) -> str:

@@ -17,7 +17,7 @@ _COLOURS: Final[Mapping[str, str]] = {
     "contradicted": "magenta",
     "code_split": "yellow",
     "truncated": "red",
-    "recoded": "blue",
+    "recoded": "bright_blue",
     "excerpted": "green",
     "digested": "green",
 }
@@ -60,4 +60,4 @@ def percent_saved(figures: Compression) -> str:
     if not figures.tokens_before:
         return "±0 %"
     share = 100 * (1 - figures.tokens_after / figures.tokens_before)
-    return f"−{share:.1f} %" if share else "±0 %"
+    return f"{'−' if share > 0 else '+'}{abs(share):.1f} %" if share else "±0 %"

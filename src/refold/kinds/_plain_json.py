@@ -92,10 +92,14 @@ def find_members(text: str) -> Members:
             case 3:
                 members.close(end)
             case _:
-                members.add(end)
                 stop = _block_end(text, end, found[_BLOCK])
                 _add_sentences(text, end, stop, members)
-                end = stop
+                has_sentences = stop > end
+                end = min(len(text), stop + len(found[_BLOCK]))
+                if has_sentences:  # its name goes with the first of them, its end with the last
+                    members.ends[-1] = end
+                else:
+                    members.add(end)
         place = end
     return members
 

@@ -73,6 +73,8 @@ class Text(NamedTuple):
     """Whether the file that it shows was written since."""
     is_typed: bool = False
     """Whether a person typed it for this turn."""
+    tool: str = ""
+    """The tool that returned it, if one did."""
     heads: tuple[tuple[int, bool], ...] = ()
     """Where calls begin, and whether each may have changed something."""
     times: Mapping[int, int] = ONCE
@@ -146,7 +148,10 @@ def read_texts(
                 call = calls.get(part.call_id or "")
                 kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
                 typed = may_be_typed and not part.call_id and is_typed_text(text)
-                texts.append(Text(message, number, text, tokens(text), kind, is_typed=typed))
+                tool = call.name if call else ""
+                texts.append(
+                    Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)
+                )
         if own:
             spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own], effects)
             texts.append(

@@ -51,7 +51,6 @@ def find_asking(messages: Sequence[Message]) -> frozenset[int]:
 
 def find_asked(texts: Sequence[Text], asking: Container[int], corpus: Corpus) -> frozenset[int]:
     """Return the rows of the items that the messages in *asking* name."""
-    number = corpus.stats.number
     items = (
         item
         for text in texts
@@ -59,16 +58,16 @@ def find_asked(texts: Sequence[Text], asking: Container[int], corpus: Corpus) ->
         for item in find_items(text.text)
         if item not in corpus.known
     )
-    forms = (form for item in items for form in _forms(item))
-    return frozenset(number[form] for form in forms if form in number)
+    forms = {form.lower() for item in items for form in _forms(item)}
+    return frozenset(row for item, row in corpus.stats.number.items() if item.lower() in forms)
 
 
 def _forms(item: str) -> tuple[str, ...]:
-    """Return how others may spell *item*: without a capital, its directory or its module."""
+    """Return how others may spell *item*, capitals aside: without its directory or its module."""
     if "/" in item:
         return item, item.rpartition("/")[2]
     name = item.rpartition(".")[2]
-    return item, name if shape_of(name) in _CODE_NAMES else item.lower()
+    return (item, name) if shape_of(name) in _CODE_NAMES else (item,)
 
 
 def rank_evidence(

@@ -108,8 +108,8 @@ def _labelled(role: str, body: str) -> str:
 class Line(NamedTuple):
     """What a digest shows of one message."""
 
-    role: str
-    body: str
+    said: Sequence[tuple[str, str]]
+    """Who said what: roles, and tools by their names."""
     shown: int
     """How many characters of its texts are shown, and of how many."""
     whole: int
@@ -121,15 +121,27 @@ class Line(NamedTuple):
 def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Line:
     """Say what a digest shows of *message*: what was *chosen* of its *texts*."""
     picks = [(text, chosen.get(number, NO_PICK).spans) for number, text in texts.items()]
-    body = "\n".join([_show(text, spans, in_place=False) for text, spans in picks if spans])
+    said: dict[str, list[str]] = {}
+    for text, spans in picks:
+        if spans:
+            said.setdefault(_speaker(text), []).append(_show(text, spans, in_place=False))
+    lines = [(speaker, "\n".join(texts)) for speaker, texts in said.items()]
+    body = "\n".join(text for _, text in lines)
     shown = sum([_chars(spans) for _, spans in picks])
     errors = sum([pick.errors for pick in chosen.values()])
     whole = sum([_whole(text) for text in texts.values()])
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    role = message.role if _inner_stretch(message) is None else ""
-    return Line(role, body, shown, whole, errors, outcome)
+    return Line(lines, shown, whole, errors, outcome)
+
+
+def _speaker(text: Text) -> str:
+    """Say whose words *text* has: a tool's name, or a role; an earlier digest says so itself."""
+    message = text.message
+    if text.part != CALLS and message.is_result(message.parts[text.part]):
+        return text.tool or "tool"
+    return message.role if _inner_stretch(message) is None else ""
 
 
 def _inner_stretch(message: Message) -> Stretch | None:
@@ -171,7 +183,7 @@ def write_digest(
 ) -> Fold:
     """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
     label = label or label_of(sources)
-    said = [(line.role, line.body) for line in lines if line.shown]
+    said = [spoken for line in lines if line.shown for spoken in line.said]
     errors = sum(line.errors for line in lines)
     tag = digest(_dialogue(said), label.stretch, label.handle, errors)
     rows = tuple((line.outcome,) for line in lines)

@@ -1,4 +1,22 @@
-"""The data of the report: a conversation, and what becomes of it at each budget."""
+"""The data of the report: a conversation, and what becomes of it at each budget.
+
+A page has a row for each message at each budget, so their keys are single letters:
+
+| row | |
+|---|---|
+| `a`, `t` | action, and tokens after the fold |
+| `x` | what became of each of its texts |
+| `g` | first and last message of the digest that it is part of, if it is |
+
+| text | |
+|---|---|
+| `a`, `r` | action, and the reason for it: a number in `strings` |
+| `o`, `f` | if it changed: the folded text, and its runs |
+| `l`, `c` | the runs of the original; the text that was cut, if it was reformatted before |
+| `s` | how much was kept and dropped, in words |
+
+Runs are flat triples: length, whether it is kept, and why: a number in `strings`.
+"""
 
 from __future__ import annotations
 

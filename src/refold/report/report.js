@@ -14,6 +14,8 @@ const number = new Intl.NumberFormat("en").format;
 const list = $("list"), rows = $("rows"), detail = $("detail"), search = $("search");
 const filters = ["role", "kind", "tool", "decision"].map($);
 
+const mostTokens = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
+
 const state = { step: Math.max(0, steps.findIndex((s) => s.percent === 30)), shown: [], at: 0, found: "" };
 const now = () => steps[state.step].rows;
 
@@ -27,7 +29,8 @@ function make(tag, className = "", ...content) {
 
 const percentSaved = (before, after) => {
   const share = before ? 100 * (1 - after / before) : 0;
-  return `${share > 0 ? "−" : ""}${share.toFixed(share < 10 ? 1 : 0)} %`;
+  const sign = share > 0 ? "−" : share < 0 ? "+" : "";
+  return `${sign}${Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
 };
 
 const word = (action) => actions[action] ?? action;
@@ -50,17 +53,17 @@ function drawMoney() {
     return make("tr", prices.own.includes(price[0]) ? "own" : "", name, ...cells.map((cell) => make("td", "", cell)));
   }));
   $("money-note").textContent =
-    `The conversation as it stands, read once as input, without a cache and without the answer: `
-    + `${number(data.tokens)} tokens before, ${number(tokens)} after. List prices of ${prices.date}, `
-    + `${prices.source}; a model may count tokens otherwise than they are counted here.`;
+    `The whole conversation sent once as input, without prompt caching and without the answer: `
+    + `${number(data.tokens)} tokens before, ${number(tokens)} after. List prices as of ${prices.date} `
+    + `from ${prices.source}. Each model counts tokens in its own way, so actual costs differ somewhat.`;
 }
 
 // ---- totals and budget
 
 function drawTotals() {
   const step = steps[state.step];
-  $("before").textContent = `${number(data.tokens)}`;
-  $("after").textContent = `${number(step.tokens)}`;
+  $("before").textContent = number(data.tokens);
+  $("after").textContent = number(step.tokens);
   $("saved").textContent = percentSaved(data.tokens, step.tokens);
   const first = prices.models[0];
   if (first) {
@@ -68,8 +71,8 @@ function drawTotals() {
     $("cost").textContent = `${dollars(costOf(first, data.tokens))} → ${dollars(costOf(first, step.tokens))}`;
   }
   const note = step.note ? step.note
-    : step.budget === null ? "No budget: what a fold does in any case."
-    : step.fits ? `Fits into ${number(step.budget)} tokens.` : `Does not fit into ${number(step.budget)} tokens.`;
+    : step.budget === null ? "No budget: only what a fold always does."
+    : step.fits ? `Fits ${number(step.budget)} tokens.` : `Does not fit ${number(step.budget)} tokens.`;
   const isMerged = step.count !== messages.length;
   const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
   $("budget-note").textContent = note + merged;
@@ -84,7 +87,6 @@ function chooseStep(place) {
   drawTotals();
   drawMoney();
   filter();
-  drawOverview();
   if (steps.length > 1) say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
 }
 
@@ -98,35 +100,32 @@ function drawOverview() {
   canvas.height = height * scale;
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
-  const colour = (name) => getComputedStyle(probe(name)).color;
-  const [before, after, accent] = ["--bar", "--bar-after", "--accent"].map(colour);
-  const count = Math.min(messages.length, Math.floor(width / 2)) || 1;
+  const colour = (element) => getComputedStyle(element).color;
+  const fills = [...document.querySelectorAll(".swatch")].map(colour); // before, after
+  const columns = sumColumns(Math.min(messages.length, Math.floor(width / 2)) || 1);
+  const highest = Math.sqrt(Math.max(1, ...columns.map(([tokens]) => tokens)));
+  const step = width / columns.length, thick = Math.max(1, Math.min(step - 1, 14));
+  columns.forEach((sums, place) => sums.forEach((tokens, side) => {
+    const high = (height - 2) * (Math.sqrt(tokens) / highest);
+    context.fillStyle = fills[side];
+    context.fillRect(place * step, height - high, thick, high);
+  }));
+  const chosen = state.shown[state.at];
+  if (chosen !== undefined) {
+    context.fillStyle = colour(canvas);
+    context.fillRect((chosen / messages.length) * width, 0, 2, height);
+  }
+}
+
+/** Return the tokens before and after of all messages, summed up in so many columns. */
+function sumColumns(count) {
   const sums = Array.from({ length: count }, () => [0, 0]);
   messages.forEach((message, place) => {
     const sum = sums[Math.floor((place * count) / messages.length)];
     sum[0] += message.tokens;
     sum[1] += now()[place].t;
   });
-  const most = Math.sqrt(Math.max(1, ...sums.map((sum) => sum[0])));
-  const step = width / count, thick = Math.max(1, Math.min(step - 1, 14));
-  sums.forEach(([tokens, left], place) => {
-    [[tokens, before], [left, after]].forEach(([value, fill]) => {
-      const high = (height - 2) * (Math.sqrt(value) / most);
-      context.fillStyle = fill;
-      context.fillRect(place * step, height - high, thick, high);
-    });
-  });
-  const chosen = state.shown[state.at];
-  if (chosen !== undefined) {
-    context.fillStyle = accent;
-    context.fillRect((chosen / messages.length) * width, 0, 2, height);
-  }
-}
-
-/** Return an element in a colour of the theme: only a used colour is either light or dark. */
-function probe(name) {
-  $("said").style.color = `var(${name})`;
-  return $("said");
+  return sums;
 }
 
 // ---- filters
@@ -145,10 +144,10 @@ function fillSelect(id, valuesOf) {
   select.value = counts.has(chosen) ? chosen : "";
 }
 
-let before = null; // the texts of each message in small letters, made for the first search
+let lowered = null; // the texts of each message in lower case, made for the first search
 function contains(place, wanted) {
-  before ??= messages.map((m) => [...m.texts, ...m.calls.flat()].join("\n").toLowerCase());
-  return before[place].includes(wanted)
+  lowered ??= messages.map((m) => [...m.texts, ...m.calls.flat()].join("\n").toLowerCase());
+  return lowered[place].includes(wanted)
     || now()[place].x.some((text) => text.o !== undefined && text.o.toLowerCase().includes(wanted));
 }
 
@@ -197,7 +196,6 @@ function drawRows({ anew = false } = {}) {
   mark();
 }
 
-let most = 1;
 function drawRow(place) {
   const index = state.shown[place], message = messages[index], after = now()[index];
   const row = make("div", "row");
@@ -206,17 +204,23 @@ function drawRow(place) {
   row.setAttribute("aria-posinset", place + 1);
   row.setAttribute("aria-setsize", state.shown.length);
   row.style.top = `${place * ROW_PX}px`;
-  const who = make("span", "who", make("span", "n", `#${message.n}`), message.role);
-  if (message.tools.length) who.append(make("span", "tool", ` ${message.tools.join(", ")}`));
+  const who = make("span", "who", make("span", "n", `#${message.n}`), drawRole(message.role));
+  if (message.tools.length) who.append(make("span", "tools", ` ${message.tools.join(", ")}`));
   const what = make("span", `what${after.a === "preserved" ? "" : " changed"}`, word(after.a));
   const bar = make("span", "bar", make("i"), make("b"));
   bar.setAttribute("aria-hidden", "true");
-  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / most)}%`;
-  bar.children[1].style.width = `${100 * Math.sqrt(after.t / most)}%`;
+  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / mostTokens)}%`;
+  bar.children[1].style.width = `${100 * Math.sqrt(after.t / mostTokens)}%`;
   const tokens = message.tokens === after.t ? number(after.t) : `${number(message.tokens)} → ${number(after.t)}`;
   row.append(who, what, make("span", "words", beginning(message)), bar, make("span", "tokens", `${tokens} tokens`));
   row.addEventListener("click", () => { choose(place); list.focus({ preventScroll: true }); });
   return row;
+}
+
+const ROLES = ["system", "user", "assistant", "tool"];
+
+function drawRole(role) {
+  return make("span", `role ${ROLES.includes(role) ? role : ""}`, role);
 }
 
 function beginning(message) {
@@ -254,19 +258,20 @@ function chooseChanged(direction) {
 function drawDetail() {
   const index = state.shown[state.at];
   if (index === undefined) {
-    detail.replaceChildren(make("p", "nothing", "No message is like that."));
+    const why = messages.length ? "No message matches." : "This conversation has no messages.";
+    detail.replaceChildren(make("p", "nothing", why));
     return;
   }
   const message = messages[index], after = now()[index];
   const tools = message.tools.length ? ` · ${message.tools.join(", ")}` : "";
   const meta = ` · ${message.kind} · ${number(message.tokens)} → ${number(after.t)} tokens`;
   const parts = [
-    make("h2", "", `#${message.n} ${message.role}${tools}`),
+    make("h2", "", `#${message.n} `, drawRole(message.role), tools),
     make("p", "meta", make("b", "", word(after.a)), meta),
   ];
   if (after.g) {
     const [first, last] = after.g;
-    const said = `One message stands for #${first} to #${last}; below is what it says of this one.`;
+    const said = `#${first} to #${last} became one message. Below is its part about this one.`;
     parts.push(make("p", "group", said));
   }
   after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
@@ -289,12 +294,12 @@ function drawText(message, after, text, place) {
     if (original) parts.push(make("div", "sides alone", side("Original, kept as it is", drawRuns(original, null))));
     return parts;
   }
-  const cutText = text.c ?? original; // a text may be said shorter before it is cut
-  const title = text.c === undefined ? "Original" : "Original, said shorter first";
-  const left = original ? [drawRuns(cutText, text.l)] : drawCalls(message);
-  const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is shown.");
+  const cutText = text.c ?? original; // a text may be reformatted before it is cut
+  const title = text.c === undefined ? "Original" : "Original, reformatted before the cut";
+  const left = original ? [drawRuns(cutText, text.l)] : [];
+  if (after.g && place === after.x.length - 1) left.push(...drawCalls(message));
+  const right = text.o ? drawRuns(text.o, text.f, true) : make("p", "nothing", "Nothing of it is left.");
   parts.push(make("div", "sides", side(title, ...left), side("Folded", right)));
-  if (original && after.g) parts.push(...drawCalls(message));
   const reasons = drawReasons(cutText, text.l);
   if (reasons) parts.push(reasons);
   if (text.c !== undefined) parts.push(unfold("The original as it was", drawRuns(original, null)));
@@ -376,7 +381,7 @@ function findRanges(wanted) {
   const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()) && ranges.length < MAX_FOUND;) {
     const text = node.data.toLowerCase();
-    if (text.length !== node.data.length) continue; // a letter that is longer when small
+    if (text.length !== node.data.length) continue; // a letter that is longer in lower case
     let at = text.indexOf(wanted);
     while (at >= 0 && ranges.length < MAX_FOUND) {
       const range = new Range();
@@ -431,12 +436,13 @@ document.addEventListener("keydown", (event) => {
   shortcuts[event.key]();
 });
 
-const THEMES = ["light dark", "light", "dark"], THEME_NAMES = ["as the system", "light", "dark"];
+const THEMES = [["auto", "light dark"], ["light", "light"], ["dark", "dark"]];
 let theme = 0;
 $("theme").addEventListener("click", () => {
   theme = (theme + 1) % THEMES.length;
-  document.documentElement.style.colorScheme = THEMES[theme];
-  $("theme").setAttribute("aria-label", `Theme: ${THEME_NAMES[theme]}`);
+  const [name, scheme] = THEMES[theme];
+  document.documentElement.style.colorScheme = scheme;
+  $("theme").textContent = `Theme: ${name}`;
   drawOverview();
 });
 
@@ -460,8 +466,7 @@ $("overview").addEventListener("click", (event) => {
 new ResizeObserver(() => { drawRows(); drawOverview(); }).observe(list);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
 
-most = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
-$("about").textContent = `${number(messages.length)} messages, profile ${data.profile}, tokens ${data.counted}`;
+$("about").textContent = `${number(messages.length)} messages · ${data.profile} profile · tokens ${data.counted}`;
 $("budget").max = steps.length - 1;
 document.querySelector(".budget").classList.toggle("alone", steps.length < 2);
 $("steps").append(...steps.map((step, place) => {

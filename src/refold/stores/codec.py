@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from refold.errors import StoreError
+from refold.errors import NestingError, StoreError
 from refold.stores.key import encode_key
 from refold.stores.packing import Compression, pack, unpack
 
@@ -22,10 +22,6 @@ back from deep inside a program too."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-class NestingError(StoreError):
-    """A value is nested too deeply for a store in a file."""
 
 
 def encode_value(key: str, value: Any, compression: Compression = "zlib") -> bytes:

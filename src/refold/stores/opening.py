@@ -49,9 +49,14 @@ def open_store(
     `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder` are what they say. What else
     can be chosen, the classes have: `SqliteStore`, `PostgresStore`, `RedisStore`, `ObjectStore`.
 
+        with open_store("postgresql://localhost/originals") as store:
+            result = compress(messages, token_budget=8_000, store=store)
+
     With *keys* it is an `EncryptedStore`. With *ttl_seconds* originals expire, where a store has
     that: in a file and in Redis. A file that is *read_only* must be there and is not written to;
     what may be done on a server, its rights say.
+
+    Raises `ConfigError` for an address that no store has, and `StoreError` if it cannot be opened.
     """
     opened = _open(address, ttl_seconds, read_only)
     if not keys:

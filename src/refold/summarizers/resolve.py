@@ -41,7 +41,7 @@ def resolve_summarizer(
     make = PROVIDERS.get(provider)
     if make is None or not colon:
         raise ConfigError(
-            f"summarizer must be provider:model with a provider out of {', '.join(PROVIDERS)}; "
+            f"summarizer must be provider:model, where provider is one of {', '.join(PROVIDERS)}; "
             f"got {name!r}"
         )
     model, *urls = _AT_URL.split(rest, maxsplit=1)

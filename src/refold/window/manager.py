@@ -48,6 +48,9 @@ def _revive(
 class ContextWindowManager:
     """Makes conversations fit the window of a model.
 
+        manager = ContextWindowManager(model="gpt-5", store=SqliteStore("originals.db"))
+        client.chat.completions.create(model="gpt-5", messages=manager.fit(messages).messages)
+
     What no strategy touches: system prompts, the first task, the last user message, tool calls
     without a result yet, and *pins*. Nothing is done up to *high_water* of what is available; then
     the conversation is brought down to *low_water* of it. What was made of the beginning of a

@@ -7,14 +7,14 @@ import time
 from dataclasses import replace
 from typing import Final
 
+from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis.base import OwnCall
-from refold.server.proxy.frames import JobError
 from refold.server.proxy.last_sent import LastSent
 from refold.server.proxy.request import Folded, Folding, Job
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.visit import Visit
-from refold.server.proxy.workers import WorkerLostError, Workers
+from refold.server.proxy.workers import Workers
 
 RETRIEVE_SECONDS: Final = 10.0
 """How long a worker may take to fetch or to enter something."""

@@ -9,10 +9,6 @@ from typing import Any, BinaryIO, Final
 LENGTH: Final = struct.Struct(">I")
 
 
-class JobError(Exception):
-    """What went wrong in a worker, in words without content."""
-
-
 def make_frame(value: object) -> bytes:
     """Spell one message."""
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)

@@ -10,13 +10,13 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
+from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.conversation import Look
 from refold.server.proxy.fold_calls import RETRIEVE_SECONDS
-from refold.server.proxy.frames import JobError
 from refold.server.proxy.headers import tenant_of
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.workers import WorkerLostError, Workers
+from refold.server.proxy.workers import Workers
 
 _PAGE: Final = {
     "/": ("page.html", "text/html"),

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from refold.agent.session import Session
-from refold.errors import describe
+from refold.errors import JobError, describe
 from refold.server.proxy.compressing import compress, original
 from refold.server.proxy.folding import Folder
-from refold.server.proxy.frames import JobError, make_frame, read_frame
+from refold.server.proxy.frames import make_frame, read_frame
 from refold.server.proxy.settings import Settings
 
 

@@ -12,7 +12,8 @@ from itertools import count
 from typing import Any, Final
 from zlib import crc32
 
-from refold.server.proxy.frames import LENGTH, JobError, make_frame
+from refold.errors import JobError, WorkerLostError
+from refold.server.proxy.frames import LENGTH, make_frame
 from refold.server.proxy.settings import Settings
 
 _STUCK_SECONDS: Final = 30.0
@@ -20,10 +21,6 @@ _STUCK_SECONDS: Final = 30.0
 _CLOSE_SECONDS: Final = 5.0
 _BUFFER: Final = 1 << 20
 _log: Final = logging.getLogger("refold.serve")
-
-
-class WorkerLostError(Exception):
-    """The worker ended before it had answered."""
 
 
 class _Worker:

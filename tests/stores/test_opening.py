@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_keys_encrypt(tmp_path: Path) -> None:
         assert store.get(["a"]) != {"a": 1}
     with pytest.raises(ConfigError, match="keys must be"):
         open_store(tmp_path / "a.db", keys=b"short")
+    with pytest.raises(ConfigError, match="keys must be"):
+        open_store(tmp_path / "a.db", keys=b"")
+
+
+def test_keys_of_the_environment_encrypt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    monkeypatch.setenv("REFOLD_STORE_KEYS", base64.b64encode(bytes(32)).decode())
+    for name, opened in (
+        ("library", open_store(tmp_path / "library.db")),
+        ("integration", CheckedChoices({"store": tmp_path / "integration.db"}).store),
+    ):
+        opened.put({"a": "spoken"})
+        with open_store(tmp_path / f"{name}.db", keys=()) as plain:
+            assert str(plain.get(["a"])["a"]).startswith("sealed:")
+        assert opened.get(["a"]) == {"a": "spoken"}
+        opened.close()
 
 
 @pytest.mark.parametrize("address", ["mysql://host/db", "https://host/x", "://", "s4://bucket"])

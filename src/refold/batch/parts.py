@@ -43,7 +43,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
         replacing(part, scratch=job.out / SCRATCH, mode=mode) as temporary,
     ):
         with (
-            open_originals(job.store, read_only=job.unfold) as store,
+            open_originals(job.store, job.keys, read_only=job.unfold) as store,
             temporary.open("wb") as out,
             rejects.open("w") as reasons,
         ):

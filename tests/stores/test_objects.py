@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,20 @@ def test_a_damaged_object_is_named(tmp_path: Path) -> None:
             ObjectStore(f"file://{tmp_path}") as store,
             pytest.raises(StoreError, match=words),
         ):
+            store.get(["a"])
+
+
+def test_an_object_that_did_not_change_is_read_once(tmp_path: Path) -> None:
+    with ObjectStore(f"file://{tmp_path}") as store:
+        store.put({"a": "text"})
+        assert store.get(["a"]) == {"a": "text"}
+        (file,) = files(tmp_path)
+        when = file.stat().st_mtime_ns
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
+        os.utime(file, ns=(when, when))  # as if nothing had been written
+        assert store.get(["a"]) == {"a": "text"}
+        os.utime(file, ns=(when, when + 10**9))
+        with pytest.raises(StoreError, match="the value of 'a' is not readable"):
             store.get(["a"])
 
 

@@ -11,6 +11,7 @@ from refold.errors import ConfigError, StoreError
 from refold.integrations.choices import CheckedChoices
 from refold.stores import SqliteStore, open_store
 from refold.stores.address import public
+from refold.stores.encrypted import EncryptedStore
 
 
 def test_a_path_is_a_file(tmp_path: Path) -> None:
@@ -50,15 +51,15 @@ def test_keys_encrypt(tmp_path: Path) -> None:
 def test_keys_of_the_environment_encrypt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     monkeypatch.setenv("REFOLD_STORE_KEYS", base64.b64encode(bytes(32)).decode())
-    for name, opened in (
+    for name, store in (
         ("library", open_store(tmp_path / "library.db")),
         ("integration", CheckedChoices({"store": tmp_path / "integration.db"}).store),
     ):
-        opened.put({"a": "spoken"})
-        with open_store(tmp_path / f"{name}.db", keys=()) as plain:
+        assert isinstance(store, EncryptedStore)
+        with store, open_store(tmp_path / f"{name}.db", keys=()) as plain:
+            store.put({"a": "spoken"})
             assert str(plain.get(["a"])["a"]).startswith("sealed:")
-        assert opened.get(["a"]) == {"a": "spoken"}
-        opened.close()
+            assert store.get(["a"]) == {"a": "spoken"}
 
 
 @pytest.mark.parametrize("address", ["mysql://host/db", "https://host/x", "://", "s4://bucket"])

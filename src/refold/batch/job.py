@@ -54,10 +54,11 @@ class Job:
 
         The store is not named: its address may hold a password.
         """
+        usual = Options()
         chosen = {
             one.name: getattr(self.options, one.name)
             for one in fields(self.options)
-            if getattr(self.options, one.name) != one.default
+            if getattr(self.options, one.name) != getattr(usual, one.name)
         }
         chosen.pop("trace", None)
         return {

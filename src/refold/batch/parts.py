@@ -47,9 +47,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
             temporary.open("wb") as out,
             rejects.open("w") as reasons,
         ):
-            # In a table the name is that of a column; what is in it says what it is itself.
-            key = job.key if shard.kind in ("jsonl", "jsonl.zst") else None
-            work = Work(job, key, store, reasons)
+            work = Work(job, shard, store, reasons)
             _WORKERS[shard.kind](shard, work, out)
         with temporary.open("rb") as whole:
             sha256 = hashlib.file_digest(whole, "sha256").hexdigest()

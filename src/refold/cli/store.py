@@ -84,15 +84,20 @@ def stat(store: str, as_json: bool) -> None:
 @store_argument
 @quiet_option
 def verify(store: str, quiet: bool) -> int:
-    """Read everything in a store and compare all digests; 1 if something is damaged."""
+    """Read everything in a store and compare all digests.
+
+    Ends with 1 if something is damaged, or encrypted and read without keys.
+    """
     with open_store(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
         verdict = verify_store(opened, on_progress=_share(progress, opened))
     for key in verdict.damaged[:_MOST_DAMAGED]:
         click.echo(f"damaged: {clean(key)}")
     if len(verdict.damaged) > _MOST_DAMAGED:
         click.echo(f"and {len(verdict.damaged) - _MOST_DAMAGED:,} more")
+    if verdict.sealed:
+        click.echo(f"encrypted, and not looked into without {KEYS}: {verdict.sealed:,}")
     say(f"{verdict.entries:,} originals · {len(verdict.damaged):,} damaged", quiet=quiet)
-    return 1 if verdict.damaged else 0
+    return 1 if verdict.damaged or verdict.sealed else 0
 
 
 @command.command()
@@ -128,8 +133,15 @@ def export(store: str, file: Path, quiet: bool) -> None:
 @quiet_option
 def import_(store: str, file: Path, quiet: bool) -> None:
     """Put what export wrote into a store. May be done again."""
-    with open_store(store) as opened, working("reading", quiet=quiet):
-        done = import_store(opened, file)
+    with open_store(store) as opened, working("reading", quiet=quiet) as progress:
+        share = 0.0
+
+        def tell(read: float) -> None:
+            nonlocal share
+            share = read
+
+        progress.share = lambda: share
+        done = import_store(opened, file, on_share=tell)
     say(f"{done:,} originals read from {file}", quiet=quiet)
 
 

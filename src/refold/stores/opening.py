@@ -39,6 +39,11 @@ def is_file(address: str | os.PathLike[str]) -> bool:
     return not isinstance(address, str) or "://" not in address
 
 
+def is_bucket(address: str) -> bool:
+    """Tell whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
+    return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
+
+
 def open_store(
     address: str | os.PathLike[str],
     *,

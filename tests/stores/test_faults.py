@@ -20,7 +20,15 @@ from refold.errors import StoreError
 from refold.stores import SqliteStore, open_store
 from refold.stores.opening import OpenStore
 
-from .servers import PostgresServer, RedisServer, S3Server, Server, folder, wait_for
+from .servers import (
+    PostgresServer,
+    RedisServer,
+    S3Server,
+    Server,
+    folder,
+    redis_cluster,
+    wait_for,
+)
 from .talking import fold, talk, unfold
 from .test_sqlite_processes import run_script
 
@@ -147,6 +155,25 @@ def test_a_standby_takes_over_and_has_everything() -> None:
             later = [pool.submit(fold, number, store) for number in range(20, 40)]
             standby.promote()
             views += [future.result() for future in later]
+            for number, view in enumerate(views):
+                assert unfold(number, view, store) == talk(number)
+
+
+def has_copied(replica: RedisServer, offset: int) -> bool:
+    told = replica.tell("INFO", "replication")
+    return told.get("master_link_status") == "up" and told["slave_repl_offset"] >= offset
+
+
+def test_a_replica_of_a_cluster_takes_over() -> None:
+    pytest.importorskip("redis", reason="redis is not installed; see `make test-stores`")
+    with redis_cluster(replicas=1) as (first, *_, replica):
+        wait_for(partial(has_copied, replica, 1), "the replica")
+        with open_store(first.cluster_url) as store, ThreadPoolExecutor(2) as pool:
+            views = list(pool.map(lambda number: fold(number, store), range(20)))
+            offset = first.tell("INFO", "replication")["master_repl_offset"]
+            wait_for(partial(has_copied, replica, offset), "the last of it")
+            first.kill()
+            views += pool.map(lambda number: fold(number, store), range(20, 40))
             for number, view in enumerate(views):
                 assert unfold(number, view, store) == talk(number)
 

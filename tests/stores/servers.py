@@ -263,7 +263,7 @@ def redis_cluster(*, replicas: int = 0) -> Iterator[list[RedisServer]]:
 
 def _is_joined(server: RedisServer, nodes: int) -> bool:
     told = server.tell("CLUSTER INFO")
-    return told["cluster_state"] == "ok" and told["cluster_known_nodes"] == str(nodes)
+    return bool(told["cluster_state"] == "ok" and told["cluster_known_nodes"] == str(nodes))
 
 
 # --- S3 -------------------------------------------------------------------------------------------

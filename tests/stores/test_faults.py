@@ -161,7 +161,8 @@ def test_a_standby_takes_over_and_has_everything() -> None:
 
 def has_copied(replica: RedisServer, offset: int) -> bool:
     told = replica.tell("INFO", "replication")
-    return told.get("master_link_status") == "up" and told["slave_repl_offset"] >= offset
+    is_up = told.get("master_link_status") == "up"
+    return is_up and bool(told["slave_repl_offset"] >= offset)
 
 
 def test_a_replica_of_a_cluster_takes_over() -> None:

@@ -50,7 +50,7 @@ class ObjectStore(RemoteStore):
         timeout_seconds: float = TIMEOUT_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        choices = {"timeout_seconds": timeout_seconds, "clock": clock}
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, options=options, **choices)
         backend = _Objects(url, options or {}, timeout_seconds)
         super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)

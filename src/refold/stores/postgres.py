@@ -78,7 +78,7 @@ class PostgresStore(RemoteStore):
         if not url.startswith(("postgresql://", "postgres://")):
             raise ConfigError("the address of a PostgresStore must begin with postgresql://")
         check_whole("max_connections", max_connections, least=1)
-        choices = {"timeout_seconds": timeout_seconds, "clock": clock}
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, max_connections=max_connections, **choices)
         backend = _Postgres(url, max_connections, timeout_seconds)
         super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)

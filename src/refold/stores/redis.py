@@ -64,7 +64,7 @@ class RedisStore(RemoteStore):
             check_positive("ttl_seconds", ttl_seconds)
         if not namespace or "{" in namespace:
             raise ConfigError(f"namespace must be a text without '{{', got {namespace!r}")
-        choices = {"timeout_seconds": timeout_seconds, "clock": clock}
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(
             type(self), url, ttl_seconds=ttl_seconds, namespace=namespace, **choices
         )

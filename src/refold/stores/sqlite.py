@@ -174,9 +174,15 @@ class SqliteStore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as another connection to the same file."""
-        choices = {"ttl_seconds": self._ttl_seconds, "read_only": self._read_only}
-        more = {"compression": self._compression, "clock": self._clock}
-        return partial(type(self), self._path, **choices, **more), ()
+        reopen = partial(
+            type(self),
+            self._path,
+            ttl_seconds=self._ttl_seconds,
+            read_only=self._read_only,
+            compression=self._compression,
+            clock=self._clock,
+        )
+        return reopen, ()
 
     def __enter__(self) -> Self:
         return self

@@ -62,6 +62,17 @@ def test_open_store_opens_a_folder(tmp_path: Path) -> None:
     assert (tmp_path / "100%").is_dir()
 
 
+def test_the_environment_may_name_another_server(
+    server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = server.bucket()
+    for name, value in server.options.items():
+        monkeypatch.setenv(f"AWS_{name.upper()}", value)
+    with open_store(bucket) as store:
+        store.put({"a": 1})
+        assert store.get(["a"]) == {"a": 1}
+
+
 def test_a_put_is_one_object_and_a_known_one_none(tmp_path: Path) -> None:
     with ObjectStore(f"file://{tmp_path}") as store:
         ann = ScopedStore(store, "ann")

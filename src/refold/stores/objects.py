@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -23,6 +24,8 @@ from refold.stores.object_files import LOG, Bundles
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
+_ENDPOINTS: Final = ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
+"""Variables that name another server than Amazon's, such as MinIO."""
 _LOGS_KEPT: Final = 1_000
 """Of how many conversations it is remembered where their originals are."""
 _LOOKS_AT_ONCE: Final = 32
@@ -300,7 +303,9 @@ def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any
         return MemoryStore()
     limit = timedelta(seconds=timeout_seconds)
     client: dict[str, Any] = {"timeout": limit, "connect_timeout": limit}
-    if str(options.get("endpoint", "")).startswith("http://"):
+    named = [value for name, value in options.items() if "endpoint" in name.lower()]
+    named += [os.environ.get(name) for name in _ENDPOINTS]
+    if any(str(address).startswith("http://") for address in named):
         client["allow_http"] = True  # whoever names such an address wants it
     retries = {"max_retries": 3, "retry_timeout": limit}
     return from_url(url, config=dict(options), client_options=client, retry_config=retries)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -135,30 +136,36 @@ def compare_cores(path: Path, folder: Path, options: Options) -> list[tuple[str,
 
 
 def compare_engines(
-    folder: Path, engines: Sequence[str], count: int, messages: int, options: Options
+    folder: Path, engines: Sequence[str], count: int, messages: int, choices: Sequence[str]
 ) -> list[list[str]]:
-    """Fold the same file with every engine, and one record to see what starting costs."""
+    """Fold the same file with every engine, and one record to see what starting costs.
+
+    Each is a command of its own: what one has started, such as Spark's Java, another would find.
+    """
     many, single = folder / "many.jsonl", folder / "single.jsonl"
     write_records(many, count, messages)
     write_records(single, 1, messages)
     rows = []
-    base: Run | None = None
+    usual, expected = 0.0, {}
     for engine in ("local", *engines):
-        start = run(single, folder, f"{engine}-single", options, engine=engine, workers=2)
-        whole = run(many, folder, f"{engine}-many", options, engine=engine, workers=2)
-        base = base or whole
-        is_same = whole.result.manifest == base.result.manifest
-        each = 1000 * (whole.wall - start.wall - base.wall) / count
-        rows.append(
-            [
-                engine,
-                f"{start.wall:.1f}",
-                f"{whole.wall:.1f}",
-                "–" if whole is base else f"{each:+.2f}",
-                "yes" if is_same else "NO",
-            ]
-        )
+        named = ("--engine", engine, *choices)
+        start, _ = time_command(single, folder / f"{engine}-single", named)
+        whole, manifest = time_command(many, folder / f"{engine}-many", named)
+        if engine == "local":
+            usual, expected = whole - start, manifest
+        each = f"{1000 * (whole - start - usual) / count:+.2f}" if engine != "local" else "–"
+        is_same = "yes" if manifest == expected else "NO"
+        rows.append([engine, f"{start:.1f}", f"{whole:.1f}", each, is_same])
     return rows
+
+
+def time_command(path: Path, out: Path, choices: Sequence[str]) -> tuple[float, dict[str, Any]]:
+    """Return the seconds that `refold batch` takes, and the manifest with its checksums."""
+    command = [sys.executable, "-m", "refold", "batch", str(path), str(out), "--quiet"]
+    began = time.perf_counter()
+    subprocess.run([*command, "--workers", "2", *choices], check=True)
+    seconds = time.perf_counter() - began
+    return seconds, json.loads((out / "_manifest.json").read_text())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -188,8 +195,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{what:<28}{figure}")
         if arguments.engines:
             engines = arguments.engines.split(",")
+            choices = ["--profile", arguments.profile]
+            if arguments.budget:
+                choices += ["--budget", str(arguments.budget)]
             rows = compare_engines(
-                folder, engines, arguments.engine_records, arguments.messages, options
+                folder, engines, arguments.engine_records, arguments.messages, choices
             )
             print()
             print(draw(["engine", "one record s", "all s", "ms a record more", "same bytes"], rows))

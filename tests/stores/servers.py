@@ -218,15 +218,23 @@ class BouncerServer(Server):
 
 
 class RedisServer(Server):
-    """A Redis server that has everything on disk before it answers."""
+    """A Redis server that has everything on disk before it answers; its files may have a limit."""
 
-    def __init__(self, room: Path, *more: str, is_clustered: bool = False) -> None:
+    def __init__(
+        self,
+        room: Path,
+        *more: str,
+        is_clustered: bool = False,
+        largest_file: int | None = None,
+    ) -> None:
         port, self.cluster_port = free_port(), free_port()
         command = [find("redis-server"), "--port", str(port), "--bind", "127.0.0.1"]
         command += ["--dir", str(room), "--save", "", "--appendonly", "yes"]
         command += ["--appendfsync", "always", *more]
         if is_clustered:
             command += ["--cluster-enabled", "yes", "--cluster-port", str(self.cluster_port)]
+        if largest_file is not None:
+            command = ["prlimit", f"--fsize={largest_file}", *command]
         super().__init__(command, port, room, cwd=room)
         self.url = f"redis://127.0.0.1:{port}/0"
         self.cluster_url = f"redis+cluster://127.0.0.1:{port}"

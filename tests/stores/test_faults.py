@@ -285,6 +285,24 @@ def test_a_full_disk_of_postgres_takes_nothing_half() -> None:
         assert unfold(1, view, store) == talk(1)
 
 
+def test_a_full_disk_of_redis_takes_nothing_half() -> None:
+    pytest.importorskip("redis", reason="redis is not installed; see `make test-stores`")
+    from refold.stores.redis import RedisStore
+
+    with folder() as room:
+        with (
+            RedisServer(room, largest_file=500_000) as server,
+            RedisStore(server.url, timeout_seconds=2) as store,
+        ):
+            store.put({"before": 1})
+            with pytest.raises(StoreError, match=r"cannot write to the store 'redis://"):
+                store.put(big("a"))
+        # With its history on a disk that is full, Redis ends itself: it is another one now.
+        with RedisServer(room) as server, open_store(server.url) as store:
+            assert store.get([*big("a"), "before"]) == {"before": 1}
+            assert unfold(1, fold(1, store), store) == talk(1)
+
+
 FULL = """
 import resource, sys
 from refold.errors import StoreError

@@ -362,7 +362,7 @@ def test_nothing_is_summarized_that_could_not_bring_the_view_down() -> None:
         return [0.5] * len(sentences)
 
     session = Session(profile="standard", counter=words, token_budget=2_000, entropy_scorer=score)
-    folds = []
+    folds: list[int] = []
     for n in range(120):
         session.extend(talk(1, n))
         scored.clear()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from refold.gates._counts import COUNTS
+from refold.gates._number_words import WORDS
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.same_language import FUNCTION_WORDS
 from refold.text.facts import find_no, pieces
@@ -33,11 +33,12 @@ _JOINED: Final = re.compile(r"\b(?:and|und|et|y|e|en|и|i|ve|och|so|then|dann)\b
 # Other ways to say no. They do for an answer; in a source they forbid nothing by themselves.
 _AS_GOOD: Final = re.compile(
     r"\b(?:avoid|forb[ia]d|prohibit|refus|reject|declin|den(?:y|ied|ies)|fail|unable|lack|missing|"
-    r"exclud|disallow|disabl|instead of|rather than|absent|impossib|unsupported|un(?:available|"
-    r"authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|off.limits|"
-    r"verm(?:ei|ie)d|verb(?:ie|o)t|unmöglich|évit|interdi|impossible|refusé|evit|prohib|proib|"
+    r"exclud|limited to|disallow|disabl|instead of|rather than|absent|impossib|unsupported|"
+    r"un(?:available|authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|off.limits|"
+    r"verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|en)\b|unmöglich|at most|no longer|höchstens|au plus|"
+    r"como máximo|évit|interdi|impossible|refusé|evit|prohib|proib|"
     r"imposs[ií]|vieta|невозмож|запре|избега|отказ|verbied|vermijd)"
-    r"|避免|拒绝|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
+    r"|避免|拒绝|最多|至多|尚未|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
 )
 # A clause with one of these says neither a plain yes nor a plain no: "only admins may".
 _NEARLY: Final = re.compile(
@@ -52,7 +53,9 @@ _FORWARD: Final = frozenset("without ohne sans sin sem senza zonder без بد�
 """These reach forward only: "skip rows without a date" denies neither the skipping nor the rows."""
 _AUXILIARY: Final = frozenset(
     "all any some just very even also ever does did can could may might must should shall would "
-    "will had been being please kann darf muss "
+    "will had been being please yet still already noch schon bereits encore déjà todavía aún ya "
+    "only just more than kann darf muss müssen sollen dürfen können "
+    "mehr nur als plus seulement solo sólo más únicamente "
     "soll wird werden wurde wurden worden haben hatte hat sein war waren kannst darfst peut doit "
     "faut "
     "fait été puede debe debería fue pode deve foi può essere moet kan mag zou может должен должна "
@@ -158,7 +161,7 @@ class _Said:
         }
         denials = len(subject & self.beside_no)
         mentions = len(subject & self.mentioned)
-        is_mentioned = mentions * 2 >= min(4, len(subject) + 1)
+        is_mentioned = mentions * 2 >= min(4, len(subject))
         return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
 
 
@@ -184,7 +187,8 @@ def _reaches(lower: str, negations: list[re.Match[str]]) -> list[tuple[int, int]
             start = word.start()
         place = bisect_left(stops, word.end())
         end = min(high, stops[place]) if place < len(stops) else high
-        is_empty = next(_stems(lower[start:end]), None) is None
+        others = (one[0] for one in _WORD.finditer(lower, start, end))
+        is_empty = all(find_no(other) for other in others)
         found.append((low, high) if is_empty else (start, end))
     return found
 
@@ -210,7 +214,8 @@ def _stems(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _AUXILIARY and not find_no(word):
-            yield COUNTS.get(word, word[:_STEM])
+            number = WORDS.get(word)
+            yield str(number.value) if number is not None else word[:_STEM]
 
 
 def _all_stems(lower: str) -> Iterator[str]:

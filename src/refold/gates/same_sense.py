@@ -110,7 +110,7 @@ def _is_opposed(
     source: Source, clause: Clause, side: re.Pattern[str], opposite: re.Pattern[str]
 ) -> bool:
     """Tell whether what is most like *clause* in the source says the opposite, and nothing it."""
-    best, is_opposed = 0, False
+    best, is_opposed, words = 0, False, 0
     index = source.clauses
     for place, common in index.overlaps(clause.stems).items():
         theirs = index.clauses[place]
@@ -121,9 +121,10 @@ def _is_opposed(
         alike = common - says_same  # the same word for it does not make them alike
         if alike > best:
             best, is_opposed = alike, says_other and not says_same and not theirs.says_no
+            words = min(len(clause.stems), len(theirs.stems))
         elif alike == best and says_same:
             is_opposed = False
-    return is_opposed and best >= min(_NO_NEEDED, max(1, len(clause.stems) - 1))
+    return is_opposed and best >= min(_NO_NEEDED, max(1, words - 1))
 
 
 GATE: Final = Gate("same_sense", _check)

@@ -20,7 +20,7 @@ _OFFSETS: Final = (
     (r"([0-9]{1,2}) heures? et demie", 30),
     (r"([0-9]{1,2}) heures? et quart", 15),
     (r"([0-9]{1,2}) heures? moins le quart", -15),
-    (r"las? ([0-9]{1,2}) y media", 30),
+    (r"las? ([0-9]{1,2})\.5", 30),  # las ocho y media
     (r"las? ([0-9]{1,2}) y cuarto", 15),
     (r"las? ([0-9]{1,2}) menos cuarto", -15),
     (r"([0-9]{1,2})[点時时]半", 30),

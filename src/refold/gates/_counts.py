@@ -26,7 +26,7 @@ _LETTER: Final = r"[^\W\d_]"
 _PRONOUN: Final = (
     r"(?<=this )one|(?<=that )one|(?<=the )one|(?<=each )one|(?<=every )one|(?<=any )one"
     r"|(?<=no )one|one(?= of\b| another\b| by one\b|-(?!hundred|thousand|third|quarter))"
-    r"|(?<=one by )one|(?<=\bno )[^\W\d_]"
+    r"|(?<=one by )one|(?<=\bno )[^\W\d_]|(?<=\bpour )cent|(?<=\bpor )cien"
 )
 
 
@@ -50,6 +50,7 @@ _NEXT: Final = re.compile(rf"[ -]({_LETTER}{{1,12}}+)")
 _FRACTION: Final = re.compile(
     rf"(?<!{_LETTER})(a|an|one|two|three|four|eine?[mnr]?|zwei|drei|vier|une?|deux|trois|quatre|"
     rf"una?|dos|tres|cuatro)[ -]({_longest_first(FRACTIONS)})(?!{_LETTER})"
+    r"(?! (?:past|to|nach|vor) )"
 )
 _HALF: Final = Decimal("0.5")
 _AND: Final = 100

@@ -49,13 +49,16 @@ _LIMIT: Final = re.compile(
     + rf")(?!{_LETTER})"
 )
 _REACH_BEFORE: Final = 24
-_REACH_BEHIND: Final = 14
+_REACH_BEHIND: Final = 20
+_REACH_APART: Final = 30
 """A limit concerns a value that stands no farther from it, in characters."""
 
 _UNTOLD_BY_NO: Final = frozenset({"before", "after"})
 """Not before March is after it: with a no, these say nothing by themselves."""
-_TURNED_BY_NO: Final = {"above": "most", "below": "least"}
-"""What may not rise by more than two rises by two at most."""
+_TURNED_BY_NO: Final = {"above": "not above", "below": "not below"}
+"""What may not rise by more than two rises by two at most. With the no behind it, it may be turned
+or not, and its name has a question mark: more than 900 may not come in."""
+_FIGURE: Final = re.compile(r"[0-9]")
 _LEAST_ASIAN: Final = "\u3040"
 """Before and after stand in front of a date, but behind it in Chinese and Japanese."""
 _APART: Final = re.compile(r"[,;，](?!\d)")
@@ -65,19 +68,30 @@ def limits_of(text: str) -> dict[str, set[str]]:
     """Map each value of *text* to the limits beside it; "" stands for a place with none."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for piece in pieces(in_digits(text)):
-        for clause in _APART.split(piece):
+        for clause in _clauses(piece):
             for forms, limits in _limits_in(clause):
                 for form in forms:
                     found[form] |= limits or {""}
     return dict(found)
 
 
-def _limits_in(clause: str) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+def _clauses(piece: str) -> Iterator[list[str]]:
+    """Yield the parts of a sentence; one without a figure belongs to the part before."""
+    parts: list[str] = []
+    for part in _APART.split(piece):
+        if parts and _FIGURE.search(part):
+            yield parts
+            parts = []
+        parts.append(part)
+    yield parts
+
+
+def _limits_in(parts: list[str]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
     """Yield the forms of each value of a clause, and the limits that concern it."""
-    values = read_values(clause)
+    values = read_values(parts[0])
     if not values:
         return
-    lower = clause.lower()
+    lower = parts[0].lower()
     spans: list[tuple[int, int]] = []
     end = 0
     for value in values:
@@ -90,8 +104,19 @@ def _limits_in(clause: str) -> Iterator[tuple[tuple[str, ...], set[str]]]:
         is_before = name in _UNTOLD_BY_NO and lower[start] < _LEAST_ASIAN
         if place is not None and (spans[place][0] >= end or not is_before):
             found[place].add(name)
+    if not found[-1] and len(lower) - spans[-1][1] <= _REACH_APART:
+        found[-1].update(_behind(parts[1:]))
     for value, limits in zip(values, found, strict=True):
         yield (value.normal, *value.parts, *value.others), limits
+
+
+def _behind(parts: list[str]) -> Iterator[str]:
+    """Yield the limit that follows behind a comma: 140 a day, at most."""
+    for part in parts[:1]:
+        lower = part.lower()
+        for _, end, name in _named_limits(lower):
+            if end == len(lower.rstrip(" .")) and name not in _UNTOLD_BY_NO:
+                yield name
 
 
 def _named_limits(lower: str) -> Iterator[tuple[int, int, str]]:
@@ -102,8 +127,8 @@ def _named_limits(lower: str) -> Iterator[tuple[int, int, str]]:
         if first_no is not None:
             if name in _UNTOLD_BY_NO:
                 continue
-            if first_no < limit.start():
-                name = _TURNED_BY_NO.get(name, name)
+            if name in _TURNED_BY_NO:
+                name = _TURNED_BY_NO[name] if first_no < limit.start() else f"{name}?"
         yield limit.start(), limit.end(), name
 
 

@@ -56,6 +56,9 @@ def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     if _SINGLE.search(text):
         found.add("1")
     found |= clock_times(digits)
+    for whole, unit, rest in _PRICE.findall(digits):
+        found.add(f"{whole}.{rest}{UNITS[unit.lower()]}")
+    found.update(spaced[0].replace(" ", "") for spaced in SPACED.finditer(text))
     for slashed in SLASHED.finditer(digits):
         found.update(slashed_forms(slashed[0]))
     for shares in _SHARES:
@@ -104,6 +107,10 @@ SLASHED: Final = re.compile(
     r"|(?<![\w/.,])(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])\.(?!\w)"
 )
 """A date in figures without a year or with a short one, or a fraction."""
+SPACED: Final = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3}){1,4}+(?![\w.,]?[0-9])")
+"""Thousands apart by blanks, if one number is meant."""
+_PRICE: Final = re.compile(r"(?i:(?<![\w.,])([0-9]{1,6}) (euros?|dollars?) ([0-9]{2})(?!\w))")
+"""Three euros fifty."""
 _MONTHS_A_YEAR: Final = 12
 _DAYS_A_MONTH: Final = 31
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)

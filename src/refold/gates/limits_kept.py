@@ -15,24 +15,29 @@ from refold.gates.base import Gate, Refusal, Source
 from refold.text.facts import pieces
 
 _OPPOSED: Final = {
-    "most": {"least", "above", "about"},
-    "least": {"most", "below", "about"},
-    "below": {"above", "least"},
-    "above": {"below", "most"},
+    "most": {"least", "above", "about", "not below"},
+    "least": {"most", "below", "about", "not above"},
+    "below": {"above", "above?", "least"},
+    "above": {"below", "below?", "most"},
+    "below?": {"above", "above?"},
+    "above?": {"below", "below?"},
+    "not above": {"least", "above", "about", "not below"},
+    "not below": {"most", "below", "about", "not above"},
     "before": {"after"},
     "after": {"before"},
 }
-_STRONG: Final = frozenset({"most", "least", "above", "below"})
+_STRONG: Final = frozenset({"most", "least", "above", "below", "not above", "not below"})
 """A value that the source only states with one of these is not said without any."""
 _ONLY: Final = re.compile(
-    r"(?<!\w)(?:only|solely|exclusively|unless|except(?:ion|ions)?|nur|ausschließlich|außer|"
+    r"(?<!\w)(?:only|solely|exclusively|unless|provided|as long as|sofern|vorausgesetzt|"
+    r"siempre que|à condition|except(?:ion|ions)?|nur|ausschließlich|außer|"
     r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|salvo|"
     r"excepto|a menos)(?!\w)"
     r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外|(?<=対象)外"
 )
 _AS_GOOD: Final = re.compile(
     rf"{_ONLY.pattern}|(?<!\w)(?:just|if|when|provided|otherwise|but|limited|alone|nobody else|"
-    r"other than|apart from|wenn|falls|sofern|sonst|allein|lediglich|"
+    r"other than|apart from|wenn|falls|sofern|(?<!überall )sonst(?! auch)|allein|lediglich|"
     r"ausgenommen|si|sinon|ne|quand|hors|exclue?s?|si no|cuando)(?!\w)"
     r"|才|如果|場合|限り|しか|除|就不|则不"
 )
@@ -57,7 +62,9 @@ def _turned_limits(source: Source, answer: str) -> Iterator[str]:
     """Yield values that the answer limits the other way round, or no longer."""
     told = limits_of(answer)
     for value in read_values(in_digits(answer)):
-        ours, theirs = source.limits.get(value.normal, set()), told.get(value.normal, {""})
+        forms = (value.normal, *value.others)
+        ours = set().union(*(source.limits.get(form, ()) for form in forms))
+        theirs = told.get(value.normal, {""})
         for name in ours - {""}:
             opposed = theirs & _OPPOSED.get(name, set())
             if opposed and name not in theirs and not ours & opposed:

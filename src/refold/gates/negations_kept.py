@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from refold.gates._number_words import WORDS
+from refold.gates._numerals import numerals_in_digits
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.same_language import FUNCTION_WORDS
 from refold.text.facts import find_no, pieces
@@ -34,17 +35,22 @@ _JOINED: Final = re.compile(r"\b(?:and|und|et|y|e|en|и|i|ve|och|so|then|dann)\b
 _AS_GOOD: Final = re.compile(
     r"\b(?:avoid|forb[ia]d|prohibit|refus|reject|declin|den(?:y|ied|ies)|fail|unable|lack|missing|"
     r"exclud|limited to|disallow|disabl|instead of|rather than|absent|impossib|unsupported|"
-    r"un(?:available|authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|off.limits|"
-    r"verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|en)\b|unmöglich|at most|no longer|höchstens|au plus|"
-    r"como máximo|évit|interdi|impossible|refusé|evit|prohib|proib|"
+    r"un(?:available|authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|"
+    r"off.limits|verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|en)\b|unmöglich|at (?:most|least)|"
+    r"no longer|free\b|gratis|frei\b|kostenlos|gratuit|ab(?:ge)?lehn|verweiger|untersag|rejet|"
+    r"rechaz|deneg|"
+    r"mindestens|höchstens|au moins|al menos|au plus|como máximo|évit|interdi|impossible|"
+    r"refusé|evit|prohib|proib|"
     r"imposs[ií]|vieta|невозмож|запре|избега|отказ|verbied|vermijd)"
-    r"|避免|拒绝|最多|至多|尚未|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
+    r"|避免|拒绝|最多|至多|至少|尚未|否决|免费|却下|無料|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
 )
 # A clause with one of these says neither a plain yes nor a plain no: "only admins may".
 _NEARLY: Final = re.compile(
     r"[?？]\s*$|(?<![\w.,:])(?:0|zero|null|cero|whether|if|ob|wenn|falls|si|если|ли|only|unless|"
-    r"except|off|too|less|fewer|yet|still|pending|open|outstanding|closed|broken|down|lost|gone|ended|expired|"
-    r"removed|deleted|cancell?ed|dropped|stopped|skipped|blocked|wait|await|otherwise|hardly|barely|"
+    r"except|(?<!sign )(?<!signed )off|too|less|fewer|yet|still|pending|open|outstanding|closed|"
+    r"broken|down|lost|gone|ended|expired|"
+    r"removed|deleted|cancell?ed|dropped|(?:(?<=to )|(?<=must ))stop|stop(?:s|ped)|"
+    r"halt(?:s|ed)?|skipped|blocked|wait|await|otherwise|hardly|barely|"
     r"rarely|seldom|nur|erst|außer|aus|noch|offen|seulement|sauf|encore|s[oó]lo|salvo|aún|todavía|"
     r"só|apenas|ainda|soltanto|ancora|только|пока|кроме|ещё|alleen|nog)(?![\w:]|[.,]\d)"
     r"|\b(?:un(?:touched|used|signed|tested|solved|paid|clear)|remain)|如果|是否|只|仅|除了|还|まだ|のみ|だけ|만|아직"
@@ -108,7 +114,7 @@ class _Said:
     @classmethod
     def read(cls, text: str) -> _Said:
         said = cls()
-        for piece in pieces(text):
+        for piece in pieces(numerals_in_digits(text)):
             lower = piece.lower()
             reaches = _reaches(lower, find_no(lower))
             said.clauses += (lower[start:end] for start, end in reaches)
@@ -142,7 +148,7 @@ class _Said:
 
     def affirms(self, sentence: str) -> bool:
         """Tell whether it plainly says what *sentence* denies."""
-        lower = sentence.lower()
+        lower = numerals_in_digits(sentence).lower()
         reaches = _reaches(lower, find_no(lower))
         return any(_is_most(lower[start:end], self.plain) for start, end in reaches)
 
@@ -153,7 +159,7 @@ class _Said:
         """
         if not self.says_no:
             return True
-        lower = sentence.lower()
+        lower = numerals_in_digits(sentence).lower()
         subject = {
             stem
             for start, end in _reaches(lower, find_no(lower))

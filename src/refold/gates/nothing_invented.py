@@ -12,7 +12,7 @@ from typing import Final
 
 from refold.gates._clock import without_times
 from refold.gates._counts import in_digits
-from refold.gates._values import SLASHED, read_values, slashed_forms
+from refold.gates._values import SLASHED, SPACED, read_values, slashed_forms
 from refold.gates.base import WORD, Gate, Refusal, Source, some
 from refold.gates.facts_present import inside, is_code, is_quoted
 from refold.text.facts import find_quotes
@@ -36,7 +36,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 
 def _invented(source: Source, answer: str) -> Iterator[str]:
-    answer = _without_known_dates(source, answer)
+    answer = _as_in(source, answer)
     written = {value.normal for value in read_values(answer)}
     for value in read_values(without_times(in_digits(answer), source.stated)):
         is_one = value.normal == "1" and "1" not in written  # the other one: hardly ever a count
@@ -60,13 +60,17 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
             yield word
 
 
-def _without_known_dates(source: Source, answer: str) -> str:
-    """Take out the dates and fractions in figures that the source writes in another way."""
+def _as_in(source: Source, answer: str) -> str:
+    """Take out the dates and fractions that the source has in another form, join thousands."""
 
     def blank(found: re.Match[str]) -> str:
         return found[0] if slashed_forms(found[0]).isdisjoint(source.stated) else " "
 
-    return SLASHED.sub(blank, answer)
+    def join(found: re.Match[str]) -> str:
+        joined = found[0].replace(" ", "")
+        return joined if joined in source.stated else found[0]
+
+    return SPACED.sub(join, SLASHED.sub(blank, answer))
 
 
 def _marks_of(source: Source) -> Iterator[str]:

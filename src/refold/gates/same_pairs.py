@@ -16,7 +16,7 @@ from refold.gates.same_language import may_be_german
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.facts import NUMBER
 
-_UNIT: Final = r"(?: ?[A-Za-z%°$€£¥µ]{1,8}+)?"
+_UNIT: Final = r"(?: ?[A-Za-z%°$€£¥µ]{1,8}+|[兆万亿億元円个個人件次天日年度]{1,2}+)?"
 _TO: Final = r"(?: | ?(?:to|auf|à|a|→|->|=>|bis|hasta|升到|降到|到|至|から) ?){1,3}"
 _FROM_TO: Final = re.compile(rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}){_UNIT}{_TO}({NUMBER})")
 """Two values of which the first became the second."""

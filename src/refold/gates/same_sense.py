@@ -106,6 +106,11 @@ def _is_affirmed(source: Source, stems: frozenset[str]) -> bool:
     return any(n == len(stems) and not index.clauses[place].says_no for place, n in found)
 
 
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Return where *pattern* occurs last, -1 if nowhere."""
+    return max((found.start() for found in pattern.finditer(text)), default=-1)
+
+
 def _is_opposed(
     source: Source, clause: Clause, side: re.Pattern[str], opposite: re.Pattern[str]
 ) -> bool:
@@ -114,8 +119,8 @@ def _is_opposed(
     index = source.clauses
     for place, common in index.overlaps(clause.stems).items():
         theirs = index.clauses[place]
-        says_same = side.search(theirs.lower) is not None
-        says_other = opposite.search(theirs.lower) is not None
+        same, other = _last(side, theirs.lower), _last(opposite, theirs.lower)
+        says_same, says_other = same > other, other > same  # an approval that is refused is none
         if not says_same and not says_other:
             continue
         alike = common - says_same  # the same word for it does not make them alike

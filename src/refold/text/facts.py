@@ -272,15 +272,19 @@ def find_names(text: str) -> Iterator[str]:
 
 _NO_WORDS: Final = (
     "not never cannot without none nobody nothing neither nor nowhere nicht nichts kein keine "
-    "keinen keiner keinem keines nie niemals niemand ohne nein pas jamais aucun aucune rien "
-    "sans nunca jamás ninguno ninguna ningún nada nadie sin não nem nenhum nenhuma sem nessun "
+    "keinen keiner keinem keines keinesfalls keineswegs weder nie niemals niemand ohne nein "
+    "pas jamais aucun aucune rien sans nunca jamás ninguno ninguna ningún nada nadie sin não "
+    "nem nenhum nenhuma sem nessun "
     "nessuno nessuna niente senza niet geen nooit inte aldrig ikke nigdy değil yok tidak jangan "
     "bukan không не нет никогда нельзя ни без ні немає δεν μην όχι नहीं मत न لا لم لن ليس ليست "
     "بدون غير نیست نباید לא אין אל"
 ).split()
 _NO: Final = re.compile(
     rf"(?=[{''.join(sorted({word[0] for word in _NO_WORDS}))}])(?<!\w)"
-    rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#])|non(?!-))(?!\w)|(?<=n)['’]t(?!\w)"
+    r"(?!(?:without|ohne|sans|sin) (?:exce[pb]|ausnahm))"
+    r"(?!(?:(?<=with or )without|(?<=mit oder )ohne|(?<=avec ou )sans|(?<=con o )sin)(?!\w))"
+    rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#]| exceptions?(?!\w))|non(?!-))(?!\w)"
+    r"|(?<=n)['’]t(?!\w)"
     r"|(?=[不没别未禁无勿対なまず않못없금마지ไห])(?:不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])"
     r"|未(?!来)|禁止|无(?!论)|勿|対象外|(?<![少危])ない|ません|なかっ|ずに"
     r"|않|못|없|금지|마세요|지 마|ไม่|ห้าม)"

@@ -108,7 +108,7 @@ _WORDS: Final = {
     ),
     CAUSE: (
         "because cause caused causes reason reasons therefore hence thus consequently conclusion "
-        "result results due means why "
+        "result results due means why total totals altogether insgesamt gesamtbetrag summe "
         "weil ursache grund gründe hauptgrund deshalb daher folglich da denn ergebnis entsteht "
         "cause raison pourquoi donc parce puisque vient résultat "
         "porque causa motivo razón debe resultado"

@@ -250,7 +250,11 @@ NAME: Final = re.compile(
 Were it to undo the row, the row would be tried again from each of its words.
 """
 _BEFORE_NAME: Final = 4
-_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
+_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=→⇒`/\\@_0123456789"
+
+
+_HYPHENS: Final = ("\u2010", "\u2011")
+"""With one of these a word goes on: Follow-ups."""
 
 
 def find_names(text: str) -> Iterator[str]:
@@ -264,7 +268,8 @@ def find_names(text: str) -> Iterator[str]:
         before = text[max(0, found.start() - _BEFORE_NAME) : found.start()].rstrip(" ")
         if not before or before[-1] in _STARTS:  # a capital that may be due to the place
             name = name.partition(" ")[2]
-        if len(name) > 2 and not text[found.end() : found.end() + 2].strip().isdigit():
+        follows = text[found.end() : found.end() + 2].strip()
+        if len(name) > 2 and not follows.isdigit() and follows[:1] not in _HYPHENS:
             proper.append(name)
     many = len(proper) * 7 > text.count(" ")
     yield from (name for name in proper if " " in name or not many)

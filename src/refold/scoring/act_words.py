@@ -172,6 +172,7 @@ PHRASES: Final = (
     (LIMIT, r"at (?:most|least)|up to|no(?:t)? more than|as long as|au plus|de plus|como máximo"),
     (LIMIT, r"by (?:the|monday|tuesday|wednesday|thursday|friday|then|end)|ne [^ ]+ que"),
     (CAUSE, r"because of|turn(?:s|ed) out|so that|that is why|por eso|se debe|car (?:il|elle|l)"),
+    (CAUSE, r"the (?:bottleneck|culprit|root cause) "),
     (CAUSE, r"due to|as a result|da (?:er|sie|es|die|der|das)|c'est pourquoi"),
     (CONDITION, r"in case|as soon as|(?:anyone|whoever|wer|qui|quien) "),
 )

@@ -21,7 +21,7 @@ _HEADING: Final = re.compile(
     r"^[ \t]*+(?:#[^\n]*+|\*\*[^*\n]*+\*\*:?|[^\n.!?]{0,60}:)[ \t]*+$", re.MULTILINE
 )
 """Lines whose capitals are due to their place."""
-_LABEL: Final = re.compile(r"[^\W\d_]++(?: [^\W\d_]++){0,2}+(?=[*_]{0,2}+:)")
+_LABEL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?: [^\W\d_]++){0,2}+(?=[*_]{0,2}+:)")
 _WORD: Final = re.compile(r"[^\W\d_]++")
 _LONGEST: Final = 200
 """Longer ones take the room of a sentence."""

@@ -23,6 +23,8 @@ _OFFSETS: Final = (
     (r"las? ([0-9]{1,2})\.5", 30),  # las ocho y media
     (r"las? ([0-9]{1,2}) y cuarto", 15),
     (r"las? ([0-9]{1,2}) menos cuarto", -15),
+    (r"(?P<minutes>[0-9]{1,2}) (?:minutes )?(?:nach|past) ([0-9]{1,2})(?![0-9:])", 1),
+    (r"(?P<minutes>[0-9]{1,2}) (?:vor|minutes to) ([0-9]{1,2})(?![0-9:])", -1),
     (r"([0-9]{1,2})[点時时]半", 30),
     (r"([0-9]{1,2})(?:[点時](?![0-9半])| o'clock)", 0),
 )
@@ -39,7 +41,7 @@ def clock_times(text: str) -> set[str]:
         found |= {"0:00", "24:00"}
     for pattern, minutes in _SPOKEN:
         for spoken in pattern.finditer(text):
-            found |= _both(int(spoken[1]), minutes)
+            found |= _both(spoken, minutes)
     return found
 
 
@@ -48,15 +50,18 @@ def without_times(text: str, stated: set[str]) -> str:
     for pattern, minutes in _SPOKEN:
         text = pattern.sub(
             lambda spoken, minutes=minutes: (  # type: ignore[misc]
-                " " if _both(int(spoken[1]), minutes) & stated else spoken[0]
+                " " if _both(spoken, minutes) & stated else spoken[0]
             ),
             text,
         )
     return text
 
 
-def _both(hour: int, minutes: int) -> set[str]:
+def _both(spoken: re.Match[str], minutes: int) -> set[str]:
     """Return the times of half a day and of the other half."""
+    if "minutes" in spoken.groupdict():
+        minutes *= int(spoken["minutes"])
+    hour = int(spoken[spoken.re.groups])
     time = hour % _HALF_DAY * 60 + minutes
     clocks = (divmod(one % (2 * _HALF_DAY * 60), 60) for one in (time, time + _HALF_DAY * 60))
     return {f"{hours}:{rest:02}" for hours, rest in clocks}

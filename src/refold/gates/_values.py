@@ -169,7 +169,7 @@ def _number(written: str) -> Value:
     sign = "-" if head.startswith("-") else ""
     before, after = head.lstrip("-").strip(), found[2].strip(" \u00a0\u202f-")
     names = [after] if after in UNITS else after.split()
-    units = [UNITS.get(name, name).translate(_LASTING) or name for name in (*names, before) if name]
+    units = [_one_unit(name) for name in (*names, before) if name]
     unit = "".join(name for name in units if name != "st")
     bare = sign + _plain(found[1])
     dotted = _DOTTED_DATE.fullmatch(text)
@@ -187,6 +187,13 @@ def _number(written: str) -> Value:
     if unit == "x":  # 3x and thrice
         others = (*others, bare)
     return Value(written, bare + unit, (bare,), others)
+
+
+def _one_unit(name: str) -> str:
+    """Return the spelling that stands for all of a unit: 3日 for 3日間, 9小时 for 9个小时."""
+    plain = UNITS.get(name, name).translate(_LASTING) or name
+    is_counted = plain[0] in "个個" and plain[1:2] not in ("", "月")
+    return plain[1:] if is_counted else plain
 
 
 def _scale(units: list[str]) -> tuple[Decimal | None, str]:

@@ -30,7 +30,7 @@ _STRONG: Final = frozenset({"most", "least", "above", "below", "not above", "not
 """A value that the source only states with one of these is not said without any."""
 _ONLY: Final = re.compile(
     r"(?<!\w)(?:only|solely|exclusively|unless|provided|as long as|sofern|vorausgesetzt|"
-    r"siempre que|à condition|except(?:ion|ions)?|nur|ausschließlich|außer|"
+    r"siempre que|à condition|except(?:ions?|ed|ing)?|nur|ausschließlich|außer|"
     r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|salvo|"
     r"excepto|a menos)(?!\w)"
     r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外|(?<=対象)外"

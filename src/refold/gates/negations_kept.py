@@ -37,7 +37,8 @@ _AS_GOOD: Final = re.compile(
     r"exclud|limited to|disallow|disabl|instead of|rather than|absent|impossib|unsupported|"
     r"un(?:available|authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|"
     r"off.limits|verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|en)\b|unmöglich|at (?:most|least)|"
-    r"no longer|free\b|gratis|frei\b|kostenlos|gratuit|ab(?:ge)?lehn|verweiger|untersag|rejet|"
+    r"unless|es sei denn|à moins|a menos que|no longer|free\b|gratis|frei\b|kostenlos|gratuit|"
+    r"ab(?:ge)?lehn|verweiger|untersag|rejet|"
     r"rechaz|deneg|"
     r"mindestens|höchstens|au moins|al menos|au plus|como máximo|évit|interdi|impossible|"
     r"refusé|evit|prohib|proib|"
@@ -144,7 +145,7 @@ class _Said:
 
     def denies_what(self, other: _Said) -> str:
         """Return a clause that denies what *other* plainly says, if there is one."""
-        return next((clause for clause in self.clauses if _is_most(clause, other.plain)), "")
+        return next((clause for clause in self.clauses if _turns(clause, other)), "")
 
     def affirms(self, sentence: str) -> bool:
         """Tell whether it plainly says what *sentence* denies."""
@@ -169,6 +170,18 @@ class _Said:
         mentions = len(subject & self.mentioned)
         is_mentioned = mentions * 2 >= min(4, len(subject))
         return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
+
+
+def _turns(clause: str, other: _Said) -> bool:
+    """Tell whether *clause*, with a no, is mostly what *other* says plainly.
+
+    Not if *other* denies the same: what stands first behind the no.
+    """
+    if not _is_most(clause, other.plain):
+        return False
+    no = next(iter(find_no(clause)), None)
+    denied = next(_stems(clause[no.end() :]), None) if no is not None else None
+    return denied not in other.denied
 
 
 def _is_most(clause: str, known: set[str]) -> bool:
@@ -221,7 +234,7 @@ def _stems(lower: str) -> Iterator[str]:
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _AUXILIARY and not find_no(word):
             number = WORDS.get(word)
-            yield str(number.value) if number is not None else word[:_STEM]
+            yield str(number.value) if number is not None else word[:_STEM].removesuffix("s")
 
 
 def _all_stems(lower: str) -> Iterator[str]:

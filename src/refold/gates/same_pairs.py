@@ -29,9 +29,10 @@ _CHINESE_NAME: Final = re.compile(
     r"(?<![\u3400-\u9fff])(?:由|让|请|和)?([王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾"
     r"萧田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎"
     r"贺顾毛郝龚邵万钱严覃武戴莫孔向汤][\u4e00-\u9fff]{1,2}?)"
-    r"(?=已|把|将|负责|说|会|要|签|写|认为|提出|同意|确认|检查|决定|批准|来|去|在|也|先|事先|之前)"
+    r"(?=已|把|将|负责|说|会|要|签|写|认为|提出|同意|确认|检查|决定|批准|更新|联系|安排|处理|修改|设计|测试|准备|审核|跟进|管理|来|去|在|也|先|事先|之前)"
 )
 """A usual family name, where a clause begins, before what somebody does."""
+_TITLES: Final = frozenset({"frau", "herr", "herrn"})
 _MOST_PEOPLE: Final = 40
 """It keeps the work linear."""
 _KIND: Final = re.compile(r"[0-9]+")
@@ -52,15 +53,18 @@ def _swapped(source: Source, answer: str) -> Iterator[str]:
     for first, second in _FROM_TO.findall(in_digits(answer)):
         if (second, first) in ours and (first, second) not in ours:
             yield f"{first} -> {second}"
-    people = _people(source.text)
+    has_large_nouns = may_be_german(source.text)
+    people = _people(source.text, has_large_nouns=has_large_nouns)
     for clause in split_clauses(answer):
         named = _named(clause.text, people)
-        if len(named) == 1 and _is_of_another(source, clause, people, named):
-            yield clause.text
+        if len(named) == 1:
+            stems = _deed(clause, named, has_large_nouns=has_large_nouns)
+            if _is_of_another(source, stems, people, named):
+                yield clause.text
         yield from _values_of_another(source, clause)
 
 
-def _people(text: str) -> tuple[str, ...]:
+def _people(text: str, *, has_large_nouns: bool) -> tuple[str, ...]:
     """Return those whom *text* names: by both names the last, by title, or by what they do."""
     found = [
         last
@@ -69,7 +73,7 @@ def _people(text: str) -> tuple[str, ...]:
     ]
     found += (next(filter(None, titled.groups())) for titled in TITLED.finditer(text))
     found += _CHINESE_NAME.findall(text)
-    if not may_be_german(text):
+    if not has_large_nouns:
         small = {word for word in WORD.findall(text) if word.islower()}
         single = (name for name in _ACTING.findall(text) if name not in FUNCTION_WORDS)
         found += (
@@ -85,12 +89,19 @@ def _named(text: str, people: tuple[str, ...]) -> set[str]:
     return {name for name in people if name in words or (name[0] >= "\u3400" and name in text)}
 
 
+def _deed(clause: Clause, named: set[str], *, has_large_nouns: bool) -> frozenset[str]:
+    """Return what *clause* says of whom it names: its stems without names."""
+    words = WORD.findall(clause.text)
+    if has_large_nouns:
+        words = [word for word in words if word in named or word.lower() in _TITLES]
+    names = {word[:4].lower() for word in words if word[:1].isupper()}
+    return (clause.stems - names).difference(*(stems_of(name) for name in named))
+
+
 def _is_of_another(
-    source: Source, clause: Clause, people: tuple[str, ...], named: set[str]
+    source: Source, stems: frozenset[str], people: tuple[str, ...], named: set[str]
 ) -> bool:
-    """Tell whether what is most like *clause* in the source is said of somebody else alone."""
-    names = {word[:4].lower() for word in WORD.findall(clause.text) if word[:1].isupper()}
-    stems = frozenset(clause.stems - names).difference(*(stems_of(name) for name in named))
+    """Tell whether what is most like *stems* in the source is said of somebody else alone."""
     best, is_other = 0, False
     for place, common in source.clauses.overlaps(stems).items():
         who = _named(source.clauses.clauses[place].text, people)

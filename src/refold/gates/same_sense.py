@@ -42,6 +42,7 @@ _OPPOSITES: Final = (
         r"\bbefore (?:she|he|they|it|that|this)\b|\bbeforehand\b|\bvorher\b|\bdavor\b",
         r"\bafter (?:she|he|they|it|that|this)\b|\bafterwards\b|\bnachher\b|\bdanach\b",
     ),
+    (r"\bon the (?:menu|list|agenda|table|market)", r"\boff the (?:menu|list|agenda|table|market)"),
     (
         r"\bopen(?:ed|s)?\b|\bgeöffnet|\bouvert|\babiert|开放",
         r"\bclos(?:ed?|es)\b|\bgeschlossen|\bferm[ée]|\bcerrad|关闭",

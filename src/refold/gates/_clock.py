@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 _NOON: Final = re.compile(
@@ -48,13 +49,12 @@ def clock_times(text: str) -> set[str]:
 def without_times(text: str, stated: set[str]) -> str:
     """Return *text*, its numbers in digits, without the times in words that are *stated*."""
     for pattern, minutes in _SPOKEN:
-        text = pattern.sub(
-            lambda spoken, minutes=minutes: (  # type: ignore[misc]
-                " " if _both(spoken, minutes) & stated else spoken[0]
-            ),
-            text,
-        )
+        text = pattern.sub(partial(_blank, minutes=minutes, stated=stated), text)
     return text
+
+
+def _blank(spoken: re.Match[str], *, minutes: int, stated: set[str]) -> str:
+    return spoken[0] if _both(spoken, minutes).isdisjoint(stated) else " "
 
 
 def _both(spoken: re.Match[str], minutes: int) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Final
 from refold.gates._clock import clock_times
 from refold.gates._counts import in_digits
 from refold.gates._number_words import WORDS
-from refold.text.facts import LIST_LABEL, NUMBER, UNITS, find_values
+from refold.text.facts import DIGIT, LIST_LABEL, NUMBER, UNITS, find_values
 from refold.text.patterns import compact_iban
 
 
@@ -91,7 +91,7 @@ _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
-    rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
+    rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
     r" ?([A-Za-z%°]{1,12}+)"
 )
 """Two numbers with one unit behind them: 12 to 40 ms."""

@@ -14,11 +14,11 @@ from refold.gates.base import WORD, Gate, Refusal, Source
 from refold.gates.known_names import TITLED
 from refold.gates.same_language import may_be_german
 from refold.text.alphabet import LOWER, UPPER
-from refold.text.facts import NUMBER
+from refold.text.facts import DIGIT, NUMBER
 
 _UNIT: Final = r"(?: ?[A-Za-z%°$€£¥µ]{1,8}+|[兆万亿億元円个個人件次天日年度]{1,2}+)?"
 _TO: Final = r"(?: | ?(?:to|auf|à|a|→|->|=>|bis|hasta|升到|降到|到|至|から) ?){1,3}"
-_FROM_TO: Final = re.compile(rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}){_UNIT}{_TO}({NUMBER})")
+_FROM_TO: Final = re.compile(rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}){_UNIT}{_TO}({NUMBER})")
 """Two values of which the first became the second."""
 _FULL_NAME: Final = re.compile(rf"(?<!\w)([{UPPER}][{LOWER}]++) ([{UPPER}][{LOWER}]++)(?!\w)")
 _ACTING: Final = re.compile(

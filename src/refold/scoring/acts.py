@@ -44,7 +44,7 @@ _FILLER: Final = re.compile(rf"[\s>*_#\"“-]*+(?:{FILLERS})")
 _DIGIT: Final = re.compile(r"[0-9]")
 _IDENTIFIER: Final = re.compile(
     r"`[^`\n]+`|(?<!\w)(?:[a-z0-9]+_[a-z0-9_]+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}\w*)"
-    r"|(?<!\w)[\w.-]*/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
+    r"|(?<![\w.-])[\w.-]*+/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
     r"|\w\(\)|https?://|(?<![\w-])--[a-z]"
 )
 _POLITE_ORDER: Final = re.compile(r"[a-zäöüß]+en sie(?! gerne)(?!\w)|[a-zéèêà]+ez(?:-\w+)?(?!\w)")

@@ -32,8 +32,9 @@ _FORBIDDING: Final = 2
 """What a prohibition is worth beyond its no and its must."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*+")
 _PHRASE: Final = re.compile(
-    "|".join(f"(?P<p{place}>(?<!\\w)(?:{words}))" for place, (_, words) in enumerate(PHRASES))
+    rf"(?<!\w)(?:{'|'.join(f'(?P<p{place}>{words})' for place, (_, words) in enumerate(PHRASES))})"
 )
+"""Whether a word begins there is asked once a character, not once a phrase."""
 _PHRASE_BITS: Final = {f"p{place}": bit for place, (bit, _) in enumerate(PHRASES)}
 _ASIAN: Final = re.compile(f"[{IDEOGRAPHS}]")
 _ASIAN_ACT: Final = re.compile(

@@ -26,6 +26,7 @@ _VAULT: Final = re.compile(
     r"|-{4,5} ?BEGIN OpenVPN Static key V1 ?-{4,5}\s++(?P<static>(?:[0-9a-f]{16,}+\s*+)++)"
 )
 _PHRASE: Final = re.compile(
+    r"(?=[a-z0-9])(?<![\w’.-])"  # said once more: most places are ruled out before the repeat
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
     r"(?:[\"'],\s{0,20}+[\"']|[ \t]*+[,\n]?[ \t]*+)){12,}+"
 )

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.native import Span
 from refold.text.sentence_rules import is_list_line
-from refold.text.sentences import sentence_spans
+from refold.text.sentences import Span, sentence_spans
 
 _MOST_JOINED: Final = 4
 """What is not closed after so many sentences was hardly opened: an apostrophe, a smiley."""

@@ -22,8 +22,10 @@ _BREAK: Final = re.compile(
         )
     )
 )
-"""A line break inside a word, or between the halves of a string. Each begins with a sign that can be
-looked for, not with a look behind."""
+"""A line break inside a word, or between the halves of a string.
+
+Each way begins with a sign, which can be looked for, and not with a look behind.
+"""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 

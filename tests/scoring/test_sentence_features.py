@@ -156,9 +156,7 @@ def test_each_telling_word_counts_alone(words: str, points: int) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "unit", "second seconds ms MB gb TB kB retry nodes requests".split()
-)
+@pytest.mark.parametrize("unit", "second seconds ms MB gb TB kB retry nodes requests".split())
 def test_a_unit_makes_a_number_a_quantity(unit: str) -> None:
     assert count_points(f"3 {unit}", 0, 2 + len(unit)) == 2
 

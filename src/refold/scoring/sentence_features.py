@@ -36,17 +36,19 @@ _LONG: Final = 1_000
 capital on. Up to this length that costs less than the care."""
 _NOT_DOTTED: Final = re.compile(r"[^\w.]")
 SHORT: Final = re.compile(VOWELLESS)
-EMPHASIS: Final = re.compile(
-    r"(?<![\w])(?:importantly|note that|however|critical|crucial|essential|significant|notably|"
-    r"key point|in particular|specifically|must|require[ds]?|never|always)(?![\w])",
-    re.I,
+_EMPHATIC: Final = (
+    "importantly|note that|however|critical|crucial|essential|significant|notably|key point"
+    "|in particular|specifically|must|require[ds]?|never|always"
 )
-INFERENCE: Final = re.compile(
-    r"(?<![\w])(?:therefore|hence|thus|consequently|accordingly|it follows that|"
-    r"we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that|"
-    r"in conclusion)(?![\w])",
-    re.I,
+_INFERRING: Final = (
+    "therefore|hence|thus|consequently|accordingly|it follows that"
+    "|we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that"
+    "|in conclusion"
 )
+EMPHASIS: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC})(?!\w)", re.I)
+INFERENCE: Final = re.compile(rf"(?<!\w)(?:{_INFERRING})(?!\w)", re.I)
+_EITHER: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC}|{_INFERRING})(?!\w)", re.ASCII)
+"""In ASCII and lower case: most sentences are ruled out by one search where case counts."""
 
 SIZE_POINTS: Final = 2
 SHORTEST: Final = 40
@@ -104,6 +106,9 @@ def count_in_long(text: str, start: int, end: int) -> int:
 
 def count_emphasis(text: str, start: int, end: int) -> int:
     """Return the points for emphasis and inference, each of which counts once."""
+    sentence = text[start:end]
+    if sentence.isascii() and _EITHER.search(sentence.lower()) is None:
+        return 0
     return EMPHASIS_POINTS * (EMPHASIS.search(text, start, end) is not None) + INFERENCE_POINTS * (
         INFERENCE.search(text, start, end) is not None
     )

@@ -242,7 +242,9 @@ def _prepare(trial: Trial) -> tuple[Messages, dict[str, Any], int]:
     """Make the input and the options for it; tell its size on the wire, too."""
     hostile = next(hostile for hostile in HOSTILE if hostile.name == trial.name)
     messages = hostile.make(trial.size_kb)
-    options = {**hostile.options, **dict(trial.options)}
+    options = dict(trial.options)
+    if options.get("profile") in (None, hostile.options.get("profile")):
+        options = {**hostile.options, **options}  # those of another profile mean nothing here
     if trial.budget_share is not None:
         tokens = compress(messages, compression_threshold=sys.maxsize).tokens_before
         options["token_budget"] = max(1, int(trial.budget_share * tokens))

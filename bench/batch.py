@@ -5,7 +5,7 @@ machine may be shared, so that CPU time is what counts; wall time is shown besid
 
 examples:
   python bench/batch.py
-  python bench/batch.py --records 10000,100000 --messages 16
+  python bench/batch.py --records 10000,100000 --messages 17 --profile lossless
   python bench/batch.py --records 100 --engines ray,spark --engine-records 5000
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -79,16 +80,16 @@ def time_json(path: Path) -> float:
     return time.process_time() - began
 
 
-def run(path: Path, folder: Path, name: str, budget: int | None, **choices: Any) -> Run:
+def run(path: Path, folder: Path, name: str, options: Options, **choices: Any) -> Run:
     """Fold a file into a folder of its own."""
-    job = Job(out=folder / name, options=Options(token_budget=budget))
+    job = Job(out=folder / name, options=options)
     began = time.perf_counter()
     result = run_batch([str(path)], job, **choices)
     return Run(wall=time.perf_counter() - began, result=result)
 
 
 def measure_sizes(
-    folder: Path, counts: Sequence[int], messages: int, budget: int | None
+    folder: Path, counts: Sequence[int], messages: int, options: Options
 ) -> list[list[str]]:
     """Fold files of several sizes with two workers."""
     rows = []
@@ -96,11 +97,11 @@ def measure_sizes(
     for count in counts:
         path = folder / f"{count}.jsonl"
         size = write_records(path, count, messages)
-        two = run(path, folder, f"two-{count}", budget, workers=2)
+        two = run(path, folder, f"two-{count}", options, workers=2)
         growth = "–"
         if smaller is not None:
             # Others come and go on a shared machine: the smaller one is folded again afterwards.
-            again = run(folder / f"{smaller[0]}.jsonl", folder, "again", budget, workers=2)
+            again = run(folder / f"{smaller[0]}.jsonl", folder, "again", options, workers=2)
             shutil.rmtree(folder / "again")
             factor = two.cpu / ((smaller[1] + again.cpu) / 2)
             growth = f"{factor:.1f}× for {count / smaller[0]:.0f}×"
@@ -119,12 +120,12 @@ def measure_sizes(
     return rows
 
 
-def compare_cores(path: Path, folder: Path, budget: int | None) -> list[tuple[str, str]]:
+def compare_cores(path: Path, folder: Path, options: Options) -> list[tuple[str, str]]:
     """Fold the same file with one worker and with two, and read it with `json` alone."""
     size = path.stat().st_size
     plain = time_json(path)
-    one = run(path, folder, "one", budget, workers=1)
-    two = run(path, folder, "two", budget, workers=2)
+    one = run(path, folder, "one", options, workers=1)
+    two = run(path, folder, "two", options, workers=2)
     return [
         ("json.loads and dumps alone", f"{size / plain / 1e6:.1f} MB/s a core"),
         ("refold batch", f"{size / one.cpu / 1e6:.2f} MB/s a core"),
@@ -135,30 +136,36 @@ def compare_cores(path: Path, folder: Path, budget: int | None) -> list[tuple[st
 
 
 def compare_engines(
-    folder: Path, engines: Sequence[str], count: int, messages: int, budget: int | None
+    folder: Path, engines: Sequence[str], count: int, messages: int, choices: Sequence[str]
 ) -> list[list[str]]:
-    """Fold the same file with every engine, and one record to see what starting costs."""
+    """Fold the same file with every engine, and one record to see what starting costs.
+
+    Each is a command of its own: what one has started, such as Spark's Java, another would find.
+    """
     many, single = folder / "many.jsonl", folder / "single.jsonl"
     write_records(many, count, messages)
     write_records(single, 1, messages)
     rows = []
-    base: Run | None = None
+    usual, expected = 0.0, {}
     for engine in ("local", *engines):
-        start = run(single, folder, f"{engine}-single", budget, engine=engine, workers=2)
-        whole = run(many, folder, f"{engine}-many", budget, engine=engine, workers=2)
-        base = base or whole
-        is_same = whole.result.manifest == base.result.manifest
-        each = 1000 * (whole.wall - start.wall - base.wall) / count
-        rows.append(
-            [
-                engine,
-                f"{start.wall:.1f}",
-                f"{whole.wall:.1f}",
-                "–" if whole is base else f"{each:+.2f}",
-                "yes" if is_same else "NO",
-            ]
-        )
+        named = ("--engine", engine, *choices)
+        start, _ = time_command(single, folder / f"{engine}-single", named)
+        whole, manifest = time_command(many, folder / f"{engine}-many", named)
+        if engine == "local":
+            usual, expected = whole - start, manifest
+        each = f"{1000 * (whole - start - usual) / count:+.2f}" if engine != "local" else "–"
+        is_same = "yes" if manifest == expected else "NO"
+        rows.append([engine, f"{start:.1f}", f"{whole:.1f}", each, is_same])
     return rows
+
+
+def time_command(path: Path, out: Path, choices: Sequence[str]) -> tuple[float, dict[str, Any]]:
+    """Return the seconds that `refold batch` takes, and the manifest with its checksums."""
+    command = [sys.executable, "-m", "refold", "batch", str(path), str(out), "--quiet"]
+    began = time.perf_counter()
+    subprocess.run([*command, "--workers", "2", *choices], check=True)
+    seconds = time.perf_counter() - began
+    return seconds, json.loads((out / "_manifest.json").read_text())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -171,23 +178,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--messages", type=int, default=5, help="messages a record (5)")
     parser.add_argument("--compare", type=int, help="on which size to compare cores (the first)")
     parser.add_argument("--budget", type=int, help="tokens a record may have (no budget)")
+    parser.add_argument("--profile", default="standard", help="how to fold (standard)")
     parser.add_argument("--engines", default="", help="also compare these: ray,spark")
     parser.add_argument("--engine-records", type=int, default=5000, help="for that (5000)")
     arguments = parser.parse_args(argv)
+    options = Options(token_budget=arguments.budget, profile=arguments.profile)
     counts = [int(count) for count in arguments.records.split(",")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         head = ["records", "MB", "wall s", "CPU s", "MB/s a core", "peak MB", "growth of CPU"]
-        sizes = measure_sizes(folder, counts, arguments.messages, arguments.budget)
+        sizes = measure_sizes(folder, counts, arguments.messages, options)
         print(draw(head, sizes))
         print()
         chosen = folder / f"{arguments.compare or counts[0]}.jsonl"
-        for what, figure in compare_cores(chosen, folder, arguments.budget):
+        for what, figure in compare_cores(chosen, folder, options):
             print(f"{what:<28}{figure}")
         if arguments.engines:
             engines = arguments.engines.split(",")
+            choices = ["--profile", arguments.profile]
+            if arguments.budget:
+                choices += ["--budget", str(arguments.budget)]
             rows = compare_engines(
-                folder, engines, arguments.engine_records, arguments.messages, arguments.budget
+                folder, engines, arguments.engine_records, arguments.messages, choices
             )
             print()
             print(draw(["engine", "one record s", "all s", "ms a record more", "same bytes"], rows))

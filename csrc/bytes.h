@@ -34,14 +34,6 @@ is_digit(unsigned byte)
     return byte - '0' < 10u;
 }
 
-static inline unsigned
-lowered(unsigned byte)
-{
-    return is_capital(byte) ? byte + 32 : byte;
-}
-
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
 /* Return eight bytes as one number, the first one lowest. */
 static inline uint64_t
 eight_bytes(const unsigned char *at)
@@ -49,20 +41,6 @@ eight_bytes(const unsigned char *at)
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24
            | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48
            | (uint64_t)at[7] << 56;
-}
-
-/* Return the highest bit of each of eight ASCII bytes that is less than *limit*. */
-static inline uint64_t
-less_than(uint64_t bytes, unsigned limit)
-{
-    return ~(bytes + EACH(0x80 - limit)) & EACH(0x80);
-}
-
-/* Return the same of each that is *byte*. */
-static inline uint64_t
-is_byte(uint64_t bytes, unsigned byte)
-{
-    return less_than(bytes ^ EACH(byte), 1);
 }
 
 /* Return the number of the lowest bit that is set; there must be one. */

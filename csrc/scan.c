@@ -9,10 +9,6 @@
 static PyMethodDef functions[] = {
     {"names_not_in", (PyCFunction)(void (*)(void))scan_names_not_in, METH_FASTCALL, NULL},
     {"prefilter", (PyCFunction)(void (*)(void))scan_prefilter, METH_FASTCALL, NULL},
-    {"scores", (PyCFunction)(void (*)(void))scan_scores, METH_FASTCALL, NULL},
-    {"sentences", (PyCFunction)(void (*)(void))scan_sentences, METH_FASTCALL, NULL},
-    {"summary", (PyCFunction)(void (*)(void))scan_summary, METH_FASTCALL, NULL},
-    {"units", (PyCFunction)(void (*)(void))scan_units, METH_FASTCALL, NULL},
     {"estimate_tokens", (PyCFunction)(void (*)(void))scan_estimate_tokens, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -6,10 +6,6 @@
 
 PyObject *scan_names_not_in(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_scores(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_sentences(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_summary(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *scan_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_estimate_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* The type that finds names. */

@@ -6,27 +6,36 @@ the real ones; and models that ask for handles that are not theirs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Final
 
 from attacks.base import Area, Check
 from attacks.reports import talk
 from refold import MemoryStore, compress, retrieve_tool, uncompress
 from refold.model.wire import digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, excerpt
+from refold.options import Profile
 
 _TRIES = 100_000
 _VICTIMS = 2_000
 _TURNS = 4
+_SHOWN: Final = re.compile("#([a-z]+)")
+"""A handle or an anchor, as a stand-in shows it."""
 
 Wire = dict[str, Any]
 View = list[Wire]
 
 
 class Town:
-    """Many conversations in one store, half of them with names, and what they look like folded."""
+    """Many conversations in one store, half of them with names, and their stand-ins.
+
+    Of a conversation without a name the first stand-in has the anchor, which is like a link: who
+    has all of it can go on with the conversation. It is no spoof to paste that one, letter by
+    letter.
+    """
 
     def __init__(self, victims: int, seed: int) -> None:
         self.store = MemoryStore()
@@ -37,8 +46,12 @@ class Town:
         for number in range(victims):
             messages = talk(Random(f"victim/{seed}/{number}"), _TURNS)
             name = f"customer-{number}" if number % 2 else None
-            view = compress(messages, store=self.store, recency_window=0, conversation=name)
-            (self.views if name is None else self.named).append(view.messages)
+            profile: Profile = "standard" if number % 4 < 2 else "classic"
+            view = compress(
+                messages, store=self.store, recency_window=0, conversation=name, profile=profile
+            ).messages
+            folded = [now for now, was in zip(view, messages, strict=True) if now != was]
+            (self.views if name is None else self.named).append(folded)
 
     def letters(self, count: int) -> str:
         """Guess a handle."""
@@ -54,16 +67,19 @@ def _mark(town: Town) -> str:
 
 
 def _summary(town: Town) -> str:
-    """Guess the handle of a summary whose words are known."""
-    words = town.text_of(town.random.choice(town.views)).rpartition(" | #")[0]
+    """Guess the handle of a stand-in whose words are known."""
     length = town.random.choice((HANDLE_CHARS, ANCHOR_CHARS))
-    return f"{words} | #{town.letters(length)}]"
+    words = town.text_of(town.random.choice(town.views))
+    return _SHOWN.sub(f"#{town.letters(length)}", words, count=1)
 
 
 def _cut_anchor(town: Town) -> str:
     """Show only the beginning of an anchor, as a glance over a shoulder may catch it."""
-    words, _, anchor = town.random.choice(town.views)[0]["content"].rpartition(" | #")
-    return f"{words} | #{anchor[: HANDLE_CHARS + 4]}]"
+    first = town.random.choice(town.views)[0]["content"]
+    shown = _SHOWN.search(first)
+    assert shown is not None
+    assert len(shown[1]) == ANCHOR_CHARS, f"not an anchor: {first}"
+    return str(first).replace(shown[1], shown[1][: HANDLE_CHARS + 4])
 
 
 def _later_one(town: Town) -> str:
@@ -151,7 +167,7 @@ def _asked(town: Town, tries: int) -> Check:
     keys = [digest(message) for message in talk(Random(f"victim/{town.seed}/0"), _TURNS)]
     for _ in range(tries):
         words = town.text_of(town.random.choice(town.named))
-        seen = words.rpartition("#")[2].rstrip("]")
+        seen = _SHOWN.findall(words)[0]
         guessed = town.letters(HANDLE_CHARS)
         handle = town.random.choice((guessed, seen, *keys))  # keys: from a dump of the store
         answer = town.random.choice(tools).call({"handle": handle})

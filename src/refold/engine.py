@@ -406,8 +406,8 @@ class Engine:
         the plan as it was written, and what was written.
 
         A link that the store already has for other originals is never taken for ours: then the
-        handle grows, the text is another one, and so is its link. The store is asked before and
-        after, because others may be writing too.
+        handle grows, the text is another one, and so is its link. The store is asked once it has
+        everything: what was there before us, or came while we wrote, it has kept as it was.
         """
         crowded: set[str] = set()
         for _ in range(_MAX_TRIES):
@@ -419,7 +419,7 @@ class Engine:
             )
             if add is not None:
                 add(rendering, sealed)
-            taken = _claimed(rendering, sealed) or self._taken(rendering)
+            taken = _claimed(rendering, sealed)
             if not taken:
                 self.save(rendering)
                 taken = self._taken(rendering)

@@ -5,16 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Names", "Scanner", "Span", "scanner"]
+__all__ = ["Names", "Scanner", "scanner"]
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection
-
-Rules = tuple[object, ...]
-"""Tables of bytes, and functions to ask where a table cannot tell."""
-Span = tuple[int, int, int]
-"""Start and end of a sentence, and the number of its paragraph."""
 
 
 class Names(Protocol):
@@ -48,25 +43,6 @@ class Scanner(Protocol):
         self, text: str, symbols: bytes, lanes: bytes, slots: bytes, words: int, /
     ) -> bytes:
         """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
-
-    def scores(self, text: str, sentences: list[Span], scoring: Rules, /) -> list[int]:
-        """Score sentences of a text: see `refold.scoring.sentence`."""
-
-    def sentences(self, text: str, cutting: Rules, /) -> list[Span]:
-        """Find the sentences of a text: see `refold.text.sentences`."""
-
-    def summary(
-        self, texts: tuple[str, ...], chars: int, joint: str, cutting: Rules, scoring: Rules, /
-    ) -> str:
-        """Join the sentences that matter most: see `refold.strategies.prose`.
-
-        If none fits it is the best one, or as much of it as is sure to be too long.
-        """
-
-    def units(
-        self, text: str, cutting: Rules, scoring: Rules, /
-    ) -> tuple[list[str], list[int], list[int]]:
-        """Cut a text and score what it says, each thing once: see `refold.strategies.prose`."""
 
     def estimate_tokens(
         self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /

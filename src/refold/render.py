@@ -26,7 +26,7 @@ from refold.model.provenance import (
     seal_of,
     stand_in_digest,
 )
-from refold.model.wire import clone_message, digest, put_text
+from refold.model.wire import clone_message, digest, put
 
 
 @dataclass(slots=True, kw_only=True)
@@ -200,7 +200,7 @@ def _write(fold: Fold) -> dict[str, Any]:
     first = fold.sources[0]
     message = clone_message(first.wire)
     for number, text in fold.texts.items():
-        put_text(message, first.parts[number].path, text)
+        put(message, first.parts[number].path, text)
     if fold.is_stripped:
         strip(message, first.format, fold.note)
     return message

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from refold import CompressionManager, ContextWindowManager, MemoryStore, retrieve_tool, uncompress
-from refold.agent.shapes import find_calls
+from refold.agent.shapes import read_turns
 from tests.agent.managing import FACTS, FILLER, find_results, result_text
 
 Records = list[dict[str, Any]]
@@ -68,7 +68,7 @@ def test_results_and_calls_are_found_in_the_turns(make: Make, inside: str) -> No
     results = find_results(make(2))
     assert [found.text for found in results] == [result_text(0), result_text(1)]
     assert [(found.tool, found.role != "assistant") for found in results] == [("look", True)] * 2
-    assert [json.loads(call.arguments) for call in find_calls(make(2))] == [
+    assert [call.arguments for turn in read_turns(make(2)) for call in turn.calls] == [
         json.loads(ARGUMENTS)
     ] * 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -14,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from refold import MessageError
 from refold.agent.fields import get, set_field, with_value
-from refold.agent.shapes import find_calls, find_texts
-from refold.agent.text_refs import ToolResultRef
+from refold.agent.shapes import find_texts, read_turns
+from refold.agent.text_refs import TextRef, ToolResultRef
 from tests.agent.managing import find_results
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 
@@ -150,13 +151,13 @@ def test_every_shape_is_recognised(shape: str) -> None:
     messages = SHAPES[shape]
     (found,) = find_results(messages)
     assert (found.text, found.tool, found.arguments) == ("body", "read", ARGS)
-    assert (found.index, found.is_error, found.is_data) == (1, False, False)
-    assert found.call_id == ("c1" if shape not in ("legacy function", "gemini") else "")
+    assert (found.index, found.is_error) == (1, False)
+    assert found.call_id == {"legacy function": "", "gemini": "read:1"}.get(shape, "c1")
     assert at(messages[1], found.path) == "body"
     assert found.place.startswith("messages[1].")
 
 
-@pytest.mark.parametrize("shape", sorted(set(SHAPES) - {"gemini", "gemini camel"}))
+@pytest.mark.parametrize("shape", SHAPES)
 def test_objects_read_like_dicts(shape: str) -> None:
     assert find_texts([as_object(m) for m in SHAPES[shape]]) == find_texts(SHAPES[shape])
 
@@ -191,8 +192,9 @@ def test_text_beside_calls_is_told_and_calls_are_left_alone() -> None:
 
 def test_calls_are_listed() -> None:
     for messages in SHAPES.values():
-        (call,) = find_calls(messages)
-        assert (call.index, call.name, call.arguments) == (0, "read", ARGS)
+        calling, answering = read_turns(messages)
+        assert [(call.name, call.spelled) for call in calling.calls] == [("read", ARGS)]
+        assert not answering.calls
 
 
 def test_an_id_used_again_means_its_latest_call() -> None:
@@ -217,8 +219,8 @@ def test_gemini_answers_without_ids_come_in_the_order_of_the_calls() -> None:
 def test_structured_results_are_read_as_json() -> None:
     response = {"rows": [{"a": 1}], "count": 1}
     part = {"function_response": {"name": "query", "response": response}}
-    (found,) = find_results([{"role": "user", "parts": [part]}])
-    assert (found.text, found.is_data, found.path[-1]) == ('[{"a":1}]', True, "rows")
+    found = find_results([{"role": "user", "parts": [part]}])
+    assert [(f.text, f.path[-1]) for f in found] == [('[{"a":1}]', "rows"), ("1", "count")]
 
 
 def test_thoughts_media_and_unknown_blocks_have_no_text() -> None:
@@ -226,9 +228,9 @@ def test_thoughts_media_and_unknown_blocks_have_no_text() -> None:
         {"type": "thinking", "thinking": "hm", "text": "no"},
         {"type": "image_url", "image_url": {"url": "data:"}},
         {"type": "novelty", "text": "?"},
-        {"text": "hidden", "thought": True},
     ]
     assert find_texts([{"role": "assistant", "content": blocks}]) == []
+    assert find_texts([{"role": "model", "parts": [{"text": "hidden", "thought": True}]}]) == []
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,6 @@ def test_failures_are_told(extra: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "Error handling is covered in chapter 3: see below",
         "INFO start\n" * 50 + "ERROR: disk full\n" + "INFO go on\n" * 50,
         "exit code: 0",
@@ -356,7 +357,7 @@ def test_a_message_must_have_fields(bad: Any) -> None:
         find_texts([{"role": "user", "content": "hi"}, bad])
 
 
-@pytest.mark.parametrize("nobodys", [{}, {"content": "x"}, {"role": None, "parts": []}])
+@pytest.mark.parametrize("nobodys", [{}, {"content": "x"}, {"role": None, "content": "x"}])
 def test_what_does_not_tell_who_speaks_is_refused(nobodys: dict[str, Any]) -> None:
     with pytest.raises(MessageError, match=r'messages\[1\]: has no "role" \('):
         find_texts([{"role": "user", "content": "hi"}, nobodys])
@@ -377,14 +378,20 @@ ROLES = st.sampled_from("user assistant tool model ai".split())
 
 
 @given(st.lists(st.tuples(ROLES, st.dictionaries(WORDS, JSON | WORDS, max_size=5)), max_size=4))
-def test_no_shape_is_too_strange(strange: list[tuple[str, dict[str, Any]]]) -> None:
+def test_what_is_strange_is_read_right_or_refused(
+    strange: list[tuple[str, dict[str, Any]]],
+) -> None:
     messages = [{**message, "role": role} for role, message in strange]
     before = copy.deepcopy(messages)
-    for found in find_texts(messages):
+    texts: list[TextRef] = []
+    with suppress(MessageError):
+        texts = find_texts(messages)
+    for found in texts:
         held = at(messages[found.index], found.path)
-        assert held == found.text or (isinstance(found, ToolResultRef) and found.is_data)
+        assert held == found.text or (
+            isinstance(found, ToolResultRef) and not isinstance(held, str)
+        )
         assert at(with_value(messages[found.index], found.path, "new"), found.path) == "new"
-    find_calls(messages)
     assert messages == before
 
 

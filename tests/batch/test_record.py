@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refold import ConfigError, FormatError, MemoryStore, MessageError, ScopedStore, SqliteStore
@@ -32,6 +32,11 @@ ODD = (
 )
 
 
+def _is_writable(text: str) -> bool:
+    """Tell whether a file can hold *text*: half a surrogate pair has no UTF-8, unless escaped."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 @given(
     conversations(),
     st.sampled_from(STYLES),
@@ -44,6 +49,7 @@ def test_the_very_text_comes_back(
 ) -> None:
     value: Any = {"id": "é", "messages": messages, "n": 1.5} if is_object else messages
     text = around + json.dumps(value, **style) + around
+    assume(_is_writable(text))
     record = fold_record(text, token_budget=budget)
     assert unfold_record(record["folded"], record["originals"]) == text
     assert record["tokens_after"] <= record["tokens_before"]

@@ -127,6 +127,18 @@ def test_originals_go_to_a_store(tmp_path: Path) -> None:
     assert missing.manifest["errors"] == {"RecordError": 6}
 
 
+def test_each_part_has_a_place_of_its_own_in_a_bucket(tmp_path: Path) -> None:
+    pytest.importorskip("obstore", reason="obstore is not installed; see `make test-stores`")
+    write_lines(tmp_path / "in.jsonl", 6)
+    store = f"file://{tmp_path}/objects"
+    job = Job(out=tmp_path / "out", options=Options(token_budget=400), store=store)
+    done = run_batch([str(tmp_path / "in.jsonl")], job, workers=2, part_bytes=SMALL)
+    places = [place.name for place in (tmp_path / "objects").iterdir()]
+    assert len(places) == len(done.manifest["parts"]) > 1
+    unfold(tmp_path / "out", tmp_path / "back", store=store)
+    assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+
+
 def test_a_store_in_trouble_stops_the_batch(tmp_path: Path) -> None:
     write_lines(tmp_path / "in.jsonl", 3)
     job = Job(out=tmp_path / "out", store=str(tmp_path))

@@ -24,7 +24,7 @@ def attack(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("area", ["handles", "spoofs", "provenance", "foreign_values"])
 def test_nothing_breaks(area: str) -> None:
-    done = attack("--area", area, "--scale", "0.0005")
+    done = attack("--area", area, "--scale", "0.002")
     assert done.returncode == 0, done.stdout + done.stderr
     head, line, *rows = done.stdout.splitlines()
     assert head.split() == ["area", "check", "tried", "broken", "allowed", "share"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from refold import open_store
 from refold.batch import Job, run_batch
 from refold.cli.batch_progress import counting
 from tests.batch.chats import parts, write_lines
@@ -30,6 +32,24 @@ def test_a_batch_folds_and_unfolds(refold: Refold, tmp_path: Path) -> None:
     run = refold("batch", "out", "back", "--unfold", *FIXED)
     assert run.code == 0
     assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+
+
+def test_keys_of_the_environment_encrypt_what_every_worker_puts(
+    refold: Refold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    write_lines(tmp_path / "in.jsonl", 4)
+    monkeypatch.setenv("REFOLD_STORE_KEYS", base64.b64encode(bytes(32)).decode())
+    stored = ("--store", "all.db", "--workers", "2")
+    assert refold("batch", "in.jsonl", "out", "--part-size", "4KB", *stored).code == 0
+    with open_store("all.db", keys=()) as plain:
+        values = plain.get([entry.key for entry in plain.entries()]).values()
+        assert values
+        assert all(str(value).startswith("sealed:") for value in values)
+    assert refold("batch", "out", "back", "--unfold", *stored).code == 0
+    assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+    monkeypatch.delenv("REFOLD_STORE_KEYS")
+    assert refold("batch", "out", "none", "--unfold", *stored).code != 0
 
 
 def test_figures_come_as_json(refold: Refold, tmp_path: Path) -> None:

@@ -169,6 +169,10 @@ def test_keys_of_the_environment_encrypt(
     monkeypatch.delenv("REFOLD_STORE_KEYS")
     assert unfolds(refold, file, "plain.db", "bob")
     assert not unfolds(refold, file, "sealed.db", "bob")
+    done = refold("store", "verify", "sealed.db")
+    assert done.code == 1
+    assert done.out.startswith(b"encrypted, and not looked into without REFOLD_STORE_KEYS: ")
+    assert "· 0 damaged" in done.err
 
 
 def test_a_key_that_is_none_is_not_shown(

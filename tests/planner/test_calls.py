@@ -86,3 +86,11 @@ def test_what_only_looks(tool: str, arguments: dict[str, object]) -> None:
 def test_calls_fail_by_what_their_results_say() -> None:
     run = read([*call(1, "edit", {}, "Error: no such file"), *call(2, "edit", {}, "done")])
     assert find_failed(run) == frozenset({run[0].calls[0].id})
+
+
+def test_a_block_that_says_so_has_failed_whatever_its_text() -> None:
+    results = [
+        {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "c2", "content": "yes"},
+    ]
+    assert find_failed(read([{"role": "user", "content": results}])) == frozenset({"c1"})

@@ -32,6 +32,18 @@ def handle_in(text: str) -> str:
     return text[text.rindex("#") :].rstrip("]")
 
 
+def test_the_store_may_be_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("obstore", reason="obstore is not installed; see `make test-stores`")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    store = f"file://{tmp_path}/objects"
+    source = io.BytesIO(event("mcp__ci__log", log()))
+    answer = json.loads(run_hook(source, store=store, profile="standard", max_tokens=1_000))
+    handle = handle_in(answer["hookSpecificOutput"]["updatedToolOutput"])
+    with closing(Tools(store)) as tools:
+        assert log()[:7_000] in tools.retrieve({"handle": handle})
+        assert tools.stats()["retrieved"] == 1
+
+
 def test_what_the_hook_has_shortened_can_be_fetched(path: Path, tools: Tools) -> None:
     source = io.BytesIO(event("mcp__ci__log", log()))
     answer = json.loads(run_hook(source, store=path, profile="standard", max_tokens=1_000))

@@ -16,7 +16,8 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
@@ -217,17 +218,60 @@ class BouncerServer(Server):
 
 
 class RedisServer(Server):
-    """A Redis server that has everything on disk before it answers."""
+    """A Redis server that has everything on disk before it answers; its files may have a limit."""
 
-    def __init__(self, room: Path, *more: str, is_clustered: bool = False) -> None:
+    def __init__(
+        self,
+        room: Path,
+        *more: str,
+        is_clustered: bool = False,
+        largest_file: int | None = None,
+    ) -> None:
         port, self.cluster_port = free_port(), free_port()
         command = [find("redis-server"), "--port", str(port), "--bind", "127.0.0.1"]
         command += ["--dir", str(room), "--save", "", "--appendonly", "yes"]
         command += ["--appendfsync", "always", *more]
         if is_clustered:
             command += ["--cluster-enabled", "yes", "--cluster-port", str(self.cluster_port)]
+        if largest_file is not None:
+            command = ["prlimit", f"--fsize={largest_file}", *command]
         super().__init__(command, port, room, cwd=room)
         self.url = f"redis://127.0.0.1:{port}/0"
+        self.cluster_url = f"redis+cluster://127.0.0.1:{port}"
+
+    def tell(self, *words: object) -> Any:
+        """Return what it answers to a command."""
+        redis = pytest.importorskip(
+            "redis", reason="redis is not installed; see `make test-stores`"
+        )
+        with redis.Redis(port=self.port) as client:
+            return client.execute_command(*words)
+
+
+@contextmanager
+def redis_cluster(*, replicas: int = 0) -> Iterator[list[RedisServer]]:
+    """Three nodes that share the slots; and replicas, of the first one."""
+    masters, quick = 3, ("--cluster-node-timeout", "2000")
+    with ExitStack() as stack:
+        rooms = [stack.enter_context(folder()) for _ in range(masters + replicas)]
+        servers = [RedisServer(room, *quick, is_clustered=True) for room in rooms]
+        for server in servers:
+            stack.enter_context(server)
+        for number, server in enumerate(servers[:masters]):
+            first, last = 16384 * number // masters, 16384 * (number + 1) // masters - 1
+            server.tell("CLUSTER ADDSLOTSRANGE", first, last)
+        for server in servers:
+            server.tell("CLUSTER MEET", "127.0.0.1", servers[0].port, servers[0].cluster_port)
+        for server in servers:
+            wait_for(partial(_is_joined, server, len(servers)), "the cluster")
+        for server in servers[masters:]:
+            server.tell("CLUSTER REPLICATE", servers[0].tell("CLUSTER MYID"))
+        yield servers
+
+
+def _is_joined(server: RedisServer, nodes: int) -> bool:
+    told = server.tell("CLUSTER INFO")
+    return bool(told["cluster_state"] == "ok" and told["cluster_known_nodes"] == str(nodes))
 
 
 # --- S3 -------------------------------------------------------------------------------------------

@@ -20,7 +20,15 @@ from refold.errors import StoreError
 from refold.stores import SqliteStore, open_store
 from refold.stores.opening import OpenStore
 
-from .servers import PostgresServer, RedisServer, S3Server, Server, folder, wait_for
+from .servers import (
+    PostgresServer,
+    RedisServer,
+    S3Server,
+    Server,
+    folder,
+    redis_cluster,
+    wait_for,
+)
 from .talking import fold, talk, unfold
 from .test_sqlite_processes import run_script
 
@@ -151,6 +159,26 @@ def test_a_standby_takes_over_and_has_everything() -> None:
                 assert unfold(number, view, store) == talk(number)
 
 
+def has_copied(replica: RedisServer, offset: int) -> bool:
+    told = replica.tell("INFO", "replication")
+    is_up = told.get("master_link_status") == "up"
+    return is_up and bool(told["slave_repl_offset"] >= offset)
+
+
+def test_a_replica_of_a_cluster_takes_over() -> None:
+    pytest.importorskip("redis", reason="redis is not installed; see `make test-stores`")
+    with redis_cluster(replicas=1) as (first, *_, replica):
+        wait_for(partial(has_copied, replica, 1), "the replica")
+        with open_store(first.cluster_url) as store, ThreadPoolExecutor(2) as pool:
+            views = list(pool.map(lambda number: fold(number, store), range(20)))
+            offset = first.tell("INFO", "replication")["master_repl_offset"]
+            wait_for(partial(has_copied, replica, offset), "the last of it")
+            first.kill()
+            views += pool.map(lambda number: fold(number, store), range(20, 40))
+            for number, view in enumerate(views):
+                assert unfold(number, view, store) == talk(number)
+
+
 @on_all
 def test_a_server_that_is_away_is_named(place: Place) -> None:
     with place.open(timeout_seconds=2) as store:
@@ -255,6 +283,24 @@ def test_a_full_disk_of_postgres_takes_nothing_half() -> None:
         store.put({"after": 2})
         view = fold(1, store)
         assert unfold(1, view, store) == talk(1)
+
+
+def test_a_full_disk_of_redis_takes_nothing_half() -> None:
+    pytest.importorskip("redis", reason="redis is not installed; see `make test-stores`")
+    from refold.stores.redis import RedisStore
+
+    with folder() as room:
+        with (
+            RedisServer(room, largest_file=500_000) as server,
+            RedisStore(server.url, timeout_seconds=2) as store,
+        ):
+            store.put({"before": 1})
+            with pytest.raises(StoreError, match=r"cannot write to the store 'redis://"):
+                store.put(big("a"))
+        # With its history on a disk that is full, Redis ends itself: it is another one now.
+        with RedisServer(room) as server, open_store(server.url) as store:
+            assert store.get([*big("a"), "before"]) == {"before": 1}
+            assert unfold(1, fold(1, store), store) == talk(1)
 
 
 FULL = """

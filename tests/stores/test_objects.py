@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,17 @@ def test_open_store_opens_a_folder(tmp_path: Path) -> None:
     with open_store(f"file://{tmp_path}/100%25") as store:
         store.put({"a": 1})
     assert (tmp_path / "100%").is_dir()
+
+
+def test_the_environment_may_name_another_server(
+    server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = server.bucket()
+    for name, value in server.options.items():
+        monkeypatch.setenv(f"AWS_{name.upper()}", value)
+    with open_store(bucket) as store:
+        store.put({"a": 1})
+        assert store.get(["a"]) == {"a": 1}
 
 
 def test_a_put_is_one_object_and_a_known_one_none(tmp_path: Path) -> None:
@@ -171,6 +183,20 @@ def test_a_damaged_object_is_named(tmp_path: Path) -> None:
             ObjectStore(f"file://{tmp_path}") as store,
             pytest.raises(StoreError, match=words),
         ):
+            store.get(["a"])
+
+
+def test_an_object_that_did_not_change_is_read_once(tmp_path: Path) -> None:
+    with ObjectStore(f"file://{tmp_path}") as store:
+        store.put({"a": "text"})
+        assert store.get(["a"]) == {"a": "text"}
+        (file,) = files(tmp_path)
+        when = file.stat().st_mtime_ns
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
+        os.utime(file, ns=(when, when))  # as if nothing had been written
+        assert store.get(["a"]) == {"a": "text"}
+        os.utime(file, ns=(when, when + 10**9))
+        with pytest.raises(StoreError, match="the value of 'a' is not readable"):
             store.get(["a"])
 
 

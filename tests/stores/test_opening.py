@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from refold.errors import ConfigError, StoreError
 from refold.integrations.choices import CheckedChoices
 from refold.stores import SqliteStore, open_store
 from refold.stores.address import public
+from refold.stores.encrypted import EncryptedStore
 
 
 def test_a_path_is_a_file(tmp_path: Path) -> None:
@@ -42,6 +44,22 @@ def test_keys_encrypt(tmp_path: Path) -> None:
         assert store.get(["a"]) != {"a": 1}
     with pytest.raises(ConfigError, match="keys must be"):
         open_store(tmp_path / "a.db", keys=b"short")
+    with pytest.raises(ConfigError, match="keys must be"):
+        open_store(tmp_path / "a.db", keys=b"")
+
+
+def test_keys_of_the_environment_encrypt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    monkeypatch.setenv("REFOLD_STORE_KEYS", base64.b64encode(bytes(32)).decode())
+    for name, store in (
+        ("library", open_store(tmp_path / "library.db")),
+        ("integration", CheckedChoices({"store": tmp_path / "integration.db"}).store),
+    ):
+        assert isinstance(store, EncryptedStore)
+        with store, open_store(tmp_path / f"{name}.db", keys=()) as plain:
+            store.put({"a": "spoken"})
+            assert str(plain.get(["a"])["a"]).startswith("sealed:")
+            assert store.get(["a"]) == {"a": "spoken"}
 
 
 @pytest.mark.parametrize("address", ["mysql://host/db", "https://host/x", "://", "s4://bucket"])

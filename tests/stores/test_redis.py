@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from tests.agent.managing import Clock
 
 from .awaited import Awaited
 from .contract import WholeStoreContract
-from .servers import RedisServer, folder, wait_for
+from .servers import RedisServer, folder, redis_cluster, wait_for
 
 redis: Any = pytest.importorskip("redis", reason="redis is not installed; see `make test-stores`")
 
@@ -28,29 +27,10 @@ def server() -> Iterator[RedisServer]:
         yield server
 
 
-def is_joined(client: Any) -> bool:
-    told = client.execute_command("CLUSTER INFO")
-    return bool(told["cluster_state"] == "ok" and told["cluster_known_nodes"] == "3")
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Three nodes that share the slots."""
-    with folder() as one, folder() as two, folder() as three:
-        rooms = (one, two, three)
-        servers = [RedisServer(room, is_clustered=True) for room in rooms]
-        with servers[0], servers[1], servers[2]:
-            clients = [redis.Redis(port=server.port) for server in servers]
-            for number, client in enumerate(clients):
-                first, last = 16384 * number // 3, 16384 * (number + 1) // 3 - 1
-                client.execute_command("CLUSTER ADDSLOTSRANGE", first, last)
-                client.execute_command(
-                    "CLUSTER MEET", "127.0.0.1", servers[0].port, servers[0].cluster_port
-                )
-            for client in clients:
-                wait_for(partial(is_joined, client), "the cluster")
-                client.close()
-            yield f"redis+cluster://127.0.0.1:{servers[0].port}"
+    with redis_cluster() as servers:
+        yield servers[0].cluster_url
 
 
 def emptied(store: RedisStore) -> RedisStore:

@@ -53,3 +53,15 @@ def test_nothing_is_named_that_the_summary_says() -> None:
 def test_addresses_and_paths_are_named_beyond_the_usual_number() -> None:
     paths = tuple(f"src/mod{n}/file.py" for n in range(30))
     assert choose_mentions((*paths, "Oslo"), "", 60) == list(paths[:15])
+
+
+def test_a_path_in_code_is_named_whole_whatever_signs_it_has() -> None:
+    text = "The page is `src/app/(shop)/[id]/route.ts` and calls `/api/teams/:id?include=stats`."
+    assert find_mentions(text)[:2] == (
+        "src/app/(shop)/[id]/route.ts",
+        "/api/teams/:id?include=stats",
+    )
+
+
+def test_a_small_number_by_itself_and_half_a_word_say_nothing() -> None:
+    assert find_mentions("We saw section 58 and the Follow\u2011ups of it, and 4 more.") == ()

@@ -52,9 +52,11 @@ def test_items_and_first_sentences_need_their_heading() -> None:
         ("It failed because of that.", True),
         ("Deshalb geht es nicht.", True),
         ("所以不行。", True),
-        ("It failed at 14:20.", False),
+        ("It failed at 14:20.", True),
+        ("And they changed `parse` for it.", True),
+        ("It is possible to fold 400 messages.", False),
         ("The import failed.", False),
-        ("They agreed that the billing service keeps its own copy.", False),
+        ("They agreed that the billing service keeps a copy of its own for a year.", False),
     ],
 )
 def test_a_sentence_that_stands_for_another(sentence: str, expected: bool) -> None:

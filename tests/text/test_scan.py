@@ -17,7 +17,6 @@ from refold.text.scan import (
     sum_bytes,
     sum_pairs,
     undisguised,
-    word_rows,
 )
 from tests.conversations import texts
 
@@ -27,14 +26,6 @@ anything = st.one_of(
     st.text(max_size=60),
     st.text(st.sampled_from("thus THUS,key_-+/9 \n\té’İſ?"), max_size=80),
 )
-
-
-def test_words_stand_in_the_row_of_their_first_letter() -> None:
-    rows = word_rows({"Be": 1, "bee": 2, "cat": 3})
-    width = len(rows) // 32
-    assert rows[2 * width : 3 * width] == b"\x0c\x00\x02\x01be\x03\x02bee"
-    assert rows[3 * width : 4 * width].rstrip(b"\0") == b"\x08\x00\x03\x03cat"
-    assert not any(rows[4 * width :])
 
 
 @quick

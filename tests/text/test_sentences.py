@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.text.sentence_tables import CUTTING
-from refold.text.sentences import find_sentences, spans_by_pattern, split_sentences
+from refold.text.sentences import find_sentences, split_sentences
 from tests.conversations import texts
-from tests.native import needs_scanner, the_scanner
 
 CASES: dict[str, list[str]] = {
     "plain": ["It rained all day.", "We stayed in.", "Nobody came."],
@@ -109,18 +107,6 @@ def test_blank_texts_have_none(text: str) -> None:
     assert split_sentences(text) == []
 
 
-@settings(max_examples=200)
-@given(st.one_of(texts(), st.text(st.sampled_from("aB .!?。\n-1\t)\"'"), max_size=60)))
-def test_nothing_but_white_space_lies_outside(text: str) -> None:
-    done = 0
-    for sentence in find_sentences(text):
-        assert done <= sentence.start < sentence.end <= len(text)
-        assert not text[done : sentence.start].strip()
-        assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
-        done = sentence.end
-    assert not text[done:].strip()
-
-
 PIECES = st.sampled_from(
     (
         *"aA19_-.:,)(\"'*!?#>| \t\n\r",
@@ -150,8 +136,13 @@ PIECES = st.sampled_from(
 )
 
 
-@needs_scanner
 @settings(max_examples=500)
 @given(st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join)))
-def test_the_scanner_finds_what_the_patterns_find(text: str) -> None:
-    assert the_scanner().sentences(text, CUTTING) == spans_by_pattern(text)
+def test_nothing_but_white_space_lies_outside(text: str) -> None:
+    done = 0
+    for sentence in find_sentences(text):
+        assert done <= sentence.start < sentence.end <= len(text)
+        assert not text[done : sentence.start].strip()
+        assert text[sentence.start : sentence.end].strip() == text[sentence.start : sentence.end]
+        done = sentence.end
+    assert not text[done:].strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -293,12 +294,26 @@ def test_c23_old_pictures_become_a_line_that_says_what_they_were(part: Any, said
     ],
 )
 def test_c23_old_recordings_and_files_do_too(part: Any, said: str) -> None:
-    messages = [*talk(1), {"role": "user", "content": [part]}, *loop(3)[2:]]
+    is_item = part["type"] in ("input_image", "input_file")
+    rest = list(as_items(loop(3)[2:])) if is_item else loop(3)[2:]
+    messages = [*talk(1), {"role": "user", "content": [part]}, *rest]
     result = fit(messages, cost(messages) - 500)
     assert result.steps == ("evict_media",)
     [stub] = result.messages[2]["content"]
     assert re.fullmatch(rf"\[{re.escape(said)} #\w+\]", stub["text"])
     assert restored(result) == messages
+
+
+def as_items(messages: Conversation) -> Iterator[dict[str, Any]]:
+    """Write *messages* as the Responses API has them."""
+    for message in messages:
+        if message["role"] == "tool":
+            output = {"call_id": message["tool_call_id"], "output": message["content"]}
+            yield {"type": "function_call_output", **output}
+        elif message.get("content"):
+            yield {"role": message["role"], "content": message["content"]}
+        for call in message.get("tool_calls", ()):
+            yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
 def test_c23_pictures_stay_as_long_as_there_is_room() -> None:

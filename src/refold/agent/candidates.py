@@ -9,9 +9,9 @@ from typing import Any, Final
 from refold.agent.compressed_content import read_short_form
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import find_texts_and_calls, role_of
-from refold.agent.text_refs import TextRef, ToolCall, ToolResultRef
-from refold.formats import turn_of
+from refold.agent.shapes import read_turns, texts_of
+from refold.agent.text_refs import TextRef, ToolResultRef
+from refold.formats import Reading
 from refold.model.wire import text_digest
 from refold.notation.recognize import has_tag
 from refold.tokens.counter import TokenCounter
@@ -70,8 +70,9 @@ class Chooser:
         *rests* tells of a key what failed lately, *known* the short form where none stands beside
         the text.
         """
-        texts, calls = find_texts_and_calls(messages)
-        fresh = self._fresh(texts, _unseen(messages, calls))
+        turns = read_turns(messages)
+        texts = texts_of(turns)
+        fresh = self._fresh(texts, _unseen(turns))
         sizes: dict[int, int] = {}
         for text in texts:
             sizes[text.index] = sizes.get(text.index, 0) + self.count(text.text)
@@ -147,12 +148,11 @@ class Chooser:
         return fresh if limit is None or total <= limit else {}
 
 
-def _unseen(messages: Sequence[Any], calls: Sequence[ToolCall]) -> range:
+def _unseen(turns: Sequence[Reading]) -> range:
     """Return the last turn, if the model has not answered to its results yet."""
-    called = max((call.index for call in calls), default=-1)
-    roles = (role_of(turn_of(message)) for message in messages)
-    spoke = max((n for n, role in enumerate(roles) if role == "assistant"), default=-1)
-    return range(0) if called < 0 or spoke > called else range(called, len(messages))
+    called = max((n for n, turn in enumerate(turns) if turn.calls), default=-1)
+    spoke = max((n for n, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
+    return range(0) if called < 0 or spoke > called else range(called, len(turns))
 
 
 def _newest(texts: Sequence[TextRef], count: int) -> Sequence[int]:

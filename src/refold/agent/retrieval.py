@@ -20,7 +20,7 @@ from itertools import cycle
 from typing import Any, Final, Literal, get_args
 
 from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
-from refold.agent.shapes import find_calls, find_texts
+from refold.agent.shapes import read_turns, texts_of
 from refold.agent.text_refs import ToolResultRef
 from refold.agent.text_store import TEXT_PREFIX, text_key
 from refold.checks import check_choice, check_name, check_whole
@@ -222,7 +222,8 @@ class _Originals:
         if found.missing_ids:
             return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
         names = ids if len(ids) == len(found.messages) else [""]
-        tools = {call.id: call.name for call in find_calls(self._messages)}
+        turns = read_turns(self._messages)
+        tools = {call.id: call.name for turn in turns for call in turn.calls}
         told = [_tell(m, id_, tools) for m, id_ in zip(found.messages, cycle(names), strict=False)]
         what, text = told[0]
         if len(told) > 1:
@@ -265,8 +266,9 @@ def _only(fold: Provenance, place: int) -> Provenance:
 
 def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[str, str]:
     """Return what a message is, and its text: word for word, then the calls that it makes."""
-    found = find_texts([wire])
-    calls = [f"[call {call.name} {call.arguments}]" for call in find_calls([wire])]
+    turns = read_turns([wire])
+    found = texts_of(turns)
+    calls = [f"[call {call.text}]" for turn in turns for call in turn.calls]
     results = [text for text in found if isinstance(text, ToolResultRef)]
     names = dict.fromkeys(result.tool or tools.get(result.call_id, "") for result in results)
     said = {

@@ -8,7 +8,7 @@ with room to spare, and as late in the list as will do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from itertools import repeat
@@ -341,13 +341,19 @@ class Session:
             now = replace(now, is_guarded=True)
         if now.tokens <= self.thresholds.high_water * aim:
             return now
-        plan = self._fold_tail(now, find_untouchable(_sources(now), self.options))
+        low_water, gain = self.thresholds.low_water * aim, self.thresholds.min_gain * aim
+        untouchable = find_untouchable(_sources(now), self.options)
+        is_worth_it = now.tokens > aim or now.tail_tokens >= gain
+        if is_worth_it and self._settled_or_kept(now, untouchable) > low_water:
+            # However short the rest became, it would be too long: there is no need to try.
+            return self._fold_all(now, budget, target=int(low_water))
+        plan = self._fold_tail(now, untouchable)
         cost = sum(map(self._text_cache.tokens.fold, plan))
-        if cost <= self.thresholds.low_water * aim:
+        if cost <= low_water:
             return self._adopt(now, plan)
-        if now.tokens <= aim and now.tokens - cost < self.thresholds.min_gain * aim:
+        if now.tokens <= aim and now.tokens - cost < gain:
             return now
-        return self._fold_all(now, budget, target=int(self.thresholds.low_water * aim))
+        return self._fold_all(now, budget, target=int(low_water))
 
     def _is_bound(self, now: Standing) -> bool:
         """Tell whether something is in view that a change before it would make invalid."""
@@ -479,6 +485,18 @@ class Session:
         )
         return (*(item.fold for item in settled), *rest)
 
+    def _settled_or_kept(self, now: Standing, pinned: Container[int]) -> int:
+        """Return what `_fold_tail` leaves as it is, in tokens."""
+        rest = range(now.settled, len(now.items))
+        recent = self._recent_from(now)
+        kept = (now.items[n].source for n in rest if n >= recent or n in pinned)
+        return now.tokens_before(now.settled) + sum(map(self._text_cache.tokens.message, kept))
+
+    def _recent_from(self, now: Standing) -> int:
+        """Return the place in the view of the first message that the rules leave alone."""
+        window = self.options.recency_window
+        return RunContext.of(_sources(now), self.options, self._text_cache, window).recent_from
+
     def _adopt(
         self, now: Standing, plan: Plan, *, is_new: bool = False, is_resumed: bool = False
     ) -> Standing:
@@ -507,9 +525,7 @@ class Session:
                 break
             items[place] = replace(new, wire=old.wire)
         self._written = len(items), items[-1].wire if items else None, rendering.chain
-        border = RunContext.of(
-            _sources(now), self.options, self._text_cache, self.options.recency_window
-        ).recent_from
+        border = self._recent_from(now)
         self._text_cache.keep_only(frozenset(text for item in items for text in item.texts()))
         return replace(
             now,

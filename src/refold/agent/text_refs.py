@@ -1,22 +1,10 @@
-"""References into messages: texts and their paths, results of tools, calls of tools."""
+"""References into messages: texts and their paths, results of tools."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from refold.model.wire import Path, place_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
-    """A call that an assistant makes; it is never changed."""
-
-    index: int
-    """Which message makes it."""
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-    """As text: the way the model wrote them, or spelled as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +33,5 @@ class ToolResultRef(TextRef):
     arguments: str = ""
     call_id: str = ""
     is_error: bool = False
-    is_data: bool = False
-    """Whether the place holds data and `text` is its JSON; a string may be put there instead."""
     block: Path = ()
     """The result that this text is part of: texts with the same index and block are one result."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
 from refold.agent.candidates import Candidate
 from refold.agent.compressed_content import apply_short_form
-from refold.agent.fields import get
 from refold.agent.manager_options import ManagerOptions
-from refold.agent.shapes import find_texts_and_calls
+from refold.agent.shapes import read_turns
 from refold.agent.text_refs import ToolResultRef
-from refold.formats import turn_of
-from refold.tokens.base import IMAGE_TOKENS, MESSAGE_OVERHEAD
+from refold.tokens.base import count_beside
 from refold.tokens.counter import TokenCounter
-
-_MEDIA: Final = ("image", "audio", "video", "file", "document", "inline_data", "inlineData")
 
 
 def find_trigger(
@@ -63,28 +59,6 @@ def _count_largest(judged: Sequence[Candidate]) -> int:
 
 def count_context(messages: Sequence[Any], count: TokenCounter) -> int:
     """Return about what sending *messages* costs: short forms, calls, pictures, framing."""
-    view = [apply_short_form(message) for message in messages]
-    found, made = find_texts_and_calls(view)
-    texts = sum(count(text.text) for text in found)
-    calls = sum(count(call.name) + count(call.arguments) for call in made)
-    media = sum(_is_media(part) for message in view for part in _parts(message))
-    return texts + calls + IMAGE_TOKENS * media + MESSAGE_OVERHEAD * len(view)
-
-
-def _parts(message: Any) -> Iterator[Any]:
-    """Yield the parts of *message*, and those of the results among them."""
-    for part in _list_in(turn_of(message)):
-        yield part
-        yield from _list_in(part)
-
-
-def _list_in(holder: Any) -> Sequence[Any]:
-    found = (get(holder, name) for name in ("content", "parts"))
-    return next((value for value in found if isinstance(value, list | tuple)), ())
-
-
-def _is_media(part: Any) -> bool:
-    kind = get(part, "type")
-    if isinstance(kind, str):
-        return kind.removeprefix("input_").startswith(_MEDIA)
-    return any(get(part, name) is not None for name in _MEDIA)
+    turns = read_turns([apply_short_form(message) for message in messages])
+    texts = sum(count(part.text) for turn in turns for part in turn.parts)
+    return texts + sum(count_beside(turn, count) for turn in turns if turn.is_turn)

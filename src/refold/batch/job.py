@@ -44,6 +44,9 @@ class Job:
     """Under which key, or in which column, a record has its messages."""
     store: str | None = None
     """Where the originals go; without one, they stay with the record."""
+    keys: tuple[bytes, ...] = field(default=(), repr=False)
+    """What they are encrypted with, the first, and decrypted; travels along, for the machines of a
+    cluster have an environment of their own."""
     unfold: bool = False
 
     def describe(self) -> dict[str, Any]:
@@ -51,10 +54,11 @@ class Job:
 
         The store is not named: its address may hold a password.
         """
+        usual = Options()
         chosen = {
             one.name: getattr(self.options, one.name)
             for one in fields(self.options)
-            if getattr(self.options, one.name) != one.default
+            if getattr(self.options, one.name) != getattr(usual, one.name)
         }
         chosen.pop("trace", None)
         return {

@@ -112,12 +112,11 @@ def join_line(record: FoldedRecord) -> str:
 def split_line(line: str) -> tuple[str, str]:
     """Return the folded record and its originals from a line that `join_line` has written."""
     value = parse_json(line, "record")
-    match value:
-        case {"refold": {"originals": str() as originals}}:
+    match value.pop(REFOLD_KEY, None) if isinstance(value, dict) else None:
+        case {"originals": str() as originals}:
             pass
         case _:
             raise MessageError(f"no folded record: it has no originals under {REFOLD_KEY!r}")
-    del value[REFOLD_KEY]
     is_list = parse_json(originals, "originals").get("key", "") is None
     return _STYLE.dump(value[_LIST_KEY] if is_list else value), originals
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -20,13 +20,13 @@ _ENTRY_CHARS: Final = 100
 
 @contextmanager
 def open_originals(
-    address: str | None, *, read_only: bool = False
+    address: str | None, keys: Sequence[bytes] = (), *, read_only: bool = False
 ) -> Iterator[BufferedStore | None]:
     """Open the store at *address*; what the body puts is there when it ends without an error."""
     if address is None:
         yield None
         return
-    with open_store(address, read_only=read_only) as store:
+    with open_store(address, keys=keys, read_only=read_only) as store:
         buffered = BufferedStore(store)
         yield buffered
         buffered.flush()

@@ -43,13 +43,11 @@ def do_shard(job: Job, shard: Shard) -> Report:
         replacing(part, scratch=job.out / SCRATCH, mode=mode) as temporary,
     ):
         with (
-            open_originals(job.store, read_only=job.unfold) as store,
+            open_originals(job.store, job.keys, read_only=job.unfold) as store,
             temporary.open("wb") as out,
             rejects.open("w") as reasons,
         ):
-            # In a table the name is that of a column; what is in it says what it is itself.
-            key = job.key if shard.kind in ("jsonl", "jsonl.zst") else None
-            work = Work(job, key, store, reasons)
+            work = Work(job, shard, store, reasons)
             _WORKERS[shard.kind](shard, work, out)
         with temporary.open("rb") as whole:
             sha256 = hashlib.file_digest(whole, "sha256").hexdigest()

@@ -16,6 +16,7 @@ from refold.json_style import Style, find_style
 from refold.options import Options
 from refold.result import Result
 from refold.stores import Store
+from refold.stores.scope import ScopedStore
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for
 from refold.tokens.estimate import estimate_tokens
@@ -56,12 +57,15 @@ def unfold_record(folded: str, originals: str, *, store: Store | None = None) ->
 
     Raises `RecordError` if it cannot: originals are missing, or something was changed.
     """
-    match parse_json(originals, "originals"):
+    note = parse_json(originals, "originals")
+    if store is not None and isinstance(note, dict) and "scope" in note:
+        store = ScopedStore(store, note["scope"])
+    match note:
         case {"text": str() as text}:
             return text
         case {"text_key": str() as key}:
             return _stored_text(key, store)
-        case {"style": style, "digest": str() as digest, **note}:
+        case {"style": style, "digest": str() as digest}:
             text = _unfold(parse_json(folded, "folded"), Style.from_wire(style), note, store)
         case _:
             raise FormatError("this is not what fold_record() has written", "originals")
@@ -83,8 +87,10 @@ class RecordFolder:
         key: str | None = None,
         token_share: float | None = None,
         store: Store | None = None,
+        scope: str | None = None,
         **choices: Any,
     ) -> None:
+        """Take the choices of `Compressor`, and a *scope* of the store, which records then name."""
         if choices.get("conversation") is not None:
             raise ConfigError(
                 "a record cannot be given a conversation: for a part of a store of its own, give "
@@ -94,11 +100,12 @@ class RecordFolder:
         helpers = {name: value for name, value in choices.items() if name not in fields}
         chosen = {name: value for name, value in choices.items() if name in fields}
         self._options = combine(options, chosen)
-        self._helpers: dict[str, Any] = {"store": store, **helpers}
+        self._store = store if store is None or scope is None else ScopedStore(store, scope)
+        self._scope = {} if scope is None else {"scope": scope}
+        self._helpers: dict[str, Any] = {"store": self._store, **helpers}
         self._compressor = Compressor(self._options, **self._helpers)
         self._key = key
         self._token_share = token_share
-        self._store = store
 
     def fold(self, text: str) -> tuple[FoldedRecord, Result]:
         """Fold *text*; also return what the library says about it."""
@@ -139,8 +146,9 @@ class RecordFolder:
                 return _ONE_LINE.dump({"text": text})
             text_key = _TEXT_PREFIX + digest_of(text)
             self._store.put({text_key: text})
-            return _ONE_LINE.dump({"text_key": text_key})
+            return _ONE_LINE.dump({"text_key": text_key, **self._scope})
         note: dict[str, Any] = {"key": key, "style": style.to_wire(), "digest": digest_of(text)}
+        note.update(self._scope)
         if text != core:
             head, _, tail = text.partition(core)
             note["around"] = [head, tail]

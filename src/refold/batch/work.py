@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import IO, Final, TypeVar
 
-from refold.batch.job import Figures, Job
+from refold.batch.job import Figures, Job, Shard
 from refold.batch.originals import BufferedStore
-from refold.batch.record import RecordFolder
+from refold.batch.record import RecordFolder, digest_of
 from refold.errors import NestingError, RecordError, StoreError, describe
 from refold.result import Result
+from refold.stores.opening import is_bucket
 
 T = TypeVar("T")
 
@@ -26,12 +27,17 @@ class Work:
     """What is known while a shard is worked on."""
 
     def __init__(
-        self, job: Job, key: str | None, store: BufferedStore | None, rejects: IO[str]
+        self, job: Job, shard: Shard, store: BufferedStore | None, rejects: IO[str]
     ) -> None:
         self.job = job
         self.store = store
         self.folder = RecordFolder(
-            replace(job.options, trace=True), key=key, token_share=job.token_share, store=store
+            replace(job.options, trace=True),
+            # In a table the name is that of a column; what is in it says what it is itself.
+            key=job.key if shard.kind in ("jsonl", "jsonl.zst") else None,
+            token_share=job.token_share,
+            store=store,
+            scope=_scope_of(job, shard),
         )
         self.lines = 0
         """Lines or rows so far."""
@@ -86,3 +92,14 @@ class Work:
         else:
             note["record"] = raw
         self._rejects.write(json.dumps(note) + "\n")
+
+
+def _scope_of(job: Job, shard: Shard) -> str | None:
+    """Return the part of a store that a shard has for itself, if it needs one.
+
+    A bucket reads all of a scope to know what is in it, which for a whole batch is too much. Other
+    stores keep what several shards have once.
+    """
+    if job.store is None or not is_bucket(job.store):
+        return None
+    return digest_of(f"{shard.source}:{shard.start}:{shard.stop}")

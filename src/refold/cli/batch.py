@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
+from refold.stores.opening import read_keys
 
 _SET_ASIDE = 5
 _SLOWEST = 3
@@ -102,6 +104,7 @@ def command(
         token_share=budget.percent / 100 if isinstance(budget, Share) else None,
         key=column,
         store=store,
+        keys=read_keys(os.environ) if store else (),
         unfold=unfold,
     )
     with counting("unfolding" if unfold else "folding", quiet=quiet) as progress:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from refold.cli.addresses import open_address
 from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.document import Document
 from refold.cli.envelope import dump_envelope
@@ -40,6 +39,7 @@ from refold.errors import StoreError
 from refold.result import ModelReport
 from refold.stores import Store
 from refold.stores.address import public
+from refold.stores.opening import open_store
 
 _EPILOG = f"""\b
 Examples:
@@ -126,7 +126,7 @@ def _choose_store(
 ) -> tuple[Store, str]:
     """Return where the originals go, and how to call that place."""
     if store is not None:
-        return stack.enter_context(open_address(store)), public(store)
+        return stack.enter_context(open_store(store)), public(store)
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -32,13 +31,13 @@ def command() -> None:
 )
 @click.option("--profile", default="lossless", help="lossless (the default) or standard.")
 @click.option("--max-tokens", default=str(MAX_TOKENS), help="Of an excerpt, with standard.")
-@click.option("--store", default=None, help="The file for originals; in the data folder if absent.")
+@click.option("--store", metavar="STORE", help="Where originals go; else to the data folder.")
 def post_tool_use(*, profile: str, max_tokens: str, store: str | None) -> None:
     """Shorten what a tool returned before the model sees it.
 
     Reads the event on standard input and writes the answer, or nothing where the output stays as it
     is. Whatever goes wrong, it ends with 0 and writes nothing; `refold doctor` shows the counts.
     """
-    path = data_file(sys.platform, os.environ) if store is None else Path(store)
-    answer = run_hook(sys.stdin.buffer, store=path, profile=profile, max_tokens=max_tokens)
+    place = store or data_file(sys.platform, os.environ)
+    answer = run_hook(sys.stdin.buffer, store=place, profile=profile, max_tokens=max_tokens)
     click.echo(answer, nl=False)

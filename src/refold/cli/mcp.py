@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import click
 
@@ -32,14 +31,14 @@ Needs the official SDK: pip install 'refold[mcp]'.
     show_default=True,
     help="For --http, on the loopback interface; 0 takes a free one.",
 )
-@click.option("--store", metavar="DB", help="The file with originals; else in the data folder.")
+@click.option("--store", metavar="STORE", help="Where originals are; else in the data folder.")
 def command(*, is_http: bool, port: int, store: str | None) -> None:
     """Serve originals, shortening and counts over MCP."""
     from refold.server.mcp import serve_http, serve_stdio
     from refold.server.tools import Tools
 
-    path = data_file(sys.platform, os.environ) if store is None else Path(store)
-    with closing(Tools(path)) as tools:
+    place = store or data_file(sys.platform, os.environ)
+    with closing(Tools(place)) as tools:
         if is_http:
             serve_http(tools, port)
         else:

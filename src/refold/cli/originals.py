@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from refold.cli.addresses import open_address
 from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
 from refold.cli.io import SQLITE, STDIO
@@ -19,7 +18,7 @@ from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_pro
 from refold.model.wire import digest
 from refold.stores import MemoryStore, Store
 from refold.stores.codec import MAX_DEPTH, encode_value
-from refold.stores.opening import OpenStore, is_file
+from refold.stores.opening import OpenStore, is_file, open_store
 from refold.stores.sqlite_file import copy_entries
 from refold.stores.upkeep import copy_store
 
@@ -49,7 +48,7 @@ class Sidecar:
 
     def _open(self) -> OpenStore:
         if self._store is None:
-            self._store = self._stack.enter_context(open_address(self._path))
+            self._store = self._stack.enter_context(open_store(self._path))
         return self._store
 
 
@@ -74,13 +73,13 @@ def inherit(document: Document, source: str, target: str) -> None:
     """Let a store know what is known of the originals of *source*: its stand-ins travel along."""
     known = sidecar_of(source)
     if document.verbatim is not None:
-        with open_address(target) as store:
+        with open_store(target) as store:
             within(store, document).put(_entries(document))
     elif source != STDIO and known.exists() and not _is_same_file(target, known):
         if is_file(target):
             copy_entries(known.absolute(), Path(target).absolute())
         else:
-            with open_address(known, read_only=True) as old, open_address(target) as new:
+            with open_store(known, read_only=True) as old, open_store(target) as new:
                 copy_store(old, new)
 
 
@@ -219,7 +218,7 @@ def open_known(address: str, stack: ExitStack) -> OpenStore:
     """Open a store that must be there, to read from it."""
     if is_file(address) and not Path(address).exists():
         raise StoreError(f"the store {address!r} does not exist; check the path of --store")
-    return stack.enter_context(open_address(address, read_only=True))
+    return stack.enter_context(open_store(address, read_only=True))
 
 
 def _find(
@@ -235,5 +234,5 @@ def _find(
         return document.verbatim
     sidecar = sidecar_of(path)
     if path != STDIO and sidecar.exists():
-        return stack.enter_context(open_address(sidecar, read_only=True))
+        return stack.enter_context(open_store(sidecar, read_only=True))
     return None

@@ -33,7 +33,7 @@ The page with all figures is at the address that is printed.
 @click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is.")
 @click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is.")
 @click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is.")
-@click.option("--store", metavar="DB", help="Where originals are kept. [refold.db of the user]")
+@click.option("--store", metavar="STORE", help="Where originals are kept. [refold.db of the user]")
 @click.option(
     "--retrieve",
     type=click.Choice(["inline", "mcp", "off"]),

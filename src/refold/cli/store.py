@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.addresses import KEYS, open_address
 from refold.cli.io import say, write_text
 from refold.cli.options import EPILOG, json_option, quiet_option
 from refold.cli.progress import Progress, working
@@ -21,7 +20,7 @@ from refold.cli.words import clean
 from refold.errors import StoreError
 from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.opening import OpenStore, is_file
+from refold.stores.opening import KEYS, OpenStore, is_file, open_store
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import OnProgress, StoreStat, copy_store, stat_store, verify_store
@@ -73,7 +72,7 @@ def command() -> None:
 @json_option
 def stat(store: str, as_json: bool) -> None:
     """Show how much is in a store, and whose it is."""
-    with open_address(store, read_only=True) as opened, working("counting") as progress:
+    with open_store(store, read_only=True) as opened, working("counting") as progress:
         found = stat_store(opened, on_progress=_share(progress, opened))
     if as_json:
         write_text(json.dumps(found.to_dict(), indent=2) + "\n", None)
@@ -85,15 +84,20 @@ def stat(store: str, as_json: bool) -> None:
 @store_argument
 @quiet_option
 def verify(store: str, quiet: bool) -> int:
-    """Read everything in a store and compare all digests; 1 if something is damaged."""
-    with open_address(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
+    """Read everything in a store and compare all digests.
+
+    Ends with 1 if something is damaged, or encrypted and read without keys.
+    """
+    with open_store(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
         verdict = verify_store(opened, on_progress=_share(progress, opened))
     for key in verdict.damaged[:_MOST_DAMAGED]:
         click.echo(f"damaged: {clean(key)}")
     if len(verdict.damaged) > _MOST_DAMAGED:
         click.echo(f"and {len(verdict.damaged) - _MOST_DAMAGED:,} more")
+    if verdict.sealed:
+        click.echo(f"encrypted, and not looked into without {KEYS}: {verdict.sealed:,}")
     say(f"{verdict.entries:,} originals · {len(verdict.damaged):,} damaged", quiet=quiet)
-    return 1 if verdict.damaged else 0
+    return 1 if verdict.damaged or verdict.sealed else 0
 
 
 @command.command()
@@ -105,8 +109,8 @@ def verify(store: str, quiet: bool) -> int:
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another; with new keys, if there are some. May be done again."""
     with ExitStack() as stack:
-        old = stack.enter_context(open_address(source, read_only=True, is_plain=encrypt))
-        new = stack.enter_context(open_address(target, is_plain=decrypt))
+        old = stack.enter_context(open_store(source, read_only=True, keys=() if encrypt else None))
+        new = stack.enter_context(open_store(target, keys=() if decrypt else None))
         with working("copying", quiet=quiet) as progress:
             done = copy_store(old, new, on_progress=_share(progress, old))
     say(f"{done:,} originals copied to {public(target)}", quiet=quiet)
@@ -118,7 +122,7 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
 @quiet_option
 def export(store: str, file: Path, quiet: bool) -> None:
     """Write a store to a file of JSON lines; .gz and .zst are packed. It is plain text."""
-    with open_address(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
+    with open_store(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
         done = export_store(opened, file, on_progress=_share(progress, opened))
     say(f"{done:,} originals written to {file}", quiet=quiet)
 
@@ -129,8 +133,15 @@ def export(store: str, file: Path, quiet: bool) -> None:
 @quiet_option
 def import_(store: str, file: Path, quiet: bool) -> None:
     """Put what export wrote into a store. May be done again."""
-    with open_address(store) as opened, working("reading", quiet=quiet):
-        done = import_store(opened, file)
+    with open_store(store) as opened, working("reading", quiet=quiet) as progress:
+        share = 0.0
+
+        def tell(read: float) -> None:
+            nonlocal share
+            share = read
+
+        progress.share = lambda: share
+        done = import_store(opened, file, on_share=tell)
     say(f"{done:,} originals read from {file}", quiet=quiet)
 
 
@@ -179,7 +190,7 @@ def forget_(store: str, quiet: bool, **names: Any) -> None:
 @json_option
 def audit(store: str, tenant: str | None, conversation: str | None, as_json: bool) -> None:
     """Show what was removed, when and why. Names are kept as digests."""
-    with open_address(store, read_only=True) as opened:
+    with open_store(store, read_only=True) as opened:
         notes = [
             note
             for note in read_audit(opened)
@@ -196,7 +207,7 @@ def _open_existing(address: str) -> OpenStore:
     """Open a store to remove from it: a file that is not there is a mistake, not a new store."""
     if is_file(address) and not Path(address).exists():
         raise StoreError(f"cannot open the store {address!r}: there is no such file")
-    return open_address(address)
+    return open_store(address)
 
 
 def _share(progress: Progress, store: OpenStore) -> OnProgress:

@@ -22,6 +22,7 @@ from refold.cli.progress import working
 from refold.cli.words import clean, count_of
 from refold.json_style import Style
 from refold.stores.address import public
+from refold.stores.opening import KEYS
 
 _MISSING: Final = 3
 
@@ -78,7 +79,7 @@ def command(
         where = "what was kept with it" if store is None else repr(public(store))
         say(
             f"refold: {count} may be folded, but {where} knows nothing of that: "
-            "another store, or another --conversation?"
+            f"another store, another --conversation, or one that needs {KEYS}?"
         )
         is_expected = store is not None or conversation is not None
         return _MISSING if is_expected and not unfolded.expanded else 0

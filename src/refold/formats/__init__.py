@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError, describe
 from refold.formats import (
+    ai_sdk,
     anthropic,
     bedrock,
     claude_code,
@@ -35,6 +36,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     langchain.FORMAT,
     pydantic_ai.FORMAT,
     llama_index.FORMAT,
+    ai_sdk.FORMAT,
     openai_chat.FORMAT,
     anthropic.FORMAT,
     plain.FORMAT,
@@ -131,19 +133,56 @@ def load(
     return tuple(loader.load(raw, index) for index, raw in enumerate(checked))
 
 
-class Loader:
-    """Reads one message after the other and gives each an id that no other has."""
+class Reader:
+    """Reads one message after the other, each in its shape: every surface reads by this."""
 
-    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
+    def __init__(self, format_name: str = "auto") -> None:
         self._format = None if format_name == "auto" else find_format(format_name)
-        self._strict_roles = strict_roles
         self._lasts_from: int | None = None
         """Where a message of a lasting shape was read: the rest is read as its kind."""
+        self._retrievals: set[str] = set()
+        """Ids of calls that fetch originals back."""
+
+    def rewind(self, index: int) -> None:
+        """Go on at *index*."""
+        if self._lasts_from is not None and self._lasts_from >= index:
+            self._format = self._lasts_from = None
+
+    def format_of(self, message: Mapping[str, Any]) -> Format:
+        """Return the shape in which *message*, the next one, is read."""
+        return self._format or recognize([message])
+
+    def read(self, message: Mapping[str, Any], index: int, format_: Format) -> Reading:
+        """Read the message that stands at *index*."""
+        reading = format_.read(message, f"messages[{index}]")
+        self._note_retrievals(reading)
+        if format_.turn_path is not None:
+            reading.depth = len(format_.turn_path(message))
+        if format_.is_lasting and self._format is None:
+            self._lasts_from = index
+            self._format = format_
+        return reading
+
+    def _note_retrievals(self, reading: Reading) -> None:
+        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
+        for call in reading.calls:
+            if call.name.endswith(RETRIEVAL_TOOLS):
+                self._retrievals.add(call.id)
+            else:  # some models number their calls anew in every turn
+                self._retrievals.discard(call.id)
+        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
+            reading.fix(self._retrievals)
+
+
+class Loader:
+    """Makes a message of each that is read, with an id that no other has."""
+
+    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
+        self._reader = Reader(format_name)
+        self._strict_roles = strict_roles
         self._unclaimed: list[Message] = []
         """Messages with ids that we derived, until somebody brings one of their own."""
         self._place_of_id: dict[str, int] = {}
-        self._retrievals: set[str] = set()
-        """Ids of calls that fetch originals back."""
 
     def rewind(self, index: int) -> None:
         """Go on at *index*: what was read there and behind it did not become part of anything.
@@ -155,21 +194,16 @@ class Loader:
         self._claim_derived()
         while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
             self._place_of_id.popitem()
-        if self._lasts_from is not None and self._lasts_from >= index:
-            self._format = self._lasts_from = None
+        self._reader.rewind(index)
 
     def load(self, raw: object, index: int) -> Message:
         """Read the message that stands at *index*."""
         place = f"messages[{index}]"
         message = _check_message(raw, index)
-        format_ = self._format or recognize([message])
+        format_ = self._reader.format_of(message)
         # What contains itself is found out first: no reader could end.
         name = None if is_shallow(message) else _digest(message, place)
-        reading = format_.read(message, place)
-        self._note_retrievals(reading)
-        if format_.is_lasting and self._format is None:
-            self._lasts_from = index
-            self._format = format_
+        reading = self._reader.read(message, index, format_)
         if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
             raise MessageError(
                 f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
@@ -186,6 +220,7 @@ class Loader:
             opaque=tuple(reading.opaque),
             thinking=tuple(reading.thinking),
             images=reading.images,
+            media=tuple(reading.media),
             calls=tuple(reading.calls),
             provenance=read_provenance(message),
             binds_next=reading.binds_next,
@@ -197,16 +232,6 @@ class Loader:
         else:
             self._claim(made.id, index)
         return made
-
-    def _note_retrievals(self, reading: Reading) -> None:
-        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
-        for call in reading.calls:
-            if call.name.endswith(RETRIEVAL_TOOLS):
-                self._retrievals.add(call.id)
-            else:  # some models number their calls anew in every turn
-                self._retrievals.discard(call.id)
-        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
-            reading.fix(self._retrievals)
 
     def _claim(self, id_: str, index: int) -> None:
         """Refuse an id that is taken; derived ids differ among themselves, by their index."""
@@ -255,6 +280,8 @@ __all__ = [
     "KNOWN_ROLES",
     "Format",
     "Loader",
+    "Reader",
+    "Reading",
     "Sides",
     "check_list",
     "find_format",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
 from refold.formats.foreign import advise
 from refold.model.call import Call
-from refold.model.message import Message, Part
-from refold.model.wire import Path, spot
+from refold.model.message import Message
+from refold.model.part import Media, MediaKind, Part, ToolResult
+from refold.model.wire import CLASS_KEY, Path, spot
+
+ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"
 
 Sides = Literal["any", "user first", "in turns"]
 """Nothing in particular, or the user has to begin, or nobody may speak twice in a row either."""
@@ -22,10 +25,12 @@ class Reading:
     __slots__ = (
         "binds_next",
         "calls",
+        "depth",
         "id",
         "images",
         "is_fixed",
         "is_turn",
+        "media",
         "opaque",
         "parts",
         "role",
@@ -39,12 +44,15 @@ class Reading:
         self.opaque: list[str] = []
         self.thinking: list[str] = []
         self.images = 0
+        self.media: list[Media] = []
         self.calls: list[Call] = []
         self.binds_next = False
         self.is_fixed = False
         """True for what must stay where it is, as it is, such as a provider's own compaction."""
         self.is_turn = is_turn
         """False for records of a session file that are never sent to a model."""
+        self.depth = 0
+        """How many steps of every path lead to the turn, in a record of a session file."""
 
     def fix(self, call_ids: Collection[str]) -> None:
         """Let the answers to these calls stay where they are, as they are."""
@@ -52,7 +60,20 @@ class Reading:
         for number, part in enumerate(self.parts):
             if part.call_id in call_ids:
                 self.opaque.append(part.text)
-                self.parts[number] = Part(part.path, "", part.call_id)
+                self.parts[number] = Part(part.path, "", part.result)
+
+
+def _write_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a text in the place of a block with a type; the mark of a cache stays with it."""
+    is_item = block.get("type") in ("input_image", "input_file")  # of the Responses API
+    rest = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
+    return {"type": "input_text" if is_item else "text", "text": text, **rest}
+
+
+def write_untyped_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a text in the place of a block that is named by its only key."""
+    class_ = {CLASS_KEY: block[CLASS_KEY]} if CLASS_KEY in block else {}
+    return {**class_, "text": text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +96,8 @@ class Format:
     """Whether what follows such a message is of the same shape, even if nothing else shows it."""
     sides: Sides = "any"
     """Whose messages the provider wants to follow whose."""
+    write_text: Callable[[Mapping[str, Any], str], Any] = _write_text
+    """Writes a text as a block in the place of another one, which is a picture or the like."""
     strip: Callable[[dict[str, Any], str], None] | None = None
     """Takes what a model thought out of a message of our own, where a provider binds that to all
     that was said before; puts a note in its place, if there is one."""
@@ -116,7 +139,8 @@ def has_type(value: object, types: Collection[str]) -> bool:
 
 def keys_of(message: Mapping[str, Any]) -> str:
     """Name the first keys of *message*."""
-    return ", ".join([str(key) for key in message][:8]) or "no keys at all"
+    named = [str(key) for key in message if key != CLASS_KEY]
+    return ", ".join(named[:8]) or "no keys at all"
 
 
 def kind_of(value: object) -> str:
@@ -134,9 +158,17 @@ def is_tagged(message: Message) -> bool:
 
 
 def add_text(
-    reading: Reading, text: object, path: Path, place: str, *, call_id: str | None = None
+    reading: Reading, text: object, path: Path, place: str, *, result: ToolResult | None = None
 ) -> None:
     """Add a replaceable text, or say that it is not one."""
     if not isinstance(text, str):
         raise MessageError(f"must be a string, got {type(text).__name__}", spot(place, path))
-    reading.parts.append(Part(path, text, call_id))
+    reading.parts.append(Part(path, text, result))
+
+
+def add_media(
+    reading: Reading, kind: MediaKind, path: Path, block: Mapping[str, Any], pictures: int = 1
+) -> None:
+    """Add what a line of text may take the place of; it counts as so many *pictures*."""
+    reading.images += pictures
+    reading.media.append(Media(kind, path, block))

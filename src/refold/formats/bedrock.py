@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Format, Reading, add_text, check_role, is_mapping, kind_of
+from refold.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_media,
+    add_text,
+    check_role,
+    is_mapping,
+    kind_of,
+    write_untyped_text,
+)
 from refold.formats.content import add_answer, add_fields, count_unknown, dump
 from refold.model.call import Call
+from refold.model.part import MediaKind, ToolResult
 from refold.model.wire import Path, spot
 
 _BLOCKS: Final = frozenset(
     "text toolUse toolResult reasoningContent cachePoint image document video audio guardContent "
     "citationsContent searchResult".split()
 )
-_MEDIA: Final = frozenset({"image", "video", "audio", "document"})
+_MEDIA: Final[tuple[MediaKind, ...]] = ("image", "video", "audio")
 
 
 def _matches(message: Mapping[str, Any]) -> bool:
@@ -30,12 +41,16 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     reading = Reading(role=check_role(message.get("role"), message, place))
     content = message.get("content")
     if not isinstance(content, list):
-        raise MessageError(f"must be a list of blocks, got {kind_of(content)}", f"{place}.content")
+        problem = f"must be a list of blocks, got {kind_of(content)}, and others here are"
+        raise MessageError(f"{problem} Bedrock's; {ONE_SHAPE}", f"{place}.content")
     for number, block in enumerate(content):
         path: Path = ("content", number)
         if not is_mapping(block):
             problem = f"a block must be a mapping, got {kind_of(block)}"
             raise MessageError(problem, spot(place, path))
+        if "type" in block:
+            problem = f'has a "type" ({block["type"]!r}), as no block of Converse does'
+            raise MessageError(f"{problem}; {ONE_SHAPE}", spot(place, path))
         _read_block(reading, block, path, place)
     return reading
 
@@ -46,15 +61,24 @@ def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: s
         add_text(reading, block["text"], (*path, "text"), place)
     elif is_mapping(use):
         id_ = _call_id(use, (*path, "toolUse"), place)
-        reading.calls.append(Call(id_, str(use.get("name", "")), use.get("input")))
+        name, where = str(use.get("name", "")), (*path, "toolUse", "input")
+        reading.calls.append(Call(id_, name, use.get("input"), where))
     elif is_mapping(result):
         _read_result(reading, result, (*path, "toolResult"), place)
     elif "reasoningContent" in block:
         reading.thinking.append(_thought(block["reasoningContent"]))
-    elif not _MEDIA.isdisjoint(block):
-        reading.images += 1
-    elif "cachePoint" not in block:
+    elif not _read_media(reading, block, path) and "cachePoint" not in block:
         count_unknown(reading, block, reading.opaque)
+
+
+def _read_media(reading: Reading, block: Mapping[str, Any], path: Path) -> bool:
+    """Read a picture, recording or document, if *block* is one; citations count documents."""
+    kind = next((kind for kind in _MEDIA if kind in block), None)
+    if kind is not None:
+        add_media(reading, kind, path, block)
+    elif "document" in block:
+        reading.images += 1
+    return kind is not None or "document" in block
 
 
 def _call_id(body: Mapping[str, Any], path: Path, place: str) -> str:
@@ -73,7 +97,7 @@ def _thought(reasoning: object) -> str:
 
 def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place: str) -> None:
     """Read what a tool returned: its texts, and each field of its data, may be replaced."""
-    call_id = _call_id(result, path, place)
+    told = ToolResult(_call_id(result, path, place), result, path)
     before = len(reading.parts)
     content = result.get("content")
     for number, block in enumerate(content if isinstance(content, list) else ()):
@@ -82,15 +106,13 @@ def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place:
             problem = f"a block must be a mapping, got {kind_of(block)}"
             raise MessageError(problem, spot(place, here))
         if isinstance(block.get("text"), str):
-            add_text(reading, block["text"], (*here, "text"), place, call_id=call_id)
+            add_text(reading, block["text"], (*here, "text"), place, result=told)
         elif "json" in block:
-            add_fields(reading, block["json"], (*here, "json"), call_id)
-        elif not _MEDIA.isdisjoint(block):
-            reading.images += 1
-        else:
+            add_fields(reading, block["json"], (*here, "json"), told)
+        elif not _read_media(reading, block, here):
             reading.opaque.append(dump(block))
     if len(reading.parts) == before:
-        add_answer(reading, (*path, "content"), call_id)
+        add_answer(reading, (*path, "content"), told)
 
 
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
@@ -104,5 +126,11 @@ def _strip(message: dict[str, Any], note: str) -> None:
 
 
 FORMAT: Final[Format] = Format(
-    name="bedrock", matches=_matches, read=_read, write=_write, strip=_strip, sides="in turns"
+    name="bedrock",
+    matches=_matches,
+    read=_read,
+    write=_write,
+    write_text=write_untyped_text,
+    strip=_strip,
+    sides="in turns",
 )

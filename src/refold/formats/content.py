@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Reading, add_text, is_mapping, kind_of
+from refold.formats.base import Reading, add_media, add_text, is_mapping, kind_of
 from refold.model.call import Call
-from refold.model.message import Part
+from refold.model.part import MediaKind, Part, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]
@@ -23,17 +23,17 @@ _TALK_BYTES: Final = 2_000_000
 
 
 def read_content(
-    reading: Reading, content: object, path: Path, place: str, *, call_id: str | None = None
+    reading: Reading, content: object, path: Path, place: str, *, result: ToolResult | None = None
 ) -> None:
     """Read what stands under `content`, wherever that is, into *reading*."""
     match content:
         case None:
             return
         case str():
-            add_text(reading, content, path, place, call_id=call_id)
+            add_text(reading, content, path, place, result=result)
         case list():
             for number, block in enumerate(content):
-                read_block(reading, block, (*path, number), place, call_id)
+                read_block(reading, block, (*path, number), place, result)
         case _:
             raise MessageError(
                 f"must be a string, a list of parts or null, got {kind_of(content)}",
@@ -42,7 +42,7 @@ def read_content(
 
 
 def read_block(
-    reading: Reading, block: object, path: Path, place: str, call_id: str | None
+    reading: Reading, block: object, path: Path, place: str, result: ToolResult | None
 ) -> None:
     """Read one block of a content, or say what is wrong with it."""
     if not is_mapping(block):
@@ -55,7 +55,7 @@ def read_block(
     if kind is not None and not isinstance(kind, str):
         raise MessageError(f"must be a string, got {kind!r}", spot(place, (*path, "type")))
     if kind is None or kind in TEXT_TYPES:
-        add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
+        add_text(reading, block.get("text"), (*path, "text"), place, result=result)
     elif kind in BLOCK_READERS:
         BLOCK_READERS[kind](reading, block, path, place)
     elif kind.endswith("_tool_result"):
@@ -80,33 +80,64 @@ def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> 
             spot(place, (*path, "tool_use_id")),
         )
     known = len(reading.parts)
-    read_content(reading, block.get("content"), (*path, "content"), place, call_id=call)
+    result = ToolResult(call, block, path)
+    read_content(reading, block.get("content"), (*path, "content"), place, result=result)
     if len(reading.parts) == known:
-        add_answer(reading, (*path, "content"), call)
+        add_answer(reading, (*path, "content"), result)
 
 
-def add_answer(reading: Reading, path: Path, call_id: str) -> None:
+def read_sdk_call(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Read a tool call as Vercel's AI SDK writes it."""
+    id_, name = _sdk_call_id(block, path, place), str(block.get("toolName") or "")
+    where = (*path, "input") if "input" in block else None
+    reading.calls.append(Call(id_, name, block.get("input", ""), where))
+
+
+def read_sdk_result(reading: Reading, block: Block, path: Path, place: str) -> None:
+    """Read what a tool returned: a text, data, or blocks, with its type beside it."""
+    tool, output = str(block.get("toolName") or ""), block.get("output")
+    result = ToolResult(_sdk_call_id(block, path, place), block, path, tool)
+    value = output.get("value") if is_mapping(output) else None
+    before, path = len(reading.parts), (*path, "output", "value")
+    if isinstance(value, str) or (is_mapping(output) and output.get("type") == "content"):
+        read_content(reading, value, path, place, result=result)
+    else:
+        add_fields(reading, value, path, result)
+    if len(reading.parts) == before:
+        add_answer(reading, path, result)
+
+
+def _sdk_call_id(block: Block, path: Path, place: str) -> str:
+    id_ = block.get("toolCallId")
+    if not isinstance(id_, str) or not id_:
+        problem = f"a call and its result need an id, got {id_!r}"
+        raise MessageError(problem, spot(place, (*path, "toolCallId")))
+    return id_
+
+
+def add_answer(reading: Reading, path: Path, result: ToolResult) -> None:
     """Note that a call is answered without a text, such as by a picture: as if by an empty one."""
-    reading.parts.append(Part(path, "", call_id))
+    reading.parts.append(Part(path, "", result))
 
 
-def add_fields(reading: Reading, data: object, path: Path, call_id: str) -> None:
+def add_fields(reading: Reading, data: object, path: Path, result: ToolResult) -> None:
     """Add what a tool returned as an object: every field of it is a text that may be replaced.
 
     The object stays one, because providers want one; a field that is no text is spelled as JSON.
     """
-    if not is_mapping(data):
+    if not is_mapping(data) or CLASS_KEY in data:  # an object that is no message stays one
         if data is not None:
             reading.opaque.append(dump(data))
         return
     for name, value in data.items():
-        reading.parts.append(Part((*path, str(name)), dump(value), call_id))
+        reading.parts.append(Part((*path, str(name)), dump(value), result))
 
 
 def read_server_result(reading: Reading, block: Block, path: Path) -> None:
     """Read what a tool of the provider returned, such as a search: it is counted, and stays."""
     reading.opaque.append(dump(block.get("content") or ""))
-    add_answer(reading, (*path, "content"), str(block.get("tool_use_id") or ""))
+    result = ToolResult(str(block.get("tool_use_id") or ""), block, path)
+    add_answer(reading, (*path, "content"), result)
 
 
 def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> None:
@@ -114,7 +145,9 @@ def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> Non
     call = block.get("id")
     if not isinstance(call, str) or not call:
         raise MessageError(f"a tool call needs an id, got {call!r}", spot(place, (*path, "id")))
-    reading.calls.append(Call(call, str(block.get("name", "")), block.get("input")))
+    is_own = block.get("type") == "tool_use"  # a call of the provider's own stays as it is
+    where = (*path, "input") if is_own else None
+    reading.calls.append(Call(call, str(block.get("name", "")), block.get("input"), where))
 
 
 def read_thinking(key: str) -> BlockReader:
@@ -138,20 +171,20 @@ def read_opaque(key: str) -> BlockReader:
 
 
 def read_image(reading: Reading, block: Block, path: Path, place: str) -> None:
-    """Count a picture."""
-    del block, path, place
-    reading.images += 1
+    """Read a picture."""
+    del place
+    add_media(reading, "image", path, block)
 
 
-def read_data(key: str, bytes_each: int) -> BlockReader:
+def read_data(key: str, kind: MediaKind, bytes_each: int) -> BlockReader:
     """Make a reader for what is neither text nor picture.
 
     It counts as one picture for every *bytes_each* begun, and as one if only its address is given.
     """
 
     def read(reading: Reading, block: Block, path: Path, place: str) -> None:
-        del path, place
-        reading.images += _pictures(block.get(key, block), bytes_each)
+        del place
+        add_media(reading, kind, path, block, _pictures(block.get(key, block), bytes_each))
 
     return read
 
@@ -207,6 +240,8 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "server_tool_use": read_tool_use,
     "mcp_tool_use": read_tool_use,
     "tool_result": read_tool_result,
+    "tool-call": read_sdk_call,
+    "tool-result": read_sdk_result,
     "mcp_tool_result": read_tool_result,
     "thinking": read_thinking("thinking"),
     "redacted_thinking": read_thinking("data"),
@@ -216,8 +251,8 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "image": read_image,
     "image_url": read_image,
     "input_image": read_image,
-    "input_audio": read_data("input_audio", _TALK_BYTES),
-    "file": read_data("file", _PAGE_BYTES),
-    "input_file": read_data("input_file", _PAGE_BYTES),
+    "input_audio": read_data("input_audio", "audio", _TALK_BYTES),
+    "file": read_data("file", "file", _PAGE_BYTES),
+    "input_file": read_data("input_file", "file", _PAGE_BYTES),
 }
 """How each known block is read. A type that is not here is counted and travels untouched."""

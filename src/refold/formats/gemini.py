@@ -8,16 +8,20 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.formats.base import (
+    ONE_SHAPE,
     Format,
     Reading,
+    add_media,
     add_text,
     check_role,
     is_mapping,
     keys_of,
     kind_of,
+    write_untyped_text,
 )
 from refold.formats.content import add_answer, add_fields, count_unknown
 from refold.model.call import Call
+from refold.model.part import MediaKind, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _ROLES: Final = {"model": "assistant", "function": "user"}
@@ -65,9 +69,9 @@ def _read(content: Mapping[str, Any], place: str) -> Reading:
     role = content.get("role")
     role = "user" if role is None else check_role(role, content, place)
     reading = Reading(role=_ROLES.get(role, role))
-    if "parts" not in content and "content" in content:
-        problem = f'has no "parts" (it has {keys_of(content)}), and others here are Gemini\'s'
-        raise MessageError(f"{problem}; a conversation has messages of one shape", place)
+    if "parts" not in content or "kind" in content:  # which pydantic-ai's have
+        problem = f"is no content of Gemini (it has {keys_of(content)}), and others here are"
+        raise MessageError(f"{problem}; {ONE_SHAPE}", place)
     if not isinstance(parts, list | None):
         raise MessageError(f"must be a list of parts, got {kind_of(parts)}", f"{place}.parts")
     unnamed = _Unnamed()
@@ -83,34 +87,50 @@ def _read_part(
     reading: Reading, part: Mapping[str, Any], path: Path, place: str, unnamed: _Unnamed
 ) -> None:
     name, response = _find(part, "response")
-    _, call = _find(part, "call")
+    key, call = _find(part, "call")
     if is_mapping(response):
-        _read_response(reading, response, (*path, name), unnamed.id_of(response))
+        tool = str(response.get("name") or "")
+        result = ToolResult(unnamed.id_of(response), response, (*path, name), tool)
+        _read_response(reading, response, result)
     elif is_mapping(call):
         name, given = str(call.get("name", "")), call.get("args") or {}
-        reading.calls.append(Call(unnamed.id_of(call), name, given))
+        is_signed = _find(part, "signature")[1] is not None
+        where = None if is_signed or not given else (*path, key, "args")
+        reading.calls.append(Call(unnamed.id_of(call), name, given, where))
     elif part.get("thought") is True:
         count_unknown(reading, {"text": part.get("text") or ""}, reading.thinking)
     elif part.get("text") is not None and _find(part, "signature")[1] is None:
         add_text(reading, part["text"], (*path, "text"), place)
     elif part.get("text") is not None:  # a signature is one for this very text
         reading.opaque.append(str(part["text"]))
-    elif _find(part, "data")[0] or _find(part, "file")[0]:
-        reading.images += 1
+    elif (media := _find(part, "data")[1] or _find(part, "file")[1]) is not None:
+        if _find(part, "signature")[1] is None:
+            add_media(reading, _media_kind(media), path, part)
+        else:
+            reading.images += 1
     else:
         signature = _SPELLINGS["signature"]
         said = {key: value for key, value in part.items() if key not in signature}
         count_unknown(reading, said, reading.opaque)
 
 
-def _read_response(reading: Reading, response: Mapping[str, Any], path: Path, call_id: str) -> None:
+def _media_kind(media: object) -> MediaKind:
+    """Tell what the data of a part are, by their MIME type."""
+    told = (media.get("mimeType") or media.get("mime_type")) if is_mapping(media) else None
+    match str(told or "").partition("/")[0]:
+        case "image" | "audio" | "video" as kind:
+            return kind
+    return "file"
+
+
+def _read_response(reading: Reading, response: Mapping[str, Any], result: ToolResult) -> None:
     """Read what a tool returned: each field of its object may be replaced by a text."""
-    before = len(reading.parts)
-    add_fields(reading, response.get("response"), (*path, "response"), call_id)
+    before, path = len(reading.parts), (*result.path, "response")
+    add_fields(reading, response.get("response"), path, result)
     media = response.get("parts")
     reading.images += len(media) if isinstance(media, list) else 0
     if len(reading.parts) == before:
-        add_answer(reading, (*path, "response"), call_id)
+        add_answer(reading, path, result)
 
 
 def _write(contents: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
@@ -124,5 +144,6 @@ FORMAT: Final[Format] = Format(
     matches=_matches,
     read=_read,
     write=_write,
+    write_text=write_untyped_text,
     sides="in turns",
 )

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Format, Reading, add_text, has_type, is_mapping
+from refold.formats.base import ONE_SHAPE, Format, Reading, add_text, has_type, is_mapping
 from refold.formats.content import read_block, read_content
 from refold.model.call import Call
+from refold.model.part import ToolResult
 from refold.model.wire import CLASS_KEY
 
 _ROLES: Final = {
@@ -47,24 +48,31 @@ def _matches(message: Mapping[str, Any]) -> bool:
 def _read(message: Mapping[str, Any], place: str) -> Reading:
     role = _role(message)
     if role is None:
-        raise MessageError(f"unknown type {message.get('type')!r}", f"{place}.type")
+        problem = f"is no type of LangChain's, got {message.get('type')!r}"
+        raise MessageError(f"{problem}; {ONE_SHAPE}", f"{place}.type")
     reading = Reading(role=role)
-    call_id = message.get("tool_call_id") if role == "tool" else None
+    result = None
+    if role == "tool":
+        tool = message.get("name")
+        call_id = message.get("tool_call_id")
+        result = ToolResult(call_id, message, tool=tool if isinstance(tool, str) else "")
     content = message.get("content")
     blocks = content if isinstance(content, list) else ()
     if content is not blocks:
-        read_content(reading, content, ("content",), place, call_id=call_id)
+        read_content(reading, content, ("content",), place, result=result)
     for number, block in enumerate(blocks):
         path = ("content", number)
         if isinstance(block, str):
-            add_text(reading, block, path, place, call_id=call_id)
+            add_text(reading, block, path, place, result=result)
         elif not has_type(block, _CALL_TYPES):
-            read_block(reading, block, path, place, call_id)
+            read_block(reading, block, path, place, result)
     calls = message.get("tool_calls")
+    is_twice = any(has_type(block, _CALL_TYPES) for block in blocks)  # and both must say the same
     for number, call in enumerate(calls if isinstance(calls, list) else ()):
         if is_mapping(call):
             name = str(call.get("name", ""))
-            reading.calls.append(Call(str(call.get("id") or number), name, call.get("args")))
+            where = None if is_twice else ("tool_calls", number, "args")
+            reading.calls.append(Call(str(call.get("id") or number), name, call.get("args"), where))
     return reading
 
 

@@ -6,16 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Format, Reading, add_text, check_role, is_mapping, kind_of
+from refold.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_media,
+    add_text,
+    check_role,
+    is_mapping,
+    kind_of,
+)
 from refold.formats.content import add_answer, count_unknown
 from refold.formats.turn import read_calls
 from refold.model.call import Call
+from refold.model.part import MediaKind, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"
 _TEXT_CLASS: Final = "llama_index.core.base.llms.types:TextBlock"
 _ROLES: Final = {"model": "assistant", "chatbot": "assistant"}
-_MEDIA: Final = frozenset({"image", "audio", "video", "document"})
+_MEDIA: Final[Mapping[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}
 
 
 def _read(message: Mapping[str, Any], place: str) -> Reading:
@@ -24,33 +34,39 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     beside = message.get("additional_kwargs")
     beside = beside if is_mapping(beside) else {}
     call_id = beside.get("tool_call_id")
-    call_id = call_id if isinstance(call_id, str) else None
+    result = ToolResult(call_id, message) if isinstance(call_id, str) else None
     blocks = message.get("blocks")
     if not isinstance(blocks, list):
-        raise MessageError(f"must be a list of blocks, got {kind_of(blocks)}", f"{place}.blocks")
+        problem = f"must be a list of blocks, got {kind_of(blocks)}, and others here are"
+        raise MessageError(f"{problem} LlamaIndex's; {ONE_SHAPE}", f"{place}.blocks")
     for number, block in enumerate(blocks):
         path: Path = ("blocks", number)
         if not is_mapping(block):
             problem = f"a block must be a mapping, got {kind_of(block)}"
             raise MessageError(problem, spot(place, path))
-        _read_block(reading, block, path, place, call_id)
-    if call_id and not reading.parts:
-        add_answer(reading, ("blocks",), call_id)
+        _read_block(reading, block, path, place, result)
+    if result and not reading.parts:
+        add_answer(reading, ("blocks",), result)
     if not reading.calls:
-        read_calls(reading, beside, place)
+        read_calls(reading, beside, place, ("additional_kwargs",))
     return reading
 
 
 def _read_block(
-    reading: Reading, block: Mapping[str, Any], path: Path, place: str, call_id: str | None
+    reading: Reading, block: Mapping[str, Any], path: Path, place: str, result: ToolResult | None
 ) -> None:
     kind = block.get("block_type")
+    if not isinstance(kind, str | None):
+        raise MessageError(f"must be a string, got {kind!r}", spot(place, (*path, "block_type")))
     if kind == "text":
-        add_text(reading, block.get("text"), (*path, "text"), place, call_id=call_id)
+        add_text(reading, block.get("text"), (*path, "text"), place, result=result)
     elif kind == "tool_call":
         id_, name = str(block.get("tool_call_id") or ""), str(block.get("tool_name", ""))
-        reading.calls.append(Call(id_, name, block.get("tool_kwargs") or {}))
-    elif kind in _MEDIA:
+        given = block.get("tool_kwargs") or {}
+        reading.calls.append(Call(id_, name, given, (*path, "tool_kwargs") if given else None))
+    elif kind is not None and kind in _MEDIA:
+        add_media(reading, _MEDIA[kind], path, block)
+    elif kind == "document":
         reading.images += 1
     else:
         texts = reading.thinking if kind == "thinking" else reading.opaque
@@ -59,9 +75,13 @@ def _read_block(
 
 def _strip(message: dict[str, Any], note: str) -> None:
     rest = [block for block in message["blocks"] if block.get("block_type") != "thinking"]
-    class_ = {CLASS_KEY: _TEXT_CLASS} if CLASS_KEY in message else {}
-    said = {**class_, "block_type": "text", "text": note}
-    message["blocks"] = [*([said] if note else ()), *rest]
+    message["blocks"] = [*([_write_text(message, note)] if note else ()), *rest]
+
+
+def _write_text(beside: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a block of text; an object if what it is *beside*, or in the place of, is one."""
+    class_ = {CLASS_KEY: _TEXT_CLASS} if CLASS_KEY in beside else {}
+    return {**class_, "block_type": "text", "text": text}
 
 
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
@@ -75,6 +95,7 @@ FORMAT: Final[Format] = Format(
     matches=lambda message: "role" in message and isinstance(message.get("blocks"), list),
     read=_read,
     write=_write,
+    write_text=_write_text,
     strip=_strip,
     sides="user first",
 )

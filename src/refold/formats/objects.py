@@ -22,6 +22,8 @@ from refold.model.wire import CLASS_KEY, digest
 
 _KINDS: Final = ("type", "role", "kind", "block_type", "part_kind")
 """Fields that tell what an object is: they are read even if nobody has set them."""
+_USUAL: Final = ("role", "content", "parts", "tool_calls", "tool_call_id", "name")
+"""Fields that a class may have as properties."""
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list})
 _BYTES: Final = "bytes"
 _TIME: Final = "datetime"
@@ -110,11 +112,22 @@ def _may_hold_objects(message: object) -> bool:
     return False
 
 
+def as_data(message: Any, index: int) -> Any:
+    """Return a message as data, only to be read: whatever has attributes may be one."""
+    if not _may_hold_objects(message):
+        return message
+    try:
+        return _Reader(takes_any=True).read(message)
+    except RecursionError as error:
+        raise MessageError("is nested too deeply to be read", f"messages[{index}]") from error
+
+
 class _Reader:
     """Reads a value; `found` tells whether there was an object in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_any: bool = False) -> None:
         self.found = False
+        self._takes_any = takes_any
 
     def read(self, value: Any) -> Any:
         """Return *value* as data that a store can keep; what is no message's stays as it is."""
@@ -133,7 +146,8 @@ class _Reader:
             return {CLASS_KEY: _TIME, "iso": value.isoformat()}
         own = _fields_of(value)
         if own is None:
-            return value
+            bare = _attributes_of(value) if self._takes_any else None
+            return value if bare is None else {name: self.read(item) for name, item in bare.items()}
         self.found = True
         class_ = type(value)
         name = f"{class_.__module__}:{class_.__qualname__}"
@@ -152,6 +166,15 @@ def _fields_of(value: Any) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return None
+
+
+def _attributes_of(value: object) -> dict[str, Any] | None:
+    """Return what an object of any class has, by name; `None` if it has nothing."""
+    slots = [name for class_ in type(value).__mro__ for name in getattr(class_, "__slots__", ())]
+    names = [*getattr(value, "__dict__", ()), *slots, *_USUAL]
+    public = [name for name in dict.fromkeys(names) if not name.startswith("_")]
+    found = {name: getattr(value, name) for name in public if hasattr(value, name)}
+    return {name: item for name, item in found.items() if not callable(item)} or None
 
 
 def _is_own(name: str, field: Any, value: object, is_set: Set[str]) -> bool:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.formats.base import Format, Reading, add_text, check_role, has_type, is_tagged
+from refold.errors import MessageError
+from refold.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_text,
+    check_role,
+    has_type,
+    is_tagged,
+)
 from refold.formats.content import add_answer, count_unknown, dump, read_content
 from refold.model.call import Call
 from refold.model.message import Message
-from refold.model.wire import Path
+from refold.model.part import ToolResult
+from refold.model.wire import Path, spot
 
 Item = Mapping[str, Any]
 
@@ -24,6 +34,7 @@ _RESULTS: Final = frozenset(
     "function_call_output custom_tool_call_output local_shell_call_output shell_call_output "
     "apply_patch_call_output computer_call_output tool_search_output program_output".split()
 )
+_PAIRED: Final = ("function_call", "custom_tool_call")
 _APPROVALS: Final = frozenset({"mcp_approval_request", "mcp_approval_response"})
 _SAID: Final = tuple("action operation name arguments code queries output outputs results".split())
 """What a call of the provider's own may say, and what came of it: both are read by the model."""
@@ -41,6 +52,10 @@ _BLOCKS: Final = frozenset({"input_text", "output_text", "input_image", "input_f
 """Blocks of messages that no other shape has."""
 _INSTRUCTIONS: Final = "# AGENTS.md instructions"
 """With these words the instructions of a project begin, which Codex tells as if by the user."""
+_NEVER_ON_ITEMS: Final = ("tool_calls", "function_call", "tool_call_id", "parts", "blocks")
+"""What messages of other shapes have: here, calls and answers are items of their own."""
+_SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})
+"""What has one of these has a role or a type, unlike the head of an old session file."""
 _NEVER_SAID: Final = frozenset({"id", "call_id", "status", "type"})
 
 
@@ -75,8 +90,9 @@ def _matches(item: Item) -> bool:
 def read_item(item: Item, path: Path, place: str) -> Reading:
     """Read an item that stands at *path* of what the caller gave."""
     kind = str(item.get("type", "message"))
+    _check_call_id(item, kind, path, place)
     if kind in _CALLS:
-        return _read_call(item, kind)
+        return _read_call(item, kind, path)
     if kind in _RESULTS:
         return _read_result(item, kind, path, place)
     if kind in _APPROVALS:
@@ -94,6 +110,10 @@ def read_item(item: Item, path: Path, place: str) -> Reading:
     if kind != "message" and "role" not in item:
         return _read_other(item, kind, path)
     reading = Reading(role=check_role(item.get("role"), item, place))
+    alien = next((name for name in _NEVER_ON_ITEMS if item.get(name)), None)
+    if alien is not None:
+        problem = f'has "{alien}", and others here are items of the Responses API, which has none'
+        raise MessageError(f"{problem}; {ONE_SHAPE}", place)
     read_content(reading, item.get("content"), (*path, "content"), place)
     return reading
 
@@ -106,10 +126,19 @@ def _call_id(item: Item) -> str:
     return str(item.get("call_id") or item.get("id") or "")
 
 
-def _read_call(item: Item, kind: str) -> Reading:
-    given = next((item[name] for name in _GIVEN if item.get(name) is not None), "")
+def _check_call_id(item: Item, kind: str, path: Path, place: str) -> None:
+    """Refuse a call of the caller's tools, or its answer, that nobody can pair with the other."""
+    if kind.startswith(_PAIRED) and not isinstance(item.get("call_id"), str):
+        problem = f"a call and its result need an id, got {item.get('call_id')!r}"
+        raise MessageError(problem, spot(place, (*path, "call_id")))
+
+
+def _read_call(item: Item, kind: str, path: Path) -> Reading:
+    given = next((name for name in _GIVEN if item.get(name) is not None), None)
+    where = (*path, given) if given and kind == "function_call" else None
     reading = Reading(role="assistant")
-    reading.calls.append(Call(_call_id(item), str(item.get("name", kind)), given))
+    name = str(item.get("name", kind))
+    reading.calls.append(Call(_call_id(item), name, item[given] if given else "", where))
     return reading
 
 
@@ -117,29 +146,32 @@ def _read_result(item: Item, kind: str, path: Path, place: str) -> Reading:
     """Read a tool's answer; its texts may be replaced, what else there is stays."""
     reading = Reading(role="tool")
     name = "result" if kind == "program_output" else "output"
-    _read_output(reading, item.get(name), (*path, name), place, _call_id(item))
+    result = ToolResult(_call_id(item), item, path)
+    _read_output(reading, item.get(name), (*path, name), place, result)
     if kind == "tool_search_output":
         reading.opaque.append(dump(item.get("tools") or ""))
     return reading
 
 
-def _read_output(reading: Reading, output: object, path: Path, place: str, call_id: str) -> None:
+def _read_output(
+    reading: Reading, output: object, path: Path, place: str, result: ToolResult
+) -> None:
     """Read an output: a string, blocks, what commands printed, or a mapping around one."""
     if isinstance(output, Mapping):
         if isinstance(output.get("content"), str):
-            add_text(reading, output["content"], (*path, "content"), place, call_id=call_id)
+            add_text(reading, output["content"], (*path, "content"), place, result=result)
         elif has_type(output, ("computer_screenshot",)):
             reading.images += 1
     elif isinstance(output, list) and any("type" not in dict(block) for block in output):
         for number, printed in enumerate(output):
             for name in ("stdout", "stderr"):
                 if isinstance(printed.get(name), str):
-                    spot = (*path, number, name)
-                    add_text(reading, printed[name], spot, place, call_id=call_id)
+                    where = (*path, number, name)
+                    add_text(reading, printed[name], where, place, result=result)
     else:
-        read_content(reading, output, path, place, call_id=call_id)
+        read_content(reading, output, path, place, result=result)
     if not reading.parts:
-        add_answer(reading, path, call_id)
+        add_answer(reading, path, result)
 
 
 def _read_approval(item: Item, kind: str, path: Path) -> Reading:
@@ -151,7 +183,8 @@ def _read_approval(item: Item, kind: str, path: Path) -> Reading:
         return reading
     reading = Reading(role="tool")
     reading.opaque.append(dump(item.get("reason") or ""))
-    add_answer(reading, (*path, "reason"), str(item.get("approval_request_id") or ""))
+    result = ToolResult(str(item.get("approval_request_id") or ""), item, path)
+    add_answer(reading, (*path, "reason"), result)
     return reading
 
 
@@ -172,11 +205,13 @@ def _read_other(item: Item, kind: str, path: Path) -> Reading:
         if is_call:
             reading.calls.append(Call(call_id, kind))
         else:
-            add_answer(reading, (*path, "output"), call_id)
+            add_answer(reading, (*path, "output"), ToolResult(call_id, item, path))
     return reading
 
 
 def _read(item: Item, place: str) -> Reading:
+    if "type" not in item and not _SPEAKING.isdisjoint(item):
+        check_role(item.get("role"), item, place)
     if not is_item(item):
         return Reading(role=str(item.get("type", "")), is_turn=False)
     return read_item(item, (), place)

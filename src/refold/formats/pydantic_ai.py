@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats.base import Format, Reading, add_text, is_mapping, kind_of
+from refold.formats.base import ONE_SHAPE, Format, Reading, add_media, add_text, is_mapping, kind_of
 from refold.formats.content import add_answer, add_fields, count_unknown, dump
 from refold.model.call import Call
-from refold.model.message import Part
+from refold.model.part import MediaKind, Part, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _MODULE: Final = "pydantic_ai.messages"
@@ -30,7 +30,8 @@ def _matches(message: Mapping[str, Any]) -> bool:
 def _read(message: Mapping[str, Any], place: str) -> Reading:
     parts = message.get("parts")
     if not isinstance(parts, list):
-        raise MessageError(f"must be a list of parts, got {kind_of(parts)}", f"{place}.parts")
+        problem = f"must be a list of parts, got {kind_of(parts)}, and others here are"
+        raise MessageError(f"{problem} pydantic-ai's; {ONE_SHAPE}", f"{place}.parts")
     is_request = message.get("kind") == "request"
     reading = Reading(role="user" if is_request else "assistant")
     kinds = {str(part.get("part_kind")) for part in parts if is_mapping(part)}
@@ -51,10 +52,13 @@ def _read_part(reading: Reading, part: Mapping[str, Any], path: Path, place: str
     kind, content = str(part.get("part_kind")), part.get("content")
     here = (*path, "content")
     if kind in _RETURNS and (part.get("tool_name") or kind != "retry-prompt"):
-        _read_return(reading, content, here, str(part.get("tool_call_id") or ""))
+        call_id, tool = str(part.get("tool_call_id") or ""), str(part.get("tool_name") or "")
+        _read_return(reading, content, here, ToolResult(call_id, part, path, tool))
     elif kind in ("tool-call", "builtin-tool-call"):
         name, id_ = str(part.get("tool_name", "")), str(part.get("tool_call_id") or "")
-        reading.calls.append(Call(id_, name, part.get("args") or ""))
+        given = part.get("args") or ""
+        where = (*path, "args") if given and kind == "tool-call" else None
+        reading.calls.append(Call(id_, name, given, where))
     elif kind == "thinking":
         reading.thinking.append(dump(content or ""))
     elif kind == "system-prompt":
@@ -78,23 +82,34 @@ def _read_prompt(reading: Reading, item: object, path: Path, place: str) -> None
         add_text(reading, item, path, place)
     elif is_mapping(item) and isinstance(item.get("content"), str):
         add_text(reading, item["content"], (*path, "content"), place)
-    elif not (is_mapping(item) and item.get("kind") == "cache-point"):
+    elif not is_mapping(item):
         reading.images += 1
+    elif item.get("kind") != "cache-point":
+        add_media(reading, _media_kind(item), path, item)
 
 
-def _read_return(reading: Reading, content: object, path: Path, call_id: str) -> None:
+def _media_kind(item: Mapping[str, Any]) -> MediaKind:
+    """Tell what a piece of media is: an address says it by its kind, data by their type."""
+    told = str(item.get("media_type") or item.get("kind") or "")
+    match told.partition("/")[0].removesuffix("-url"):
+        case "image" | "audio" | "video" as kind:
+            return kind
+    return "file"
+
+
+def _read_return(reading: Reading, content: object, path: Path, result: ToolResult) -> None:
     """Read what a tool returned: any object at all."""
     if is_mapping(content) and CLASS_KEY not in content:
         before = len(reading.parts)
-        add_fields(reading, content, path, call_id)
+        add_fields(reading, content, path, result)
         if len(reading.parts) > before:
             return
     elif isinstance(content, str):
-        reading.parts.append(Part(path, content, call_id))
+        reading.parts.append(Part(path, content, result))
         return
     elif content is not None:
         reading.opaque.append(dump(content))
-    add_answer(reading, path, call_id)
+    add_answer(reading, path, result)
 
 
 def _strip(message: dict[str, Any], note: str) -> None:
@@ -120,5 +135,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="pydantic-ai", matches=_matches, read=_read, write=_write, strip=_strip, sides="user first"
+    name="pydantic-ai",
+    matches=_matches,
+    read=_read,
+    write=_write,
+    write_text=lambda _, text: text,  # among media, what the user says are strings
+    strip=_strip,
+    sides="user first",
 )

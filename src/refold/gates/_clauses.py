@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from refold.gates._counts import in_digits
 from refold.gates._languages import FUNCTION_WORDS
 from refold.gates._values import values_in
 from refold.text.alphabet import LOWER, UPPER
@@ -22,7 +23,8 @@ _BORDER: Final = re.compile(
 """Where one clause ends and the next begins; not inside of a number or a time."""
 _ONLY_NAMES: Final = re.compile(rf"\s*+(?:[{UPPER}][{LOWER}]++\s*+){{1,3}}+")
 _WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{3,}+")
-_PAIR: Final = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff]{2}))")
+_PAIR: Final = re.compile(r"(?=([\u30a1-\u30ff\u3400-\u9fff]{2}))")
+"""What Japanese writes in hiragana is mostly grammar."""
 _STEM: Final = 4
 """So many letters of a word tell what it is about, whatever its ending: signs, signed, signing."""
 _MOST_ALIKE: Final = 24
@@ -63,9 +65,9 @@ def stems_of(lower: str) -> frozenset[str]:
 
 
 def split_clauses(text: str) -> list[Clause]:
-    """Cut *text* into clauses."""
+    """Cut *text* into clauses, its numbers in digits."""
     found: list[Clause] = []
-    for sentence in pieces(text):
+    for sentence in pieces(in_digits(text)):
         names = ""
         for part in _BORDER.split(sentence):
             if _ONLY_NAMES.fullmatch(part):  # what somebody did together with others

@@ -1,149 +1,227 @@
-"""Numbers that are written as words: three, forty-two, two hundred and five."""
+"""Numbers that are written as words, read as digits: two hundred and five, dreiundzwanzig, 三千."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
+from refold.gates._languages import LANGUAGES
+from refold.gates._number_words import (
+    ARTICLES,
+    COMPOUND,
+    FRACTIONS,
+    UNSURE,
+    WORDS,
+    NumberWord,
+)
+from refold.gates._numerals import numerals_in_digits
 from refold.text.facts import UNITS
 
-_HUNDRED: Final = 100
-_THOUSAND: Final = 1000
-COUNTS: Final = {
-    word: number
-    for number, words in {
-        "0": "zero cero nula",
-        "0.5": "half halved halves halving hälfte halb halbe moitié mitad metade половина половину",
-        "0.25": "quarter viertel quart cuarto четверть",
-        "1": "one eins один",
-        "2": "two twice double doubled doubling zwei zweimal doppelt verdoppelt deux doublé doble "
-        "dois duas twee dwa dwie två iki два две дважды двое 两",
-        "3": "three third thrice tripled drei dreimal trois tres três drie trzy üç три трижды",
-        "4": "four fourth vier viermal quatre cuatro quattro quatro cztery fyra dört четыре",
-        "5": "five fifth fünf fünfmal cinq cinco cinque vijf pięć beş пять",
-        "6": "six sixth sechs seis zes sześć altı шесть",
-        "7": "seven seventh sieben siete sette sete zeven siedem yedi семь",
-        "8": "eight eighth acht huit ocho oito osiem sekiz восемь",
-        "9": "nine ninth neun nueve nove negen dziewięć dokuz девять",
-        "10": "ten tenth zehn diez dieci tien dziesięć десять",
-        "11": "eleven eleventh onze undici одиннадцать",
-        "12": "twelve twelfth dozen dozens zwölf dutzend dutzende douze douzaine dodici doze "
-        "docena twaalf двенадцать дюжина",
-        "13": "thirteen dreizehn treize trece",
-        "14": "fourteen vierzehn quatorze catorce",
-        "15": "fifteen fünfzehn quinze пятнадцать",
-        "16": "sixteen sechzehn dieciséis",
-        "17": "seventeen siebzehn diecisiete",
-        "18": "eighteen achtzehn dieciocho",
-        "19": "nineteen neunzehn diecinueve",
-        "20": "twenty zwanzig vingt veinte vinte venti twintig dwadzieścia yirmi двадцать",
-        "30": "thirty dreißig trente treinta trinta trenta dertig trzydzieści otuz тридцать",
-        "40": "forty vierzig quarante cuarenta quarenta quaranta veertig сорок",
-        "50": "fifty fünfzig cinquante cincuenta cinquenta cinquanta vijftig пятьдесят",
-        "60": "sixty sechzig soixante sesenta sessenta sessanta zestig шестьдесят",
-        "70": "seventy siebzig setenta settanta zeventig семьдесят",
-        "80": "eighty achtzig ochenta oitenta ottanta tachtig восемьдесят",
-        "90": "ninety neunzig noventa novanta negentig девяносто",
-        "100": "hundred hundreds hundert hunderte cien cientos centaines cento honderd сто сотни",
-        "1000": "thousand thousands tausend tausende mille milliers duizend тысяча тысячи",
-        "1000000": "million millions millionen millones milhões miljoen миллион миллиона миллионов",
-        "1000000000": "billion billions milliarde milliarden milliard миллиард миллиарда",
-    }.items()
-    for word in words.split()
-} | {
-    f"{ones}und{tens}": str(int(ten) + one)
-    for ten, tens in zip(
-        range(20, 100, 10),
-        "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(),
-        strict=True,
-    )
-    for one, ones in enumerate("ein zwei drei vier fünf sechs sieben acht neun".split(), start=1)
-}
-"""A count may be written as a word in one text and as a number in the other. Words that mean
-something else in another language (due, dos, elf, neuf, otto, quince) are no counts."""
+_LETTER: Final = r"[^\W\d_]"
 _PRONOUN: Final = (
     r"(?<=this )one|(?<=that )one|(?<=the )one|(?<=each )one|(?<=every )one|(?<=any )one"
-    r"|(?<=no )one|one(?= of\b| another\b| by one\b|-)|(?<=one by )one"
+    r"|(?<=no )one|one(?= of\b| another\b| by one\b|-(?!hundred|thousand|third|quarter))"
+    r"|(?<=one by )one|(?<=\bno )[^\W\d_]|(?<=\bpour )cent|(?<=\bpor )cien"
 )
-_COUNT: Final = re.compile(
-    rf"(?=[{''.join(sorted({word[0] for word in COUNTS}))}])(?<![^\W\d_])(?!{_PRONOUN})"
-    rf"(?:{'|'.join(sorted(COUNTS, key=lambda word: (-len(word), word)))})(?![^\W\d_])"
+
+
+def _longest_first(words: Iterable[str]) -> str:
+    """Return a pattern for any of *words*."""
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
+
+
+_FACTORS: Final = _longest_first(word for word, part in WORDS.items() if part.is_factor)
+_WORD: Final = re.compile(
+    rf"(?=[{''.join(sorted({word[0] for word in WORDS}))}])(?<!{_LETTER})(?!{_PRONOUN})"
+    rf"(?:(?P<word>{_longest_first(WORDS)})(?!{_LETTER})"
+    rf"|(?P<parts>(?!und)(?:(?!einhalb)(?:und|{'|'.join(COMPOUND)}))++)(?P<half>einhalb)?+(?!{_LETTER}))"
+    rf"|(?<![\w.,])(?P<digits>[0-9]{{1,3}}(?:[.,][0-9]{{1,2}})?)(?=[ -](?:{_FACTORS})(?!{_LETTER}))"
 )
-_JOINT: Final = re.compile(r"[ -](?:(?:and|y|et|e)[ -])?")
-_NEXT: Final = re.compile(r"[ -]([^\W\d_]{1,12}+)")
-
-
-_NUMERAL: Final = re.compile(
-    r"[〇零一二三四五六七八九十百千万亿億两]{2,12}+|[二三四五六七八九十两]"
-    r"(?=[个個名次天年月日条項项倍元人件台])"
+_PARTS: Final = re.compile("|".join(COMPOUND))
+_JOINT: Final = re.compile(r"[ -](?:(and|y|et|e|и)[ -])?")
+_LONGEST_JOINT: Final = 5
+_HALF_MORE: Final = re.compile(rf" (?:and a half|et demie?|y medi[oa])(?!{_LETTER})")
+_NEXT: Final = re.compile(rf"[ -]({_LETTER}{{1,12}}+)")
+_FRACTION: Final = re.compile(
+    rf"(?<!{_LETTER})(a|an|one|two|three|four|eine?[mnr]?|zwei|drei|vier|une?|deux|trois|quatre|"
+    rf"una?|dos|tres|cuatro)[ -]({_longest_first(FRACTIONS)})(?!{_LETTER})"
+    r"(?! (?:past|to|nach|vor) )"
 )
-_NUMERALS: Final = dict(zip("〇零一二三四五六七八九两", "001234567892", strict=True))
-_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS: Final = {"万": 10**4, "亿": 10**8, "億": 10**8}
-_COUNTED: Final = "个個名次天年月日条項项倍元円人件台"
+_HALF: Final = Decimal("0.5")
+_AND: Final = 100
+"""*And* joins only what has room for so much: a hundred and five, but not twenty and five."""
+_NAMES: Final = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
 
 
-def _read_numeral(written: str) -> int:
-    """Return the number that Chinese numerals spell: 二百三十 is 230."""
-    total = part = digit = 0
-    for char in written:
-        if char in _MYRIADS:
-            total, part, digit = total + max(part + digit, 1) * _MYRIADS[char], 0, 0
-        elif char in _PLACES:
-            part, digit = part + max(digit, 1) * _PLACES[char], 0
-        else:
-            digit = digit * 10 + int(_NUMERALS[char])
-    return total + part + digit
-
-
-def _find_numerals(text: str) -> Iterator[tuple[str, str, str]]:
-    for found in _NUMERAL.finditer(text):
-        after = text[found.end() : found.end() + 1]
-        yield found[0], str(_read_numeral(found[0])), after if after in _COUNTED else ""
-
-
-def find_counts(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the counts that *text* writes as words: as written, in digits, and the unit if any."""
+@lru_cache(maxsize=8)  # an answer is read by several gates, one after the other
+def in_digits(text: str) -> str:
+    """Return *text* with the numbers that it writes as words in digits."""
     if not text.isascii():
-        yield from _find_numerals(text)
+        text = numerals_in_digits(text)
+    lower = _lower(text)
+    if _FRACTION.search(lower):
+        text = _write_fractions(text, lower)
+        lower = _lower(text)
+    written: list[str] = []
+    done = 0
+    for number in _numbers(lower):
+        written += (text[done : number.start], f"{number.value.normalize():f}")
+        done = number.end
+    written.append(text[done:])
+    return "".join(written)
+
+
+def _lower(text: str) -> str:
+    """Return *text* in small letters, each in its place."""
     lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+
+
+def _write_fractions(text: str, lower: str) -> str:
+    written: list[str] = []
+    done = 0
+    for found in _FRACTION.finditer(lower):
+        known = WORDS.get(found[1])
+        count = 1 if known is None else int(known.value)
+        written += (text[done : found.start()], f"{count}/{FRACTIONS[found[2]]}")
+        done = found.end()
+    written.append(text[done:])
+    return "".join(written)
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """What some words beside each other say, and where."""
+
+    start: int
+    end: int
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One word of a number, or one part of a word."""
+
+    word: str
+    meaning: NumberWord
+    start: int
+    end: int
+    joint: str | None = ""
+    """What joins it to the part before: nothing, *and*, or `None` at the beginning."""
+
+
+def _numbers(lower: str) -> Iterator[_Number]:
+    own = _Languages(lower)
+    done = 0
     for row in _rows(lower):
-        counts = [COUNTS[word[0]] for word in row]
-        total = _total(counts)
-        if total is not None:
-            unit = _NEXT.match(lower, row[-1].end())
-            written = lower[row[0].start() : row[-1].end()]
-            yield written, total, UNITS.get(unit[1], "") if unit is not None else ""
-        else:  # several beside each other
-            yield from ((word[0], count, "") for word, count in zip(row, counts, strict=True))
+        sure = frozenset[str]().union(
+            *(part.meaning.languages for part in row if part.word not in UNSURE)
+        )
+        parts = [part for part in row if own.has(part, sure)]
+        first = 0
+        while first < len(parts):
+            value, last = _read(parts, first)
+            start, end = parts[first].start, parts[last].end
+            is_article = first == last and value == 1 and parts[first].word in ARTICLES
+            first = last + 1
+            if start < done or (is_article and not _is_measured(lower, end)):
+                continue
+            if (more := _HALF_MORE.match(lower, end)) is not None:
+                value, end = value + _HALF, more.end()
+            done = end
+            yield _Number(start, end, value)
 
 
-def _rows(lower: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the number words that stand beside each other."""
-    row: list[re.Match[str]] = []
-    for word in _COUNT.finditer(lower):
-        if row and not _JOINT.fullmatch(lower, row[-1].end(), word.start()):
+def _is_measured(lower: str, end: int) -> bool:
+    follows = _NEXT.match(lower, end)
+    return follows is not None and follows[1] in UNITS
+
+
+def _rows(lower: str) -> Iterator[list[_Part]]:
+    """Yield the parts of numbers that stand beside each other."""
+    row: list[_Part] = []
+    for found in _WORD.finditer(lower):
+        joint = None
+        if row and found.start() - row[-1].end <= _LONGEST_JOINT:
+            between = _JOINT.fullmatch(lower, row[-1].end, found.start())
+            joint = (between[1] or "") if between is not None else None
+        if row and joint is None:
             yield row
             row = []
-        row.append(word)
+        row += _parts_of(found, joint)
     if row:
         yield row
 
 
-def _total(counts: list[str]) -> str | None:
-    """Return what number words say together, "two hundred and five"; `None` if they do not."""
-    if len(counts) == 1:
-        return counts[0]
-    total, part, least = 0, 0, _HUNDRED
-    for count in counts:
-        number = int(count) if count.isdecimal() else 0
-        if number >= _THOUSAND and part:
-            total, part, least = total + part * number, 0, _HUNDRED
-        elif number == _HUNDRED and 0 < part < _HUNDRED:
-            part, least = part * number, _HUNDRED
-        elif 0 < number < least and (number < 10 or not part % _HUNDRED):
-            part, least = part + number, 10 if number >= 20 else 0
-        else:
-            return None
-    return str(total + part)
+def _parts_of(found: re.Match[str], joint: str | None) -> Iterator[_Part]:
+    start, end = found.span()
+    if found["word"]:
+        yield _Part(found[0], WORDS[found[0]], start, end, joint)
+    elif found["digits"]:
+        value = Decimal(found[0].replace(",", "."))
+        yield _Part(found[0], NumberWord(value, 0, False, frozenset()), start, end, joint)
+    else:
+        *firsts, last = _PARTS.finditer(found["parts"])
+        for part in firsts:
+            place = found.start() + part.end()
+            yield _Part(part[0], WORDS[part[0]], start, place, joint)
+            start, joint = place, ""
+        meaning = WORDS[last[0]]
+        if found["half"]:
+            meaning = replace(meaning, value=meaning.value + _HALF)
+        yield _Part(last[0], meaning, start, end, joint)
+
+
+def _read(parts: list[_Part], first: int) -> tuple[Decimal, int]:
+    """Return the number that begins with the part at *first*, and the place of its last part."""
+    read: list[tuple[Decimal, int]] = []
+    for place in range(first, len(parts)):
+        part, meaning = parts[place], parts[place].meaning
+        kept, before = len(read), Decimal(0)
+        while meaning.is_factor and kept and read[kept - 1][0] < meaning.value:
+            kept -= 1
+            before += read[kept][0]
+        value = (before or 1) * meaning.value
+        is_too_much = kept > 0 and value >= read[kept - 1][1]
+        is_apart = part.joint == "and" and bool(read) and read[-1][1] < _AND
+        if place > first and (is_too_much or is_apart):
+            return _sum(read), place - 1
+        del read[kept:]
+        read.append((value, meaning.room))
+    return _sum(read), len(parts) - 1
+
+
+def _sum(rooms: list[tuple[Decimal, int]]) -> Decimal:
+    return sum((value for value, _ in rooms), Decimal(0))
+
+
+class _Languages:
+    """Tells of which language words of numbers are that several have."""
+
+    def __init__(self, lower: str) -> None:
+        self._lower = lower
+        self._own: str | None = None
+
+    def has(self, part: _Part, beside: frozenset[str]) -> bool:
+        """Tell whether *part* is a number here, beside words that are of *beside* for sure."""
+        languages = part.meaning.languages
+        if part.word not in UNSURE or languages & beside:
+            return True
+        if self._own is None:
+            self._own = _language(self._lower)
+        return self._own in languages
+
+
+def _language(lower: str) -> str:
+    """Name the language that most small words of a text are of, if it is plain."""
+    words = Counter(re.findall(rf"{_LETTER}++", lower))
+    hits = Counter({name: sum(words[word] for word in small) for name, small in LANGUAGES.items()})
+    (best, most), (_, second) = hits.most_common(2)
+    return _NAMES.get(best, "") if most > second else ""

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from refold.gates._counts import COUNTS, find_counts
-from refold.text.facts import LIST_LABEL, NUMBER, UNITS, find_values
+from refold.gates._clock import clock_times
+from refold.gates._counts import in_digits
+from refold.gates._number_words import WORDS
+from refold.text.facts import DIGIT, LIST_LABEL, NUMBER, UNITS, find_values
 from refold.text.patterns import compact_iban
 
 
@@ -45,16 +47,38 @@ def values_in(text: str) -> set[str]:
 
 def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     """Return what `values_in` does, of a text whose *values* are known."""
-    found = {form for value in values for form in (value.normal, *value.parts, *value.others)}
-    for _, number, unit in find_counts(text):
-        found.update((number, number + unit))
-    for first, unit in _RANGE.findall(text):
+    found = _forms(values)
+    digits = in_digits(text)
+    if digits != text:
+        found |= _forms(read_values(digits))
+    for first, unit in _RANGE.findall(digits):
         found.add(_plain(_ascii_digits(first)) + UNITS.get(unit.lower(), unit.lower()))
     if _SINGLE.search(text):
         found.add("1")
+    found |= clock_times(digits)
+    for whole, unit, rest in _PRICE.findall(digits):
+        found.add(f"{whole}.{rest}{UNITS[unit.lower()]}")
+    found.update(spaced[0].replace(" ", "") for spaced in SPACED.finditer(text))
+    for slashed in SLASHED.finditer(digits):
+        found.update(slashed_forms(slashed[0]))
     for shares in _SHARES:
         if shares & found:
             found |= shares
+    return found
+
+
+def _forms(values: tuple[Value, ...]) -> set[str]:
+    return {form for value in values for form in (value.normal, *value.parts, *value.others)}
+
+
+def slashed_forms(written: str) -> set[str]:
+    """Return what 7/4 or 12.11. may say: a date, the day first or the month, or a fraction."""
+    first, second, *years = map(int, _DIGITS.findall(written))
+    found = {f"{first}/{second}"}
+    for day, month in ((first, second), (second, first)):
+        if 1 <= month <= _MONTHS_A_YEAR and 1 <= day <= _DAYS_A_MONTH:
+            found.add(f"--{month:02}-{day:02}")
+            found.update(f"{year % 2000 + 2000}-{month:02}-{day:02}" for year in years)
     return found
 
 
@@ -67,11 +91,28 @@ _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
-    rf"(?<![0-9A-Za-z_.,'’٬])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
+    rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
     r" ?([A-Za-z%°]{1,12}+)"
 )
 """Two numbers with one unit behind them: 12 to 40 ms."""
-_SHARES: Final = (frozenset({"0.5", "50%"}), frozenset({"0.25", "25%"}))
+_SHARES: Final = (
+    frozenset({"0.5", "50%", "1/2"}),
+    frozenset({"0.25", "25%", "1/4"}),
+    frozenset({"0.75", "75%", "3/4"}),
+    frozenset({"0.2", "20%", "1/5"}),
+    frozenset({"0.1", "10%", "1/10"}),
+)
+SLASHED: Final = re.compile(
+    r"(?<![\w/.])[0-9]{1,2}/[0-9]{1,2}(?:/(?:20)?[0-9]{2})?(?![\w/])"
+    r"|(?<![\w/.,])(?:0?[1-9]|[12][0-9]|3[01])\.(?:0?[1-9]|1[0-2])\.(?!\w)"
+)
+"""A date in figures without a year or with a short one, or a fraction."""
+SPACED: Final = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3}){1,4}+(?![\w.,]?[0-9])")
+"""Thousands apart by blanks, if one number is meant."""
+_PRICE: Final = re.compile(r"(?i:(?<![\w.,])([0-9]{1,6}) (euros?|dollars?) ([0-9]{2})(?!\w))")
+"""Three euros fifty."""
+_MONTHS_A_YEAR: Final = 12
+_DAYS_A_MONTH: Final = 31
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
 _POINT_THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{3})+")
 _DECIMAL: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
@@ -88,9 +129,17 @@ _BASE_UNITS: Final = {
 }
 """By which a measure is multiplied to be one in the base unit of its kind."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
-_MULTIPLIERS: Final = tuple(
-    "k million billion trillion thousand mio mrd 万 亿 億 千 百 만 억".split()
+_FACTORS: Final = {
+    **{word: part.value for word, part in WORDS.items() if part.is_factor},
+    **{"k": Decimal(10**3), "mio": Decimal(10**6), "mrd": Decimal(10**9), "bn": Decimal(10**9)},
+    **{"trillion": Decimal(10**12), "mln": Decimal(10**6)},
+}
+_MYRIADS: Final = re.compile(r"([百千万萬亿億만억]+)(.*)")
+_MYRIAD: Final = dict(
+    zip("百千万萬亿億만억", (100, 1000, 10**4, 10**4, 10**8, 10**8, 10**4, 10**8), strict=True)
 )
+_LASTING: Final = str.maketrans("", "", "間间钟鐘")
+"""What 3日間 and 15分钟 say more than 3日 and 15分: that it lasts."""
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9A-Fa-f:-]{7,}+")
 _VERSION: Final = re.compile(r"[vV](?=[0-9]++\.[0-9])")
 _MONTHS: Final = {
@@ -119,7 +168,8 @@ def _number(written: str) -> Value:
     head = text[: found.start()].strip(" ")
     sign = "-" if head.startswith("-") else ""
     before, after = head.lstrip("-").strip(), found[2].strip(" \u00a0\u202f-")
-    units = [UNITS.get(unit, unit) for unit in (*after.split(), before) if unit]
+    names = [after] if after in UNITS else after.split()
+    units = [_one_unit(name) for name in (*names, before) if name]
     unit = "".join(name for name in units if name != "st")
     bare = sign + _plain(found[1])
     dotted = _DOTTED_DATE.fullmatch(text)
@@ -128,12 +178,33 @@ def _number(written: str) -> Value:
         return _date_value(written, year, int(month), day)
     if not unit:
         return Value(written, bare, others=_other_numbers(bare))
-    scaled = any(name.startswith(_MULTIPLIERS) for name in units if name not in {"kg", "kb", "km"})
-    scale = COUNTS.get(units[0], "1")
-    if scaled and scale != "1" and bare.isdecimal() and len(bare) < _LONG_NUMBER:
-        return Value(written, bare + unit, (str(int(bare) * int(scale)),))
+    factor, rest = _scale(units)
+    if factor is not None:
+        is_short = len(bare) < _LONG_NUMBER and _DECIMAL.fullmatch(bare) is not None
+        scaled = f"{(Decimal(bare) * factor).normalize():f}" if is_short else ""
+        return Value(written, bare + unit, (), (scaled + rest, scaled) if scaled else ())
     others = (*(number + unit for number in _other_numbers(bare)), *_in_base_unit(bare, unit))
-    return Value(written, bare + unit, () if scaled else (bare,), others)
+    if unit == "x":  # 3x and thrice
+        others = (*others, bare)
+    return Value(written, bare + unit, (bare,), others)
+
+
+def _one_unit(name: str) -> str:
+    """Return the spelling that stands for all of a unit: 3日 for 3日間, 9小时 for 9个小时."""
+    plain = UNITS.get(name, name).translate(_LASTING) or name
+    is_counted = plain[0] in "个個" and plain[1:2] not in ("", "月")
+    return plain[1:] if is_counted else plain
+
+
+def _scale(units: list[str]) -> tuple[Decimal | None, str]:
+    """Return by what the units multiply a number, if they do, and what is left of them."""
+    myriads = _MYRIADS.fullmatch(units[0])
+    if myriads is not None:
+        factor = Decimal(1)
+        for char in myriads[1][:4]:
+            factor *= _MYRIAD[char]
+        return factor, "".join((myriads[2], *units[1:]))
+    return _FACTORS.get(units[0]), "".join(units[1:])
 
 
 def _other_numbers(number: str) -> tuple[str, ...]:

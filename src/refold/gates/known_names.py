@@ -17,8 +17,8 @@ _NAME: Final = re.compile(
     rf"(?:[ -](?:(?:van|von|de|der|da|di|la|el|al|bin|of) )?[{UPPER}][{LOWER}]++)*+(?P<more>\w?+))"
 )
 """Capitals, or capitalized words in a row; with *more* the last one is not over, and it is none."""
-_TITLE: Final = re.compile(
-    rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Monsieur|Madame|Señora?|Signora?|Sra?)\.? "
+TITLED: Final = re.compile(
+    rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Monsieur|Madame|Mme|Mlle|M|Señora?|Signora?|Sra?)\.? "
     rf"([{UPPER}][{LOWER}]++)|(?:господин|госпожа|г-н) ([{UPPER}][{LOWER}]++)"
     r"|(?i:owner|approver|author|contact|assignee|reviewer|lead|manager|signed|approved by): "
     rf"([{UPPER}][{LOWER}]++)"
@@ -58,6 +58,8 @@ _USUAL: Final = frozenset(
 _BEGINNINGS: Final = '.!?:;…。！？\n\r\t*#>|•–—-"“«„'
 """After these a word may have its capital from its place."""
 _STEM: Final = 5
+_SHORT: Final = (3, 4)
+"""Letters of an abbreviation: Oct, Sept."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -68,7 +70,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 
 def _new_names(source: Source, answer: str) -> Iterator[str]:
-    for found in _TITLE.finditer(answer):
+    for found in TITLED.finditer(answer):
         name = next(filter(None, found.groups()))
         if name.casefold() not in source.words and name not in source.text:
             yield name
@@ -76,6 +78,8 @@ def _new_names(source: Source, answer: str) -> Iterator[str]:
     has_large_nouns = may_be_german(source.text)
     for found in _NAME.finditer(answer):
         words = [] if found["more"] else WORD.findall(found[0])
+        if words and words[0].casefold() in FUNCTION_WORDS and _may_begin(answer, found.start()):
+            del words[0]
         unknown = [word for word in words if not knows(word)]
         if not unknown:
             continue
@@ -105,6 +109,13 @@ class _Known:
 
     def __init__(self, source: Source) -> None:
         self._words = source.words
+        self._short = {
+            word[:cut].casefold()
+            for word in source.spelled
+            if word[:1].isupper() and len(word) > _STEM
+            for cut in _SHORT
+        }
+        """How the names of months, days and departments are cut short."""
         self._stems = {word[:_STEM] for word in source.spelled if word[:1].islower()}
         self._forms = source.words | {
             word[:-cut]
@@ -118,6 +129,8 @@ class _Known:
         if any(folded in known for known in (self._words, _USUAL, FUNCTION_WORDS, UNITS)):
             return True
         if folded[:_STEM] in self._stems or folded.removesuffix("s") in self._words:
+            return True
+        if folded in self._short:
             return True
         if not word.isascii() and any(folded[: -cut or None] in self._forms for cut in range(4)):
             return True

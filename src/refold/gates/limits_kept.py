@@ -8,31 +8,41 @@ from itertools import islice
 from typing import Final
 
 from refold.gates._clauses import stems_of
+from refold.gates._counts import in_digits
 from refold.gates._limits import limits_of
 from refold.gates._values import read_values
 from refold.gates.base import Gate, Refusal, Source
 from refold.text.facts import pieces
 
 _OPPOSED: Final = {
-    "most": {"least", "above", "about"},
-    "least": {"most", "below", "about"},
-    "below": {"above", "least"},
-    "above": {"below", "most"},
+    "most": {"least", "above", "about", "not below"},
+    "least": {"most", "below", "about", "not above"},
+    "below": {"above", "above?", "least"},
+    "above": {"below", "below?", "most"},
+    "below?": {"above", "above?"},
+    "above?": {"below", "below?"},
+    "not above": {"least", "above", "about", "not below"},
+    "not below": {"most", "below", "about", "not above"},
     "before": {"after"},
     "after": {"before"},
 }
-_STRONG: Final = frozenset({"most", "least", "above", "below"})
+_STRONG: Final = frozenset({"most", "least", "above", "below", "not above", "not below"})
 """A value that the source only states with one of these is not said without any."""
 _ONLY: Final = re.compile(
-    r"(?<!\w)(?:only|solely|exclusively|unless|except(?:ion|ions)?|nur|ausschließlich|außer|"
-    r"seulement|uniquement|sauf|solo|sólo|solamente|únicamente|salvo|excepto)(?!\w)"
-    r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外"
+    r"(?<!\w)(?:only|solely|exclusively|unless|provided|as long as|sofern|vorausgesetzt|"
+    r"siempre que|à condition|except(?:ions?|ed|ing)?|nur|ausschließlich|außer|"
+    r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|salvo|"
+    r"excepto|a menos)(?!\w)"
+    r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外|(?<=対象)外"
 )
 _AS_GOOD: Final = re.compile(
     rf"{_ONLY.pattern}|(?<!\w)(?:just|if|when|provided|otherwise|but|limited|alone|nobody else|"
-    r"wenn|falls|sofern|sonst|allein|lediglich|si|sinon|ne|quand|si no|cuando|but)(?!\w)"
-    r"|才|如果|場合|限り|しか|除"
+    r"other than|apart from|wenn|falls|sofern|(?<!überall )sonst(?! auch)|allein|lediglich|"
+    r"ausgenommen|si|sinon|ne|quand|hors|exclue?s?|si no|cuando)(?!\w)"
+    r"|才|如果|場合|限り|しか|除|就不|则不"
 )
+_CONJUNCTION: Final = re.compile(r"\s*+(?:(?:but|and|aber|und|mais|et|pero|y|但|但是)\s*+)?+")
+"""All that stands before a word that begins its clause."""
 _REACH: Final = 80
 """A word restricts what stands no farther from it in its clause, in characters."""
 _MOST: Final = 300
@@ -51,8 +61,10 @@ def _check(source: Source, answer: str) -> Refusal | None:
 def _turned_limits(source: Source, answer: str) -> Iterator[str]:
     """Yield values that the answer limits the other way round, or no longer."""
     told = limits_of(answer)
-    for value in read_values(answer):
-        ours, theirs = source.limits.get(value.normal, set()), told.get(value.normal, {""})
+    for value in read_values(in_digits(answer)):
+        forms = (value.normal, *value.others)
+        ours = set().union(*(source.limits.get(form, ()) for form in forms))
+        theirs = told.get(value.normal, {""})
         for name in ours - {""}:
             opposed = theirs & _OPPOSED.get(name, set())
             if opposed and name not in theirs and not ours & opposed:
@@ -80,19 +92,27 @@ def _restrictions(text: str) -> Iterator[tuple[str, frozenset[str]]]:
     for piece in pieces(text):
         lower = piece.lower()
         for word in _ONLY.finditer(lower):
-            restricted = _clause_around(lower, word.start())
+            restricted = _restricted_by(lower, word.start())
             stems = stems_of(_AS_GOOD.sub(" ", restricted))
             if stems not in seen:
                 seen.add(stems)
                 yield restricted, stems
 
 
-def _clause_around(lower: str, place: int) -> str:
-    """Return the clause of a sentence that has the word at *place*, a little of it at most."""
-    start = max(lower.rfind(mark, max(0, place - _REACH), place) for mark in ",，;；:：")
-    start = start + 1 if start >= 0 else max(0, place - _REACH)
-    ends = [end for mark in ",，;；" if (end := lower.find(mark, place, place + _REACH)) >= 0]
+def _restricted_by(lower: str, place: int) -> str:
+    """Return what the word at *place* restricts: its clause, or the one before as well."""
+    start = _clause_start(lower, place)
+    if _CONJUNCTION.fullmatch(lower, start, place) and start:
+        start = _clause_start(lower, start - 1)
+    ends = [end for mark in ",，、;；" if (end := lower.find(mark, place, place + _REACH)) >= 0]
     return lower[start : min(ends, default=place + _REACH)]
+
+
+def _clause_start(lower: str, place: int) -> int:
+    """Return where the clause at *place* begins, or how far a word there reaches back."""
+    low = max(0, place - _REACH)
+    start = max(lower.rfind(mark, low, place) for mark in ",，、;；:：")
+    return start + 1 if start >= 0 else low
 
 
 GATE: Final = Gate("limits_kept", _check)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from refold.gates._counts import COUNTS
+from refold.gates._number_words import WORDS
+from refold.gates._numerals import numerals_in_digits
 from refold.gates.base import Gate, Refusal, Source, some
 from refold.gates.same_language import FUNCTION_WORDS
 from refold.text.facts import find_no, pieces
@@ -33,17 +34,24 @@ _JOINED: Final = re.compile(r"\b(?:and|und|et|y|e|en|и|i|ve|och|so|then|dann)\b
 # Other ways to say no. They do for an answer; in a source they forbid nothing by themselves.
 _AS_GOOD: Final = re.compile(
     r"\b(?:avoid|forb[ia]d|prohibit|refus|reject|declin|den(?:y|ied|ies)|fail|unable|lack|missing|"
-    r"exclud|disallow|disabl|instead of|rather than|absent|impossib|unsupported|un(?:available|"
-    r"authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|off.limits|"
-    r"verm(?:ei|ie)d|verb(?:ie|o)t|unmöglich|évit|interdi|impossible|refusé|evit|prohib|proib|"
+    r"exclud|limited to|disallow|disabl|instead of|rather than|absent|impossib|unsupported|"
+    r"un(?:available|authorized|changed|affected|approved|finished|known)|in(?:valid|complete)|"
+    r"off.limits|verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|en)\b|unmöglich|at (?:most|least)|"
+    r"unless|es sei denn|à moins|a menos que|no longer|free\b|gratis|frei\b|kostenlos|gratuit|"
+    r"ab(?:ge)?lehn|verweiger|untersag|rejet|"
+    r"rechaz|deneg|"
+    r"mindestens|höchstens|au moins|al menos|au plus|como máximo|évit|interdi|impossible|"
+    r"refusé|evit|prohib|proib|"
     r"imposs[ií]|vieta|невозмож|запре|избега|отказ|verbied|vermijd)"
-    r"|避免|拒绝|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
+    r"|避免|拒绝|最多|至多|至少|尚未|否决|免费|却下|無料|避け|だめ|無し|なし|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
 )
 # A clause with one of these says neither a plain yes nor a plain no: "only admins may".
 _NEARLY: Final = re.compile(
     r"[?？]\s*$|(?<![\w.,:])(?:0|zero|null|cero|whether|if|ob|wenn|falls|si|если|ли|only|unless|"
-    r"except|off|too|less|fewer|yet|still|pending|open|outstanding|closed|broken|down|lost|gone|ended|expired|"
-    r"removed|deleted|cancell?ed|dropped|stopped|skipped|blocked|wait|await|otherwise|hardly|barely|"
+    r"except|(?<!sign )(?<!signed )off|too|less|fewer|yet|still|pending|open|outstanding|closed|"
+    r"broken|down|lost|gone|ended|expired|"
+    r"removed|deleted|cancell?ed|dropped|(?:(?<=to )|(?<=must ))stop|stop(?:s|ped)|"
+    r"halt(?:s|ed)?|skipped|blocked|wait|await|otherwise|hardly|barely|"
     r"rarely|seldom|nur|erst|außer|aus|noch|offen|seulement|sauf|encore|s[oó]lo|salvo|aún|todavía|"
     r"só|apenas|ainda|soltanto|ancora|только|пока|кроме|ещё|alleen|nog)(?![\w:]|[.,]\d)"
     r"|\b(?:un(?:touched|used|signed|tested|solved|paid|clear)|remain)|如果|是否|只|仅|除了|还|まだ|のみ|だけ|만|아직"
@@ -52,7 +60,9 @@ _FORWARD: Final = frozenset("without ohne sans sin sem senza zonder без بد�
 """These reach forward only: "skip rows without a date" denies neither the skipping nor the rows."""
 _AUXILIARY: Final = frozenset(
     "all any some just very even also ever does did can could may might must should shall would "
-    "will had been being please kann darf muss "
+    "will had been being please yet still already noch schon bereits encore déjà todavía aún ya "
+    "only just more than kann darf muss müssen sollen dürfen können "
+    "mehr nur als plus seulement solo sólo más únicamente "
     "soll wird werden wurde wurden worden haben hatte hat sein war waren kannst darfst peut doit "
     "faut "
     "fait été puede debe debería fue pode deve foi può essere moet kan mag zou может должен должна "
@@ -105,7 +115,7 @@ class _Said:
     @classmethod
     def read(cls, text: str) -> _Said:
         said = cls()
-        for piece in pieces(text):
+        for piece in pieces(numerals_in_digits(text)):
             lower = piece.lower()
             reaches = _reaches(lower, find_no(lower))
             said.clauses += (lower[start:end] for start, end in reaches)
@@ -135,11 +145,11 @@ class _Said:
 
     def denies_what(self, other: _Said) -> str:
         """Return a clause that denies what *other* plainly says, if there is one."""
-        return next((clause for clause in self.clauses if _is_most(clause, other.plain)), "")
+        return next((clause for clause in self.clauses if _turns(clause, other)), "")
 
     def affirms(self, sentence: str) -> bool:
         """Tell whether it plainly says what *sentence* denies."""
-        lower = sentence.lower()
+        lower = numerals_in_digits(sentence).lower()
         reaches = _reaches(lower, find_no(lower))
         return any(_is_most(lower[start:end], self.plain) for start, end in reaches)
 
@@ -150,7 +160,7 @@ class _Said:
         """
         if not self.says_no:
             return True
-        lower = sentence.lower()
+        lower = numerals_in_digits(sentence).lower()
         subject = {
             stem
             for start, end in _reaches(lower, find_no(lower))
@@ -158,8 +168,20 @@ class _Said:
         }
         denials = len(subject & self.beside_no)
         mentions = len(subject & self.mentioned)
-        is_mentioned = mentions * 2 >= min(4, len(subject) + 1)
+        is_mentioned = mentions * 2 >= min(4, len(subject))
         return bool(subject) and (not is_mentioned or denials * 2 <= mentions)
+
+
+def _turns(clause: str, other: _Said) -> bool:
+    """Tell whether *clause*, with a no, is mostly what *other* says plainly.
+
+    Not if *other* denies the same: what stands first behind the no.
+    """
+    if not _is_most(clause, other.plain):
+        return False
+    no = next(iter(find_no(clause)), None)
+    denied = next(_stems(clause[no.end() :]), None) if no is not None else None
+    return denied not in other.denied
 
 
 def _is_most(clause: str, known: set[str]) -> bool:
@@ -184,7 +206,8 @@ def _reaches(lower: str, negations: list[re.Match[str]]) -> list[tuple[int, int]
             start = word.start()
         place = bisect_left(stops, word.end())
         end = min(high, stops[place]) if place < len(stops) else high
-        is_empty = next(_stems(lower[start:end]), None) is None
+        others = (one[0] for one in _WORD.finditer(lower, start, end))
+        is_empty = all(find_no(other) for other in others)
         found.append((low, high) if is_empty else (start, end))
     return found
 
@@ -210,7 +233,8 @@ def _stems(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _AUXILIARY and not find_no(word):
-            yield COUNTS.get(word, word[:_STEM])
+            number = WORDS.get(word)
+            yield str(number.value) if number is not None else word[:_STEM].removesuffix("s")
 
 
 def _all_stems(lower: str) -> Iterator[str]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.gates._counts import find_counts
-from refold.gates._values import read_values
+from refold.gates._clock import without_times
+from refold.gates._counts import in_digits
+from refold.gates._values import SLASHED, SPACED, read_values, slashed_forms
 from refold.gates.base import WORD, Gate, Refusal, Source, some
 from refold.gates.facts_present import inside, is_code, is_quoted
 from refold.text.facts import find_quotes
@@ -35,14 +36,12 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 
 def _invented(source: Source, answer: str) -> Iterator[str]:
-    for value in read_values(answer):
-        if not value.is_stated(source.stated):
+    answer = _as_in(source, answer)
+    written = {value.normal for value in read_values(answer)}
+    for value in read_values(without_times(in_digits(answer), source.stated)):
+        is_one = value.normal == "1" and "1" not in written  # the other one: hardly ever a count
+        if not value.is_stated(source.stated) and not is_one:
             yield value.text
-    for count, number, unit in find_counts(answer):
-        if number == "1":
-            continue  # one of them, the other one: hardly ever a count
-        if number not in source.stated or (unit and number + unit not in source.stated):
-            yield count
     # Sets first: looking each quotation up in the text takes long if there are thousands.
     quoted = {inside(quote) for quote in source.facts.quotes}
     for quote in dict.fromkeys(find_quotes(answer)):
@@ -59,6 +58,19 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
         is_name = word.casefold() in identifiers or is_code(word)
         if is_name and word not in source.spelled:
             yield word
+
+
+def _as_in(source: Source, answer: str) -> str:
+    """Take out the dates and fractions that the source has in another form, join thousands."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if slashed_forms(found[0]).isdisjoint(source.stated) else " "
+
+    def join(found: re.Match[str]) -> str:
+        joined = found[0].replace(" ", "")
+        return joined if joined in source.stated else found[0]
+
+    return SPACED.sub(join, SLASHED.sub(blank, answer))
 
 
 def _marks_of(source: Source) -> Iterator[str]:

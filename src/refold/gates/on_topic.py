@@ -9,6 +9,7 @@ from refold.gates.base import Gate, Refusal, Source
 from refold.text.alphabet import IDEOGRAPHS
 
 _CONTENT: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{4,}}+|[{IDEOGRAPHS}]{{2}}")
+_PAIR: Final = re.compile(rf"(?=([{IDEOGRAPHS}]{{2}}))")
 _STEM_CHARS: Final = 5
 """Longer endings are mostly grammar."""
 _FEW: Final = 12
@@ -19,7 +20,7 @@ _MIN_SHARE: Final = 0.4
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    known = _stems(source.text)
+    known = _stems(source.text) | set(_PAIR.findall(source.text))
     if len(known) < _FEW:
         return None
     said = _stems(answer)

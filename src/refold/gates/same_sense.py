@@ -42,6 +42,7 @@ _OPPOSITES: Final = (
         r"\bbefore (?:she|he|they|it|that|this)\b|\bbeforehand\b|\bvorher\b|\bdavor\b",
         r"\bafter (?:she|he|they|it|that|this)\b|\bafterwards\b|\bnachher\b|\bdanach\b",
     ),
+    (r"\bon the (?:menu|list|agenda|table|market)", r"\boff the (?:menu|list|agenda|table|market)"),
     (
         r"\bopen(?:ed|s)?\b|\bgeöffnet|\bouvert|\babiert|开放",
         r"\bclos(?:ed?|es)\b|\bgeschlossen|\bferm[ée]|\bcerrad|关闭",
@@ -106,24 +107,30 @@ def _is_affirmed(source: Source, stems: frozenset[str]) -> bool:
     return any(n == len(stems) and not index.clauses[place].says_no for place, n in found)
 
 
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Return where *pattern* occurs last, -1 if nowhere."""
+    return max((found.start() for found in pattern.finditer(text)), default=-1)
+
+
 def _is_opposed(
     source: Source, clause: Clause, side: re.Pattern[str], opposite: re.Pattern[str]
 ) -> bool:
     """Tell whether what is most like *clause* in the source says the opposite, and nothing it."""
-    best, is_opposed = 0, False
+    best, is_opposed, words = 0, False, 0
     index = source.clauses
     for place, common in index.overlaps(clause.stems).items():
         theirs = index.clauses[place]
-        says_same = side.search(theirs.lower) is not None
-        says_other = opposite.search(theirs.lower) is not None
+        same, other = _last(side, theirs.lower), _last(opposite, theirs.lower)
+        says_same, says_other = same > other, other > same  # an approval that is refused is none
         if not says_same and not says_other:
             continue
         alike = common - says_same  # the same word for it does not make them alike
         if alike > best:
             best, is_opposed = alike, says_other and not says_same and not theirs.says_no
+            words = min(len(clause.stems), len(theirs.stems))
         elif alike == best and says_same:
             is_opposed = False
-    return is_opposed and best >= min(_NO_NEEDED, max(1, len(clause.stems) - 1))
+    return is_opposed and best >= min(_NO_NEEDED, max(1, words - 1))
 
 
 GATE: Final = Gate("same_sense", _check)

@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from refold.lossless.base import Codec, unreadable
-from refold.lossless.line_index import LineIndex, read_count, spell_count
+from refold.lossless.line_index import LineIndex, has_anchor_twice, read_count, spell_count
 
 _END: Final = " follow as below the same line above]"
 _MARK: Final = re.compile(r"\[(\d\d?(?:\+99)*) lines" + re.escape(_END))
@@ -29,7 +29,7 @@ def _sees(text: str) -> bool:
 
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
-    if len(set(lines)) > len(lines) - _MIN_LINES:
+    if not has_anchor_twice(lines):
         return None
     index = LineIndex()
     out: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _MIN_ANCHOR: Final = 10
@@ -25,9 +25,21 @@ class LineIndex:
             self._first[line] = len(self._lines)
         self._lines.append(line)
 
+    def note_all(self, lines: Sequence[str]) -> None:
+        """Note the lines that the reader sees next."""
+        first, start = self._first, len(self._lines)
+        self._lines += lines
+        for place, line in enumerate(lines, start):
+            if len(line) >= _MIN_ANCHOR:
+                first.setdefault(line, place)
+
     def break_off(self) -> None:
         """Note that what comes next does not follow what came before."""
         self._lines.append(None)
+
+    def knows_any(self, lines: Iterable[str]) -> bool:
+        """Tell whether one of *lines* was seen that says where it stands."""
+        return not self._first.keys().isdisjoint(lines)
 
     def place_below(self, line: str) -> int | None:
         """Return the place below the first such line; `None` if no such line was seen."""
@@ -46,6 +58,12 @@ class LineIndex:
         while count < limit and lines[start + count] == seen[place + count]:
             count += 1
         return count
+
+
+def has_anchor_twice(lines: Iterable[str]) -> bool:
+    """Tell whether one of *lines* comes again that says where it stands: without one, no mark."""
+    anchors = [line for line in lines if len(line) >= _MIN_ANCHOR]
+    return len(set(anchors)) < len(anchors)
 
 
 def spell_count(count: int) -> str:

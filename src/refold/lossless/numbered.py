@@ -28,72 +28,56 @@ def _sees(text: str) -> bool:
     )
 
 
-class _Form:
-    """How the lines of one run are numbered: the next number, the width, the separator."""
-
-    __slots__ = ("number", "separator", "width")
-
-    def __init__(self, first: re.Match[str]) -> None:
-        self.width = len(first[1]) + len(first[2])
-        self.separator = first[3]
-        self.number = int(first[2]) + 1
-
-    def padded(self) -> str:
-        """Return what the next line starts with."""
-        return f"{self.number:>{self.width}}{self.separator}"
-
-
-def _form_of(line: str) -> _Form | None:
-    """Return the form of a run that *line* begins; `None` if it begins none."""
-    first = _PADDED.match(line) if line[:1] == " " else None
-    return _Form(first) if first else None
-
-
 def _encode(text: str) -> str | None:
     out: list[str] = []
     found = 0
-    form: _Form | None = None
+    number = width = 0
+    separator = ""
     for line in text.split("\n"):
-        short = _shortened(line, form) if form else None
-        if form is None or short is None:
-            form = _form_of(line)
-            out.append(line)
-        else:
+        if separator:
+            padded = str(number).rjust(width) + separator
+            if line == padded.rstrip():  # an empty one; blanks at its end have gone
+                out.append(str(number))
+            elif line.startswith(padded):
+                out.append(f"{number}\t{line[len(padded) :]}")
+            else:
+                separator = ""
+        if separator:
             found += 1
-            form.number += 1
-            out.append(short)
+            number += 1
+        else:
+            number, width, separator = _form_below(line)
+            out.append(line)
     return "\n".join(out) if found >= _MIN_LINES else None
-
-
-def _shortened(line: str, form: _Form) -> str | None:
-    """Return *line* in its short form if it counts on; else `None`."""
-    padded = form.padded()
-    if line == padded.rstrip():  # an empty one; blanks at its end have gone
-        return str(form.number)
-    return f"{form.number}\t{line[len(padded) :]}" if line.startswith(padded) else None
 
 
 def _decode(text: str) -> str:
     out: list[str] = []
-    form: _Form | None = None
+    number = width = 0
+    separator = ""
     for line in text.split("\n"):
-        full = _restored(line, form) if form else None
-        if form is None or full is None:
-            form = _form_of(line)
-            out.append(line)
+        if separator:
+            short = str(number)
+            if line == short:
+                out.append((short.rjust(width) + separator).rstrip())
+            elif line.startswith(f"{short}\t"):
+                out.append(short.rjust(width) + separator + line[len(short) + 1 :])
+            else:
+                separator = ""
+        if separator:
+            number += 1
         else:
-            form.number += 1
-            out.append(full)
+            number, width, separator = _form_below(line)
+            out.append(line)
     return "\n".join(out)
 
 
-def _restored(line: str, form: _Form) -> str | None:
-    """Return *line* as it was if it counts on; else `None`."""
-    number = str(form.number)
-    if line == number:
-        return form.padded().rstrip()
-    short = f"{number}\t"
-    return form.padded() + line[len(short) :] if line.startswith(short) else None
+def _form_below(line: str) -> tuple[int, int, str]:
+    """Return the number, the width and the separator of the line below, if *line* begins a run."""
+    first = _PADDED.match(line) if line[:1] == " " else None
+    if first is None:
+        return 0, 0, ""
+    return int(first[2]) + 1, len(first[1]) + len(first[2]), first[3]
 
 
 CODEC: Final = Codec(name="numbered", sees=_sees, encode=_encode, decode=_decode)

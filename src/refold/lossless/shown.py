@@ -14,9 +14,10 @@ are numbered, the numbers are no part of the comparison; they count on:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from refold.lossless.base import unreadable
 from refold.lossless.line_index import LineIndex, read_count, spell_count
@@ -26,60 +27,82 @@ _MARK: Final = re.compile(
     r"\[(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)" + re.escape(_END)
 )
 _NUMBERED: Final = re.compile(r"( *+)(\d{1,7})(?:([→\t:|-])|$)")
+_NUMBERED_BELOW: Final = re.compile(r"\n *+\d{1,7}(?:[→\t:|-]|\n|\Z)")
 _STARTS: Final = frozenset(" 0123456789")
+_NO_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({})
 _MIN_CHARS: Final = 120
 """How many characters a mark must stand for to be worth it."""
 
-_Line = tuple[str, int | None, str]
-"""A line, its number if it has one, and what stands behind the number."""
+
+class _Lines(NamedTuple):
+    """The lines of a text as they are compared."""
+
+    whole: Sequence[str]
+    bodies: Sequence[str]
+    """What stands behind the number of each; the line itself where it has none."""
+    numbers: Mapping[int, int] = _NO_NUMBERS
+    """Place → number."""
 
 
 class Shown:
     """All lines that a reader has seen so far in one conversation."""
 
-    __slots__ = ("_index",)
+    __slots__ = ("_index", "_latest")
 
     def __init__(self) -> None:
         self._index = LineIndex()
+        self._latest = ("", _Lines([""], [""]))
+        """A text that could not be shortened is shown next, so it need not be read again."""
 
     def add(self, text: str) -> None:
         """Note the lines of a text that the reader sees after all those before."""
-        for line, _, body in _parse(text):
-            if line.endswith(_END):
-                self._index.break_off()
-            else:
-                self._index.note(body)
+        lines = self._read(text)
+        if _END not in text:
+            self._index.note_all(lines.bodies)
+        else:
+            for line, body in zip(lines.whole, lines.bodies, strict=True):
+                if line.endswith(_END):
+                    self._index.break_off()
+                else:
+                    self._index.note(body)
         self._index.break_off()
 
     def shorten(self, text: str) -> str | None:
         """Leave out of *text* what was shown before; `None` if nothing was."""
         if len(text) < _MIN_CHARS or _END in text:
             return None
-        lines = list(_parse(text))
+        lines = self._read(text)
+        if not self._index.knows_any(lines.bodies):
+            return None
         out: list[str] = []
         place = 0
-        while place < len(lines):
-            line, number, body = lines[place]
-            out.append(line)
+        while place < len(lines.whole):
+            out.append(lines.whole[place])
+            below = self._index.place_below(lines.bodies[place])
             place += 1
-            below = self._index.place_below(body)
             size = 0 if below is None else self._count_shown(lines, place, below)
-            chars = size + sum(len(lines[place + n][0]) for n in range(size))
-            if chars >= _MIN_CHARS:
-                out.append(_mark(number, size))
+            if size and size + sum(map(len, lines.whole[place : place + size])) >= _MIN_CHARS:
+                out.append(_mark(lines.numbers.get(place - 1), size))
                 place += size
         short = "\n".join(out)
         return short if len(short) < len(text) and self.expand(short) == text else None
 
-    def _count_shown(self, lines: list[_Line], start: int, place: int) -> int:
+    def _read(self, text: str) -> _Lines:
+        if self._latest[0] != text:
+            self._latest = (text, _parse(text))
+        return self._latest[1]
+
+    def _count_shown(self, lines: _Lines, start: int, place: int) -> int:
         """Count how many of *lines* from *start* on are those shown from *place* on."""
-        line, number, _ = lines[start - 1]
-        numbers = _Numbers(line) if number is not None else None
-        for size in range(len(lines) - start):
+        whole = lines.whole
+        if start - 1 not in lines.numbers:
+            return self._index.count_equal(whole, start, place)
+        numbers = _Numbers(whole[start - 1])
+        for size in range(len(whole) - start):
             body = self._index.at(place + size)
-            if body is None or lines[start + size][0] != (numbers.next(body) if numbers else body):
+            if body is None or whole[start + size] != numbers.next(body):
                 return size
-        return len(lines) - start
+        return len(whole) - start
 
     def expand(self, short: str) -> str:
         """Give the text back that was shortened when the same lines had been shown.
@@ -129,21 +152,28 @@ class _Numbers:
         return number + body if body else number.rstrip()
 
 
-def _parse(text: str) -> Iterator[_Line]:
+def _parse(text: str) -> _Lines:
     """Take the numbers off all lines that count on from the line above, or to the line below."""
     lines = text.split("\n")
-    before: int | None = None
     below = _number_of(lines[0])
-    for place, line in enumerate(lines, 1):
-        found, below = below, _number_of(lines[place]) if place < len(lines) else None
+    if below is None and _NUMBERED_BELOW.search(text) is None:  # as in most texts
+        return _Lines(lines, lines)
+    bodies: list[str] = []
+    numbers: dict[int, int] = {}
+    before: int | None = None
+    for place, line in enumerate(lines):
+        found, below = below, _number_of(lines[place + 1]) if place + 1 < len(lines) else None
         if found is None:
             before = None
-            yield line, None, line
+            bodies.append(line)
             continue
         number = int(found[2])
         counts_on = before == number - 1 or (below is not None and int(below[2]) == number + 1)
         before = number
-        yield (line, number, line[found.end() :]) if counts_on else (line, None, line)
+        bodies.append(line[found.end() :] if counts_on else line)
+        if counts_on:
+            numbers[place] = number
+    return _Lines(lines, bodies, numbers)
 
 
 def _number_of(line: str) -> re.Match[str] | None:

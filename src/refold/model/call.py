@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from refold.model.wire import spell
+from refold.model.wire import Path, spell
 
 
 class Call:
     """One call that a message makes; read-only."""
 
-    __slots__ = ("_parsed", "given", "id", "name", "spelled")
+    __slots__ = ("_parsed", "given", "id", "name", "path", "spelled")
 
-    def __init__(self, id: str, name: str, given: object = "") -> None:
+    def __init__(self, id: str, name: str, given: object = "", path: Path | None = None) -> None:
         self.id: Final = id
         """What its answer names; unique among the calls that are open at the same time."""
         self.name: Final = name
@@ -22,6 +22,8 @@ class Call:
         """The arguments as the message has them: a text, mostly JSON, or data."""
         self.spelled: Final = given if isinstance(given, str) else spell(given)
         """The arguments as text, the way a provider counts them."""
+        self.path: Final = path
+        """Where the arguments stand, if they may be written shorter there."""
         self._parsed: object = None
 
     @property

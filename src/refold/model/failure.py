@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 _FAILED_FLAGS: Final = ("is_error", "isError", "tool_call_error")
 _SUCCESS_FLAGS: Final = ("success", "ok")
@@ -40,29 +40,23 @@ _EXIT_LINE: Final = re.compile(
 )
 
 
-def _get(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else None
-
-
-def is_failure(value: object, get: Callable[[object, str], Any] = _get) -> bool:
-    """Tell whether a result says by its fields that the tool failed; *get* reads a field."""
-    if value is None or isinstance(value, str):  # has no fields, which is what most results are
+def is_failure(value: object) -> bool:
+    """Tell whether a result says by its fields that the tool failed; most have none."""
+    if not isinstance(value, Mapping) or _TELLING.isdisjoint(value):
         return False
-    if type(value) is dict and _TELLING.isdisjoint(value):
-        return False
-    if any(get(value, name) is True for name in _FAILED_FLAGS):
+    if any(value.get(name) is True for name in _FAILED_FLAGS):
         return True
-    if any(get(value, name) is False for name in _SUCCESS_FLAGS):
+    if any(value.get(name) is False for name in _SUCCESS_FLAGS):
         return True
-    error, status, kind = (get(value, name) for name in ("error", "status", "type"))
+    error, status, kind = (value.get(name) for name in ("error", "status", "type"))
     if isinstance(error, str | Mapping) and error:
         return True
     if isinstance(status, str) and status.lower() in _FAILED_STATUS:
         return True
     if isinstance(kind, str) and kind in ("error", "error-text", "error-json"):
         return True
-    holders = (value, *(get(value, name) for name in _MORE))
-    codes = (get(holder, name) for holder in holders for name in _EXIT_CODES)
+    holders = [value, *(value.get(name) for name in _MORE)]
+    codes = (h.get(name) for h in holders if isinstance(h, Mapping) for name in _EXIT_CODES)
     return any(isinstance(code, int) and code != 0 for code in codes)
 
 

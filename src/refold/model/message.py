@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from refold.model.call import Call
+from refold.model.part import Media, Part
 from refold.model.provenance import METADATA_KEY, Provenance, read_provenance
-from refold.model.wire import CLASS_KEY, Path, Wire
+from refold.model.wire import CLASS_KEY, Wire
 from refold.model.wire import digest as digest_of
 from refold.notation.recognize import has_tag
-
-
-class Part:
-    """A piece of text inside a message that may be replaced by a shorter one; read-only."""
-
-    __slots__ = ("call_id", "path", "text")
-
-    def __init__(self, path: Path, text: str, call_id: str | None = None) -> None:
-        self.path: Final = path
-        self.text: Final = text
-        self.call_id: Final = call_id
-        """The tool call that this text answers, if it is a tool result."""
-
 
 _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 """Shapes of messages that may be the caller's own; others are items of a provider's."""
@@ -58,6 +46,7 @@ class Message:
         "is_turn",
         "link",
         "lone_id",
+        "media",
         "opaque",
         "parts",
         "provenance",
@@ -79,6 +68,7 @@ class Message:
         opaque: tuple[str, ...] = (),
         thinking: tuple[str, ...] = (),
         images: int = 0,
+        media: tuple[Media, ...] = (),
         calls: tuple[Call, ...] = (),
         provenance: Provenance | None = None,
         link: str = "",
@@ -101,6 +91,8 @@ class Message:
         outside of its own block. It stays as it is or goes as a whole."""
         self.images: Final = images
         """How many pictures it carries; they cost tokens by rule."""
+        self.media: Final = media
+        """Those of them, and what else is no text, that a line may take the place of."""
         self.calls: Final = calls
         """The tool calls that this message makes; they are never changed."""
         self.provenance = provenance
@@ -139,6 +131,7 @@ class Message:
             opaque=self.opaque,
             thinking=self.thinking,
             images=self.images,
+            media=self.media,
             calls=self.calls,
             provenance=self.provenance if provenance is None else provenance,
             link=self.link if link is None else link,

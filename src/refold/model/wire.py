@@ -89,12 +89,20 @@ def clone_message(message: Wire) -> dict[str, Any]:
     return fresh
 
 
-def put_text(message: dict[str, Any], path: Path, text: str) -> None:
-    """Replace the text at *path* of a message of our own."""
+def clone_with(message: Wire, values: Mapping[Path, object]) -> dict[str, Any]:
+    """Copy *message* with what stands at each path replaced."""
+    fresh = clone_message(message)
+    for path, value in values.items():
+        put(fresh, path, value)
+    return fresh
+
+
+def put(message: dict[str, Any], path: Path, value: object) -> None:
+    """Replace what stands at *path* of a message of our own."""
     spot: Any = message
     for step in path[:-1]:
         spot = spot[step]
-    spot[path[-1]] = text
+    spot[path[-1]] = value
 
 
 def is_shallow(value: Wire) -> bool:

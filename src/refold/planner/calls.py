@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from refold.model.call import Call
-from refold.model.failure import is_failure, is_failure_text
+from refold.model.failure import is_failure_text
 from refold.model.message import Message
 from refold.notation.gaps import GAP
 from refold.planner.file_calls import CallEffects
@@ -220,6 +220,7 @@ def find_failed(messages: Sequence[Message]) -> frozenset[str]:
     failed: set[str] = set()
     for message in messages:
         for part in message.parts:
-            if part.call_id and (is_failure(message.wire) or is_failure_text(part.text)):
+            has_failed = part.result is not None and part.result.has_failed
+            if part.call_id and (has_failed or is_failure_text(part.text)):
                 failed.add(part.call_id)
     return frozenset(failed)

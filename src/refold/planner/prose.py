@@ -16,7 +16,8 @@ from refold.kinds import kind_of
 from refold.model.decision import Keep
 from refold.model.draft import Draft, Verdict
 from refold.model.harness import is_note
-from refold.model.message import Message, Part
+from refold.model.message import Message
+from refold.model.part import Part
 from refold.model.plan import Fold
 from refold.options import Options
 from refold.planner.layout import Key

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
-from refold.model.failure import is_failure
-from refold.model.message import Message, Part
+from refold.model.message import Message
 from refold.planner.file_calls import CallEffects
 from refold.planner.layout import Key
 from refold.planner.shell_files import Effects, Touch
@@ -191,7 +190,8 @@ class Verdict:
         self._parts = [message.parts[number] for number in numbers]
         self._paths = paths
         """The names of files say nothing about success."""
-        self._is_flagged = any(_is_flagged(message, part) for part in self._parts)
+        results = dict.fromkeys(part.result for part in self._parts)
+        self._is_flagged = any(result is not None and result.has_failed for result in results)
 
     @cached_property
     def status(self) -> int | None:
@@ -207,18 +207,6 @@ class Verdict:
         if self.status is not None:
             return not any(_COMPLAINT.search(part.text) for part in self._parts)
         return not any(_tells_of_failure(part.text, self._paths) for part in self._parts)
-
-
-def _is_flagged(message: Message, part: Part) -> bool:
-    """Tell whether a field of the message, or of what holds the text, says that a tool failed."""
-    value: Any = message.wire
-    if is_failure(value):
-        return True
-    for step in part.path:
-        value = value[step]
-        if is_failure(value):
-            return True
-    return False
 
 
 def _status(text: str) -> int | None:

@@ -108,7 +108,7 @@ _WORDS: Final = {
     ),
     CAUSE: (
         "because cause caused causes reason reasons therefore hence thus consequently conclusion "
-        "result results due means why "
+        "result results due means why total totals altogether insgesamt gesamtbetrag summe "
         "weil ursache grund gründe hauptgrund deshalb daher folglich da denn ergebnis entsteht "
         "cause raison pourquoi donc parce puisque vient résultat "
         "porque causa motivo razón debe resultado"
@@ -172,6 +172,7 @@ PHRASES: Final = (
     (LIMIT, r"at (?:most|least)|up to|no(?:t)? more than|as long as|au plus|de plus|como máximo"),
     (LIMIT, r"by (?:the|monday|tuesday|wednesday|thursday|friday|then|end)|ne [^ ]+ que"),
     (CAUSE, r"because of|turn(?:s|ed) out|so that|that is why|por eso|se debe|car (?:il|elle|l)"),
+    (CAUSE, r"the (?:bottleneck|culprit|root cause) "),
     (CAUSE, r"due to|as a result|da (?:er|sie|es|die|der|das)|c'est pourquoi"),
     (CONDITION, r"in case|as soon as|(?:anyone|whoever|wer|qui|quien) "),
 )

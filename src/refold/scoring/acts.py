@@ -32,8 +32,9 @@ _FORBIDDING: Final = 2
 """What a prohibition is worth beyond its no and its must."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*+")
 _PHRASE: Final = re.compile(
-    "|".join(f"(?P<p{place}>(?<!\\w)(?:{words}))" for place, (_, words) in enumerate(PHRASES))
+    rf"(?<!\w)(?:{'|'.join(f'(?P<p{place}>{words})' for place, (_, words) in enumerate(PHRASES))})"
 )
+"""Whether a word begins there is asked once a character, not once a phrase."""
 _PHRASE_BITS: Final = {f"p{place}": bit for place, (bit, _) in enumerate(PHRASES)}
 _ASIAN: Final = re.compile(f"[{IDEOGRAPHS}]")
 _ASIAN_ACT: Final = re.compile(
@@ -44,8 +45,8 @@ _FILLER: Final = re.compile(rf"[\s>*_#\"“-]*+(?:{FILLERS})")
 _DIGIT: Final = re.compile(r"[0-9]")
 _IDENTIFIER: Final = re.compile(
     r"`[^`\n]+`|(?<!\w)(?:[a-z0-9]+_[a-z0-9_]+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}\w*)"
-    r"|(?<!\w)[\w.-]*/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
-    r"|\w\(\)|https?://"
+    r"|(?<![\w.-])[\w.-]*+/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
+    r"|\w\(\)|https?://|(?<![\w-])--[a-z]"
 )
 _POLITE_ORDER: Final = re.compile(r"[a-zäöüß]+en sie(?! gerne)(?!\w)|[a-zéèêà]+ez(?:-\w+)?(?!\w)")
 """Orders of German and French by their endings: "Geben Sie", "Gardez"."""

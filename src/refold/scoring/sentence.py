@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refold.native import Span, scanner
-from refold.scoring.feature_tables import SCORING
 from refold.scoring.filler import FILLER_HEADS, FILLER_PENALTY, is_filler
 from refold.scoring.sentence_features import (
     LONGEST,
@@ -14,7 +12,7 @@ from refold.scoring.sentence_features import (
     count_emphasis,
     count_features,
 )
-from refold.text.sentences import sentence_spans
+from refold.text.sentences import Span, sentence_spans
 
 
 def score_sentence(sentence: str) -> int:
@@ -32,15 +30,12 @@ def score_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
     return score_sentences(text, [(start, end, 0) for start, end in spans])
 
 
-def score_sentences(text: str, sentences: list[Span]) -> list[int]:
+def score_sentences(text: str, sentences: Sequence[Span]) -> list[int]:
     """Score *sentences* of *text*; each begins and ends at a word."""
-    if scanner is not None:
-        return scanner.scores(text, sentences, SCORING)
-    return [score_by_patterns(text, start, end) for start, end, _ in sentences]
+    return [_score(text, start, end) for start, end, _ in sentences]
 
 
-def score_by_patterns(text: str, start: int, end: int) -> int:
-    """Score the sentence of *text* from *start* to *end* by the patterns of its features."""
+def _score(text: str, start: int, end: int) -> int:
     score = count_features(text, start, end) + count_emphasis(text, start, end)
     if SHORTEST <= end - start <= LONGEST:
         score += SIZE_POINTS

@@ -1,8 +1,4 @@
-"""Features of a sentence, as patterns: names, quantities, status words, places, emphasis.
-
-These say what is right, and are what runs where nothing is compiled; the scanner gives the same
-points.
-"""
+"""Features of a sentence, as patterns: names, quantities, status words, places, emphasis."""
 
 from __future__ import annotations
 
@@ -13,16 +9,9 @@ from typing import Final
 from refold.text.alphabet import IDEOGRAPHS
 from refold.text.name_patterns import CAMEL, NUMBER, PASCAL, SNAKE, VOWELLESS
 
-STATUSES: Final = frozenset(("PASS", "FAIL", "ERROR", "WARNING", "WARN"))
-UNITS: Final = frozenset(
-    "second seconds ms mb gb tb kb retry retries worker workers thread threads node nodes replica "
-    "replicas request requests".split()
-)
-"""What makes a number a quantity, in lower case."""
 _UNIT: Final = (
     r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
 )
-UNIT: Final = re.compile(_UNIT)
 WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
 ERROR_ENDS: Final = ("Error", "rning", "ption")
 BEFORE_SIGN: Final = rf"(?<![^\W{IDEOGRAPHS}])"
@@ -47,47 +36,20 @@ _LONG: Final = 1_000
 capital on. Up to this length that costs less than the care."""
 _NOT_DOTTED: Final = re.compile(r"[^\w.]")
 SHORT: Final = re.compile(VOWELLESS)
-EMPHASIS: Final = re.compile(
-    r"(?<![\w])(?:importantly|note that|however|critical|crucial|essential|significant|notably|"
-    r"key point|in particular|specifically|must|require[ds]?|never|always)(?![\w])",
-    re.I,
+_EMPHATIC: Final = (
+    "importantly|note that|however|critical|crucial|essential|significant|notably|key point"
+    "|in particular|specifically|must|require[ds]?|never|always"
 )
-INFERENCE: Final = re.compile(
-    r"(?<![\w])(?:therefore|hence|thus|consequently|accordingly|it follows that|"
-    r"we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that|"
-    r"in conclusion)(?![\w])",
-    re.I,
+_INFERRING: Final = (
+    "therefore|hence|thus|consequently|accordingly|it follows that"
+    "|we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that"
+    "|in conclusion"
 )
+EMPHASIS: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC})(?!\w)", re.I)
+INFERENCE: Final = re.compile(rf"(?<!\w)(?:{_INFERRING})(?!\w)", re.I)
+_EITHER: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC}|{_INFERRING})(?!\w)", re.ASCII)
+"""In ASCII and lower case: most sentences are ruled out by one search where case counts."""
 
-# What a word says about its sentence.
-EMPHATIC: Final = 1
-INFERRING: Final = 2
-IN_PHRASE: Final = 4
-"""It belongs to one of the phrases of several words, if that is there."""
-TELLING: Final[dict[str, int]] = {
-    **dict.fromkeys(
-        "importantly however critical crucial essential significant notably specifically must "
-        "require required requires never always".split(),
-        EMPHATIC,
-    ),
-    **dict.fromkeys("therefore hence thus consequently accordingly".split(), INFERRING),
-    **dict.fromkeys(
-        "note point particular follows conclude deduce infer implies proves means result given "
-        "conclusion".split(),
-        IN_PHRASE,
-    ),
-}
-"""All words of one piece that emphasize or infer, and those by which the phrases are known."""
-_BEFORE: Final[dict[str, str]] = {
-    **dict.fromkeys(("note", "given"), ""),
-    **dict.fromkeys(("particular", "conclusion"), "in "),
-    **dict.fromkeys(("conclude", "deduce", "infer"), "we can "),
-    **dict.fromkeys(("implies", "proves", "means"), "this "),
-    "follows": "it ",
-    "point": "key ",
-    "result": "as a ",
-}
-"""How the phrases begin, up to the word by which they are known."""
 SIZE_POINTS: Final = 2
 SHORTEST: Final = 40
 LONGEST: Final = 120
@@ -142,18 +104,11 @@ def count_in_long(text: str, start: int, end: int) -> int:
     return points
 
 
-def phrase_flags(text: str, start: int, word: int, known: str, end: int) -> int:
-    """Say what the phrase in a sentence of *text* says whose word *known* stands at *word*."""
-    begin = word - len(_BEFORE[known])
-    if begin < start:
-        return 0
-    if EMPHASIS.match(text, begin, end) is not None:
-        return EMPHATIC
-    return INFERRING * (INFERENCE.match(text, begin, end) is not None)
-
-
 def count_emphasis(text: str, start: int, end: int) -> int:
     """Return the points for emphasis and inference, each of which counts once."""
+    sentence = text[start:end]
+    if sentence.isascii() and _EITHER.search(sentence.lower()) is None:
+        return 0
     return EMPHASIS_POINTS * (EMPHASIS.search(text, start, end) is not None) + INFERENCE_POINTS * (
         INFERENCE.search(text, start, end) is not None
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from refold.private_files import make_private
+from refold.private_files import data_file, make_private
 
 _BUSY_SECONDS: Final = 2.0
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
@@ -18,14 +20,20 @@ _ADD: Final = (
 )
 
 
-def counts_beside(store: Path) -> Path:
-    """Return the file with the counts of what is kept in *store*."""
-    return store.with_name(store.name + ".counts")
+def counts_beside(store: str | os.PathLike[str]) -> Path:
+    """Return the file with the counts of what is kept in *store*; on a server: in the data folder.
+
+    What a machine has counted stays on it.
+    """
+    is_file = "://" not in os.fspath(store)
+    path = Path(store) if is_file else data_file(sys.platform, os.environ)
+    return path.with_name(path.name + ".counts")
 
 
 def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
     """Add *amounts* to the counts; what cannot be counted is not: counting breaks nothing."""
     with suppress(sqlite3.Error, OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
         with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection, connection:
             connection.execute(_SCHEMA)

@@ -18,7 +18,7 @@ from refold.server.agents import AGENTS, Places
 from refold.server.config_files import Entry, has_entry
 from refold.server.counts import counts_beside, read_counts
 from refold.server.install import Installed, read_record
-from refold.stores.sqlite import SqliteStore
+from refold.server.originals import open_originals
 
 State = Literal["works", "broken", "absent"]
 
@@ -71,7 +71,7 @@ def _check_store(path: Path) -> Check:
     if not path.exists():
         return Check("absent", "store", f"{path} will be made when something is kept")
     try:
-        with SqliteStore(path) as store:
+        with open_originals(path) as store:
             store.put({})
             return Check("works", "store", f"{path}, {len(store):,} originals")
     except RefoldError as error:

@@ -27,14 +27,14 @@ which is 8,000 to 10,000 tokens of a log."""
 _EVENT: Final = "PostToolUse"
 
 
-def run_hook(source: BinaryIO, *, store: Path, profile: str, max_tokens: object) -> str:
+def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: object) -> str:
     """Return what Claude Code reads: JSON with the output in fewer tokens, or nothing.
 
     Never raises; failures are counted beside the *store*.
 
     Args:
         source: where the event comes from, as JSON.
-        store: the SQLite file where originals are kept; made if need be.
+        store: where originals are kept: a SQLite file, made if need be, or an address.
         profile: `lossless`, or `standard` for excerpts of what is still longer than *max_tokens*.
         max_tokens: a number, or what the command line has in its place.
     """
@@ -61,20 +61,19 @@ def _is_long(event: Any) -> bool:
     return max(found) >= MIN_CHARS
 
 
-def _answer(event: Any, path: Path, profile: str, max_tokens: object) -> str:
+def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
     from refold.agent.text_store import TextStore
     from refold.server.arrival import ResultShortener
-    from refold.stores.sqlite import SqliteStore
+    from refold.server.originals import open_originals
 
     amounts = {"results": 1}
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with SqliteStore(path) as store:
+    with open_originals(address) as store:
         shortener = ResultShortener(
             TextStore(store), profile=profile, max_tokens=int(str(max_tokens))
         )
         tool, output = event["tool_name"], event["tool_response"]
         changed = map_texts(tool, output, _shorten_with(shortener, tool == "Read", amounts))
-    _count(path, amounts)
+    _count(address, amounts)
     if changed is output:
         return ""
     answer = {"hookEventName": _EVENT, "updatedToolOutput": changed}
@@ -96,7 +95,7 @@ def _shorten_with(
     return shorten
 
 
-def _count(store: Path, amounts: dict[str, int]) -> None:
+def _count(store: str | Path, amounts: dict[str, int]) -> None:
     from refold.server.counts import add_counts, counts_beside
 
     add_counts(counts_beside(store), amounts)

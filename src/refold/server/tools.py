@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from refold.agent.retrieval import RetrieveTool
@@ -14,7 +14,7 @@ from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
 from refold.server.counts import add_counts, counts_beside, read_counts
 from refold.server.handle_index import find_shown
-from refold.stores.sqlite import SqliteStore
+from refold.server.originals import open_originals
 
 RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"
@@ -45,12 +45,11 @@ _COMPRESS_SCHEMA: Final = {
 
 
 class Tools:
-    """The tools on one SQLite store, which is that of the hook and the proxy."""
+    """The tools on one store, which is that of the hook and the proxy."""
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._store = SqliteStore(path)
-        self._counts = counts_beside(path)
+    def __init__(self, store: str | os.PathLike[str]) -> None:
+        self._store = open_originals(store)
+        self._counts = counts_beside(store)
 
     def close(self) -> None:
         """Let go of the store."""

@@ -18,7 +18,6 @@ from refold.strategies.prose import (
     Score,
     Units,
     make_units,
-    summarize_at_once,
     summarize_groups,
 )
 from refold.strategies.rules import POINTS, SummaryRules
@@ -127,7 +126,8 @@ class TextCache:
         if self.rules.finds_acts:
             extracts = [self._extract(text) for text in texts]
             return summarize_extracts(extracts, budget) or cut_passage(joined, budget)
-        return self._by_points(texts, budget) or cut_words(joined, budget)
+        units = [self.units(text) for text in texts]
+        return summarize_groups(units, budget) or cut_words(joined, budget)
 
     def _extract(self, text: str) -> Extract:
         known = self._extracts.get(text)
@@ -138,13 +138,6 @@ class TextCache:
             if self._keeps_sentences:
                 self._extracts[text] = known
         return known
-
-    def _by_points(self, texts: tuple[str, ...], budget: int) -> str:
-        if self._score_sentences is None:
-            summary = summarize_at_once(texts, budget)
-            if summary is not None:
-                return summary
-        return summarize_groups([self.units(text) for text in texts], budget)
 
     def stand_in(self, key: StandInKey, make: Callable[[], str | None]) -> str | None:
         """Return what stands in for the texts in *key*, made by *make* if it is not known yet."""

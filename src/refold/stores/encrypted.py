@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final, Self
 
@@ -100,7 +101,8 @@ class EncryptedStore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy with the keys, as the store itself does."""
-        return _reopen, (self._store, self._keys, self._compression)
+        again = partial(type(self), self._store, self._keys, compression=self._compression)
+        return again, ()
 
     def __enter__(self) -> Self:
         return self
@@ -133,7 +135,7 @@ class EncryptedStore:
 
     def _open(self, key: str, value: Any) -> Any:
         """Undo `_seal`."""
-        if not isinstance(value, str) or not value.startswith(_MARK):
+        if not is_sealed(value):
             raise StoreError(f"the value of {key!r} is not encrypted; it was put without a key")
         try:
             data = base64.b64decode(value.removeprefix(_MARK), validate=True)
@@ -154,10 +156,11 @@ class EncryptedStore:
         return StoreError(f"the value of {key!r} cannot be decrypted: {reason}")
 
 
+def is_sealed(value: object) -> bool:
+    """Tell whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
+    return isinstance(value, str) and value.startswith(_MARK)
+
+
 def _id_of(key: bytes) -> bytes:
     """Return what a value calls the key it was encrypted with; it gives nothing of it away."""
     return blake2b(key, digest_size=_ID_BYTES, person=b"refold key id").digest()
-
-
-def _reopen(store: Store, keys: Sequence[bytes], compression: Compression) -> EncryptedStore:
-    return EncryptedStore(store, keys, compression=compression)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -16,15 +18,18 @@ from urllib.parse import unquote, urlsplit
 from refold.errors import StoreError
 from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.bundle import REMOVED, Record, read_bundle, removal_of, write_bundle
+from refold.stores.bundle import REMOVED, Record, removal_of
 from refold.stores.key import decode_key, encode_prefix, is_removable
+from refold.stores.object_files import LOG, Bundles
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
-_LOG: Final = "log"
+_ENDPOINTS: Final = ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
+"""Variables that name another server than Amazon's, such as MinIO."""
 _LOGS_KEPT: Final = 1_000
 """Of how many conversations it is remembered where their originals are."""
-_READS_AT_ONCE: Final = 32
+_LOOKS_AT_ONCE: Final = 32
+"""How many objects are in memory at a time while a conversation is read the first time."""
 
 
 class ObjectStore(RemoteStore):
@@ -48,22 +53,14 @@ class ObjectStore(RemoteStore):
         timeout_seconds: float = TIMEOUT_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._settings = (url, options, timeout_seconds, clock)
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
+        self._reopen = partial(type(self), url, options=options, **choices)
         backend = _Objects(url, options or {}, timeout_seconds)
         super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as another way to the same place."""
-        return _reopen, self._settings
-
-
-def _reopen(
-    url: str,
-    options: Mapping[str, Any] | None,
-    timeout_seconds: float,
-    clock: Callable[[], float],
-) -> ObjectStore:
-    return ObjectStore(url, options=options, timeout_seconds=timeout_seconds, clock=clock)
+        return self._reopen, ()
 
 
 @dataclass(slots=True)
@@ -104,22 +101,20 @@ class _Objects:
                 "pip install 'refold[objects]'"
             ) from error
         self._obstore: Any = obstore
-        self._missing = (obstore.exceptions.NotFoundError, FileNotFoundError)
         self._url = url
         self._options = options
         self._timeout_seconds = timeout_seconds
         self._logs: OrderedDict[str, _Log] = OrderedDict()
-        self._reading = asyncio.Semaphore(_READS_AT_ONCE)
-        self._bucket: Any = None
+        self._bundles: Bundles
 
     async def open(self) -> None:
         """Find out whether the place can be read."""
-        self._bucket = _bucket(self._url, self._options, self._timeout_seconds)
-        await self._numbers(_LOG)
+        bucket = _bucket(self._url, self._options, self._timeout_seconds)
+        self._bundles = Bundles(self._obstore, bucket)
+        await self._numbers(LOG)
 
     async def close(self) -> None:
-        """Let go of the storage."""
-        self._bucket = None
+        """Do nothing: obstore holds nothing open."""
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of *keys* that are in an object already."""
@@ -152,14 +147,11 @@ class _Objects:
     async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
         """Take the next number; if somebody else has, catch up with them and return false."""
         number = log.last + 1
-        body = write_bundle(records)
-        try:
-            await self._obstore.put_async(self._bucket, _place(path, number), body, mode="create")
-        except self._obstore.exceptions.AlreadyExistsError:
-            await self._catch_up(path, log)
-            return False
-        log.add(number, records)
-        return True
+        if await self._bundles.create(path, number, records):
+            log.add(number, records)
+            return True
+        await self._catch_up(path, log)
+        return False
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Read the objects that have *keys*; look for new ones if some are not known."""
@@ -180,7 +172,8 @@ class _Objects:
         """Add the records of *wanted* keys whose objects are known to *found*."""
         places = {key: log.rows[key][0] for key in wanted if key in log.rows}
         numbers = sorted(set(places.values()))
-        for number, records in zip(numbers, await self._load(path, numbers), strict=True):
+        read = await self._bundles.read_many(path, numbers)
+        for number, records in zip(numbers, read, strict=True):
             # What was removed meanwhile is not in it any more.
             found.update((r.key, r.value) for r in records if places.get(r.key) == number)
 
@@ -236,11 +229,10 @@ class _Objects:
         have seen what is behind it would never look there.
         """
         for number in range(1, log.last + 1):
-            records = await self._load_one(path, number) or []
+            records = await self._bundles.read(path, number) or []
             left = [r for r in records if r.key.startswith(REMOVED) or _is_in(log, number, r.key)]
             if len(left) < len(records):
-                body = write_bundle(left)
-                await self._obstore.put_async(self._bucket, _place(path, number), body)
+                await self._bundles.replace(path, number, left)
 
     async def count(self) -> int:
         """Count what is in all objects."""
@@ -278,57 +270,26 @@ class _Objects:
         if log.last < 0:
             numbers = await self._numbers(path)
             log.last = 0
-            for start in range(0, len(numbers), _READS_AT_ONCE):
-                some = numbers[start : start + _READS_AT_ONCE]
-                for number, records in zip(some, await self._load(path, some), strict=True):
+            for start in range(0, len(numbers), _LOOKS_AT_ONCE):
+                some = numbers[start : start + _LOOKS_AT_ONCE]
+                read = await self._bundles.read_many(path, some)
+                for number, records in zip(some, read, strict=True):
                     log.add(number, records)
-        while (added := await self._load_one(path, log.last + 1)) is not None:
+        while (added := await self._bundles.read(path, log.last + 1)) is not None:
             log.add(log.last + 1, added)
 
     async def _numbers(self, path: str) -> list[int]:
         """Return the numbers of the objects of a conversation, in order."""
-        return [number async for _, number in self._places(path)]
-
-    async def _places(self, path: str) -> AsyncIterator[tuple[str, int]]:
-        """Yield the conversation and the number of every object under *path*, in order."""
-        names = []
-        async for page in self._obstore.list(self._bucket, prefix=path or None):
-            names += [str(meta["path"]) for meta in page]
-        for name in sorted(names):
-            folder, _, number = name.rpartition("/")
-            if number.isdecimal() and folder.endswith(_LOG):
-                yield folder, int(number)
+        return [number async for _, number in self._bundles.places(path)]
 
     async def _logs_under(self, prefix: str) -> AsyncIterator[str]:
         """Yield every conversation with keys that may begin with *prefix*."""
         names, rest = scopes_of(prefix)
         # What is left of a prefix is the beginning of a key in that scope, or of a scope's name.
         is_inner = not rest or "scope:".startswith(rest[:6])
-        path = _folder(names) if is_inner else f"{_folder(names)}/{_LOG}".lstrip("/")
-        for folder in sorted({folder async for folder, _ in self._places(path)}):
+        path = _folder(names) if is_inner else f"{_folder(names)}/{LOG}".lstrip("/")
+        for folder in sorted({folder async for folder, _ in self._bundles.places(path)}):
             yield folder
-
-    async def _load(self, path: str, numbers: Sequence[int]) -> list[list[Record]]:
-        """Read objects, many at a time."""
-
-        async def one(number: int) -> list[Record]:
-            async with self._reading:
-                return await self._load_one(path, number) or []
-
-        return await asyncio.gather(*map(one, numbers))
-
-    async def _load_one(self, path: str, number: int) -> list[Record] | None:
-        """Read an object; `None` if it is not there."""
-        place = _place(path, number)
-        try:
-            answer = await self._obstore.get_async(self._bucket, place)
-            body = await answer.bytes_async()
-        except self._missing:
-            return None
-        try:
-            return read_bundle(bytes(body))
-        except ValueError as error:
-            raise StoreError(f"the object {place!r} is damaged ({error})") from error
 
 
 def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any:
@@ -342,7 +303,9 @@ def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any
         return MemoryStore()
     limit = timedelta(seconds=timeout_seconds)
     client: dict[str, Any] = {"timeout": limit, "connect_timeout": limit}
-    if str(options.get("endpoint", "")).startswith("http://"):
+    named = [value for name, value in options.items() if "endpoint" in name.lower()]
+    named += [os.environ.get(name) for name in _ENDPOINTS]
+    if any(str(address).startswith("http://") for address in named):
         client["allow_http"] = True  # whoever names such an address wants it
     retries = {"max_retries": 3, "retry_timeout": limit}
     return from_url(url, config=dict(options), client_options=client, retry_config=retries)
@@ -353,7 +316,7 @@ def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, l
     groups: dict[str, list[Any]] = {}
     for item in items:
         names, _ = scopes_of(decode_key(key_of(item)))
-        groups.setdefault(f"{_folder(names)}/{_LOG}".lstrip("/"), []).append(item)
+        groups.setdefault(f"{_folder(names)}/{LOG}".lstrip("/"), []).append(item)
     return groups
 
 
@@ -369,7 +332,3 @@ def _folder(names: Sequence[str]) -> str:
     """
     hashes = (blake2b(n.encode("utf-8", "surrogatepass"), digest_size=16) for n in names)
     return "/".join(f"scope-{made.hexdigest()}" for made in hashes)
-
-
-def _place(path: str, number: int) -> str:
-    return f"{path}/{number:012}"

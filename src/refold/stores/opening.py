@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
-from collections.abc import Sequence
-from typing import Any, Final, Protocol, Self
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 from refold.errors import ConfigError
@@ -12,6 +13,8 @@ from refold.stores.address import public
 from refold.stores.base import ManagedStore
 from refold.stores.sqlite import SqliteStore
 
+KEYS: Final = "REFOLD_STORE_KEYS"
+"""The variable with the keys: base64 of 32 bytes each, the one to encrypt with first."""
 _POSTGRES: Final = ("postgresql", "postgres")
 _REDIS: Final = ("redis", "rediss", "unix", "redis+cluster")
 _OBJECTS: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "file")
@@ -36,10 +39,15 @@ def is_file(address: str | os.PathLike[str]) -> bool:
     return not isinstance(address, str) or "://" not in address
 
 
+def is_bucket(address: str) -> bool:
+    """Tell whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
+    return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
+
+
 def open_store(
     address: str | os.PathLike[str],
     *,
-    keys: bytes | Sequence[bytes] = (),
+    keys: bytes | Sequence[bytes] | None = None,
     ttl_seconds: float | None = None,
     read_only: bool = False,
 ) -> OpenStore:
@@ -52,14 +60,17 @@ def open_store(
         with open_store("postgresql://localhost/originals") as store:
             result = compress(messages, token_budget=8_000, store=store)
 
-    With *keys* it is an `EncryptedStore`. With *ttl_seconds* originals expire, where a store has
-    that: in a file and in Redis. A file that is *read_only* must be there and is not written to;
-    what may be done on a server, its rights say.
+    With *keys* it is an `EncryptedStore`. By default they are those that the environment variable
+    `REFOLD_STORE_KEYS` has, in base64; with `()` nothing is encrypted. With *ttl_seconds* originals
+    expire, where a store has that: in a file and in Redis. A file that is *read_only* must be there
+    and is not written to; what may be done on a server, its rights say.
 
     Raises `ConfigError` for an address that no store has, and `StoreError` if it cannot be opened.
     """
+    if keys is None:
+        keys = read_keys(os.environ)
     opened = _open(address, ttl_seconds, read_only)
-    if not keys:
+    if not keys and not isinstance(keys, bytes):  # an empty key is a mistake
         return opened
     from refold.stores.encrypted import EncryptedStore
 
@@ -68,6 +79,17 @@ def open_store(
     except BaseException:
         opened.close()
         raise
+
+
+def read_keys(env: Mapping[str, str]) -> tuple[bytes, ...]:
+    """Return the keys that *env* has; what is wrong with one is said without showing it."""
+    words = env.get(KEYS, "").replace(",", " ").split()
+    try:
+        return tuple(base64.b64decode(word, validate=True) for word in words)
+    except ValueError as error:
+        raise ConfigError(
+            f"{KEYS} must hold keys in base64; make one with `openssl rand -base64 32`"
+        ) from error
 
 
 def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only: bool) -> OpenStore:
@@ -101,5 +123,4 @@ def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only:
 
 def _path(url: str) -> str:
     """Return the path in `sqlite:///relative.db` or `sqlite:////absolute.db`."""
-    path: Any = urlsplit(url).path
-    return unquote(path.removeprefix("/"))
+    return unquote(urlsplit(url).path.removeprefix("/"))

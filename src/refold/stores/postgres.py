@@ -78,21 +78,14 @@ class PostgresStore(RemoteStore):
         if not url.startswith(("postgresql://", "postgres://")):
             raise ConfigError("the address of a PostgresStore must begin with postgresql://")
         check_whole("max_connections", max_connections, least=1)
-        self._settings = (url, max_connections, timeout_seconds, clock)
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
+        self._reopen = partial(type(self), url, max_connections=max_connections, **choices)
         backend = _Postgres(url, max_connections, timeout_seconds)
         super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as other connections to the same database."""
-        return _reopen, self._settings
-
-
-def _reopen(
-    url: str, max_connections: int, timeout_seconds: float, clock: Callable[[], float]
-) -> PostgresStore:
-    return PostgresStore(
-        url, max_connections=max_connections, timeout_seconds=timeout_seconds, clock=clock
-    )
+        return self._reopen, ()
 
 
 class _Postgres:

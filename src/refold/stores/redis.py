@@ -8,6 +8,7 @@ import struct
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -63,29 +64,16 @@ class RedisStore(RemoteStore):
             check_positive("ttl_seconds", ttl_seconds)
         if not namespace or "{" in namespace:
             raise ConfigError(f"namespace must be a text without '{{', got {namespace!r}")
-        self._settings = (url, ttl_seconds, namespace, timeout_seconds, clock)
+        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
+        self._reopen = partial(
+            type(self), url, ttl_seconds=ttl_seconds, namespace=namespace, **choices
+        )
         backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
         super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as other connections to the same server."""
-        return _reopen, self._settings
-
-
-def _reopen(
-    url: str,
-    ttl_seconds: float | None,
-    namespace: str,
-    timeout_seconds: float,
-    clock: Callable[[], float],
-) -> RedisStore:
-    return RedisStore(
-        url,
-        ttl_seconds=ttl_seconds,
-        namespace=namespace,
-        timeout_seconds=timeout_seconds,
-        clock=clock,
-    )
+        return self._reopen, ()
 
 
 class _Redis:

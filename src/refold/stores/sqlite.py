@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, get_args
 
@@ -173,8 +174,15 @@ class SqliteStore:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as another connection to the same file."""
-        settings = self._ttl_seconds, self._read_only, self._compression, self._clock
-        return _reopen, (self._path, *settings)
+        reopen = partial(
+            type(self),
+            self._path,
+            ttl_seconds=self._ttl_seconds,
+            read_only=self._read_only,
+            compression=self._compression,
+            clock=self._clock,
+        )
+        return reopen, ()
 
     def __enter__(self) -> Self:
         return self
@@ -235,18 +243,6 @@ class SqliteStore:
                 f"cannot write to the store {str(self._path)!r}: the file was deleted or replaced "
                 "since it was opened; open a new SqliteStore"
             )
-
-
-def _reopen(
-    path: Path,
-    ttl_seconds: float | None,
-    read_only: bool,
-    compression: Compression,
-    clock: Callable[[], float],
-) -> SqliteStore:
-    return SqliteStore(
-        path, ttl_seconds=ttl_seconds, read_only=read_only, compression=compression, clock=clock
-    )
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

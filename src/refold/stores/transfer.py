@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
@@ -21,6 +22,10 @@ from refold.stores.upkeep import OnProgress, batches, ignore_progress
 
 _FORMAT: Final = "refold originals"
 _VERSION: Final = 1
+
+
+def ignore_share(share: float) -> None:
+    """Tell nobody."""
 
 
 def export_store(
@@ -45,17 +50,22 @@ def export_store(
     return done
 
 
-def import_store(store: Store, path: Path, *, on_progress: OnProgress = ignore_progress) -> int:
+def import_store(
+    store: Store, path: Path, *, on_share: Callable[[float], None] = ignore_share
+) -> int:
     """Put what `export_store` wrote into *store*; return how much there was.
 
     What *store* has already stays as it is, so that this may be done again if it was broken off.
+    *on_share* is told how much of the file is read, from 0 to 1: only its end says how many
+    originals there are.
     """
     done = 0
-    with _reading(path) as file:
+    with _reading(path) as (file, packed):
+        size = os.fstat(packed.fileno()).st_size
         for records in batches(_records(file, path)):
             store.put(dict(records))
             done += len(records)
-            on_progress(done)
+            on_share(packed.tell() / size)
     return done
 
 
@@ -99,9 +109,10 @@ def _writing(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[IO[bytes]]:
-    with _told(path, "read"), path.open("rb") as file, _packed(file, path, "r") as packed:
-        yield packed
+def _reading(path: Path) -> Iterator[tuple[IO[bytes], BinaryIO]]:
+    """Lend what is in a file, and the file itself."""
+    with _told(path, "read"), path.open("rb") as packed, _packed(packed, path, "r") as file:
+        yield file, packed
 
 
 @contextmanager

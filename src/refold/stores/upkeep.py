@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from refold.errors import StoreError
 from refold.model.wire import digest
 from refold.stores.base import Store, managed
+from refold.stores.encrypted import is_sealed
 from refold.stores.key import is_digest
 from refold.stores.scope import period_of, scopes_of
 
@@ -79,19 +80,26 @@ class Verdict:
     entries: int
     damaged: tuple[str, ...]
     """Keys whose values cannot be read, or are not what their key says."""
+    sealed: int = 0
+    """How many are encrypted, and were read without keys: nothing is known of those."""
 
 
 def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> Verdict:
     """Read everything in *store*: packing, digests, and that originals are what they are named."""
-    checked = 0
+    checked = sealed = 0
     damaged: list[str] = []
     for keys in batches(entry.key for entry in managed(store).entries()):
         found, bad = _read_what_can_be(store, keys)
         damaged += bad
-        damaged += (key for key, value in found.items() if not _is_named_right(key, value))
+        sealed += sum(map(is_sealed, found.values()))
+        damaged += (
+            key
+            for key, value in found.items()
+            if not is_sealed(value) and not _is_named_right(key, value)
+        )
         checked += len(keys)
         on_progress(checked)
-    return Verdict(entries=checked, damaged=tuple(damaged))
+    return Verdict(entries=checked, damaged=tuple(damaged), sealed=sealed)
 
 
 def copy_store(

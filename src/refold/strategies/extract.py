@@ -30,6 +30,8 @@ _REPEATED: Final = 3
 _LENGTH: Final = 20
 """So many tokens cost a passage one point: of two that say as much, the shorter is better."""
 _NOTHING: Final = -9
+_WORDY: Final = 8
+"""Filler of more words than these may say what a pronoun behind it stands for."""
 _LONGEST_GROUP: Final = 3
 """A passage brings along so many at most, itself among them."""
 _FIGURE: Final = re.compile(r"[0-9]++")
@@ -98,7 +100,7 @@ def _resolve(passages: list[Passage], worths: Sequence[Score], place: int) -> in
     if worths[need] < _PLAIN and before >= 0 and worths[before] >= _PLAIN:
         is_near = passages[before].paragraph == passages[place].paragraph
         need = before if is_near else need
-    return need if worths[need] >= 0 else -1
+    return need if worths[need] >= 0 or passages[need].text.count(" ") >= _WORDY else -1
 
 
 def summarize_extracts(extracts: Sequence[Extract], budget: int) -> str:

@@ -9,11 +9,8 @@ from itertools import filterfalse
 from typing import Final, final
 
 from refold.model.depth import Depth
-from refold.native import scanner
-from refold.scoring.feature_tables import SCORING
-from refold.scoring.sentence import score_by_patterns
-from refold.text.sentence_tables import CUTTING
-from refold.text.sentences import spans_by_pattern
+from refold.scoring.sentence import score_sentences
+from refold.text.sentences import sentence_spans
 from refold.text.truncate import cut_words
 
 JOINT: Final = " ... "
@@ -61,17 +58,6 @@ class Units:
     def __len__(self) -> int:
         """Count the sentences."""
         return len(self.texts)
-
-
-def summarize_at_once(texts: tuple[str, ...], budget: int) -> str | None:
-    """Return what `summarize_groups` makes of the units of *texts*, without making them.
-
-    Returns nothing where there is no scanner.
-    """
-    if scanner is None:
-        return None
-    summary = scanner.summary(texts, budget, JOINT, CUTTING, SCORING)
-    return _cut(summary, budget) if len(texts) == 1 else summary
 
 
 def summarize_groups(groups: Sequence[Units], budget: int) -> str:
@@ -126,15 +112,8 @@ def join_units(groups: Sequence[Units]) -> Units:
 
 def make_units(text: str) -> Units:
     """Score the sentences of *text*; one that is said again counts where it is said first."""
-    if scanner is not None:
-        return Units(*scanner.units(text, CUTTING, SCORING))
-    return units_by_patterns(text)
-
-
-def units_by_patterns(text: str) -> Units:
-    """Cut *text* and score its sentences with patterns alone."""
-    sentences = spans_by_pattern(text)
-    scores = [score_by_patterns(text, start, end) for start, end, _ in sentences]
+    sentences = sentence_spans(text)
+    scores = score_sentences(text, sentences)
     texts = [text[start:end] for start, end, _ in sentences]
     paragraphs = [paragraph for _, _, paragraph in sentences]
     if len(set(texts)) < len(texts):

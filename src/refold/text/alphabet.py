@@ -32,9 +32,3 @@ LOWER: Final = _ranges(str.islower)
 
 IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Chinese characters and Japanese kana: written without spaces between words."""
-
-
-def code_ranges(ranges: str) -> list[range]:
-    """Return the codes of the characters of a class that is spelled as ranges alone."""
-    ends = zip(ranges[::3], ranges[2::3], strict=True)
-    return [range(ord(first), ord(last) + 1) for first, last in ends]

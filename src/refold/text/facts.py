@@ -69,17 +69,22 @@ _MONTH: Final = (
 UNITS: Final = {
     alias: names.split()[0]
     for names in (
-        "ms msec msecs millisecond milliseconds|s sec secs second seconds|min mins minute minutes|"
-        "h hr hrs hour hours|d day days|week weeks|month months|year years yr yrs|µs μs us|ns|"
-        "% ％ percent|‰|b byte bytes|kb|mb|gb|tb|pb|kib|mib|gib|tib|kbps|mbps|gbps|bit bits|"
+        "ms msec msecs millisecond milliseconds|s sec secs second seconds sekunde sekunden seconde "
+        "secondes segundo segundos|min mins minute minutes minuten minuto minutos|h hr hrs hour "
+        "hours stunde stunden heure heures hora horas|d day days tag tage tagen jour jours día "
+        "días dia dias|week weeks woche wochen semaine semaines semana semanas|month months monat "
+        "monate monaten mois mes meses|year years yr yrs jahr jahre jahren ans année années año "
+        "años|µs μs us|ns|% ％ percent prozent|‰|b byte bytes|kb|mb|gb|tb|pb|kib|mib|gib|tib|kbps|"
+        "mbps|gbps|bit bits|"
         "mm|cm|m|km|mi|ft|kg|g|mg|lb lbs|l|ml|hz|khz|mhz|ghz|w|kw|kwh|v|mv|°c ℃|°f ℉|°|"
-        "rpm|rps|qps|fps|px|pt|dpi|pp|bps|x ×|usd $ us$ dollar dollars|eur € euro euros|"
-        "gbp £ pounds|jpy ¥|inr ₹|rub ₽|krw ₩|try ₺|chf|cny rmb|st nd rd th º ª|"
-        "k|million mln millones|billion bn|trillion|thousand|mio|mrd|stunde stunden|minuten|"
-        "sekunden|tage tagen|heure heures|jour jours|secondes|hora horas|día días|segundos|dias"
+        "rpm|rps|qps|fps|px|pt|dpi|pp|bps|x × times fois veces mal|usd $ us$ dollar dollars dólar "
+        "dólares|eur € euro euros|gbp £ pounds pfund libras|jpy ¥ yen yenes|inr ₹|rub ₽|krw ₩|"
+        "try ₺|chf|cny rmb|st nd rd th º ª|"
+        "k|million mln millones millionen millón millions|billion bn|trillion|thousand|mio|"
+        "mrd milliarden milliards|tausend|mille|mil"
     ).split("|")
     for alias in names.split()
-}
+} | dict.fromkeys(("per cent", "pour cent", "por ciento"), "%")
 """Each spelling of a unit and the one that stands for all."""
 _UNIT: Final = (
     "(?i:" + "|".join(map(re.escape, sorted(UNITS, key=lambda unit: (-len(unit), unit)))) + ")"
@@ -128,7 +133,7 @@ _VALUE: Final = re.compile(
     rf"|{_NO_STEP}[{_W}][{_W}-]*+(?:\.[{_W}-]++)++(?:{_AFTER_FILE}))"
     rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
     rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
-    rf"(?: ?[AaPp]\.?[Mm]\.?| Uhr)?+(?![{_W}:])"
+    rf"(?: ?[AaPp]\.?[Mm]\.?| Uhr)?+(?![{_W}]|:[0-9])"
     rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?[AaPp]\.?[Mm](?![{_W}])\.?+| Uhr(?![{_W}])))"
     rf"|(?P<id>(?<![{_W}:])(?:(?:[0-9A-Fa-f]{{0,4}}:){{3,7}}[0-9A-Fa-f]{{1,4}}"
     r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
@@ -245,7 +250,11 @@ NAME: Final = re.compile(
 Were it to undo the row, the row would be tried again from each of its words.
 """
 _BEFORE_NAME: Final = 4
-_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=`/\\@_0123456789"
+_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=→⇒`/\\@_0123456789"
+
+
+_HYPHENS: Final = ("\u2010", "\u2011")
+"""With one of these a word goes on: Follow-ups."""
 
 
 def find_names(text: str) -> Iterator[str]:
@@ -259,7 +268,8 @@ def find_names(text: str) -> Iterator[str]:
         before = text[max(0, found.start() - _BEFORE_NAME) : found.start()].rstrip(" ")
         if not before or before[-1] in _STARTS:  # a capital that may be due to the place
             name = name.partition(" ")[2]
-        if len(name) > 2 and not text[found.end() : found.end() + 2].strip().isdigit():
+        follows = text[found.end() : found.end() + 2].strip()
+        if len(name) > 2 and not follows.isdigit() and follows[:1] not in _HYPHENS:
             proper.append(name)
     many = len(proper) * 7 > text.count(" ")
     yield from (name for name in proper if " " in name or not many)
@@ -267,17 +277,21 @@ def find_names(text: str) -> Iterator[str]:
 
 _NO_WORDS: Final = (
     "not never cannot without none nobody nothing neither nor nowhere nicht nichts kein keine "
-    "keinen keiner keinem keines nie niemals niemand ohne nein pas jamais aucun aucune rien "
-    "sans nunca jamás ninguno ninguna ningún nada nadie sin não nem nenhum nenhuma sem nessun "
+    "keinen keiner keinem keines keinesfalls keineswegs weder nie niemals niemand ohne nein "
+    "pas jamais aucun aucune rien sans nunca jamás ninguno ninguna ningún nada nadie sin não "
+    "nem nenhum nenhuma sem nessun "
     "nessuno nessuna niente senza niet geen nooit inte aldrig ikke nigdy değil yok tidak jangan "
     "bukan không не нет никогда нельзя ни без ні немає δεν μην όχι नहीं मत न لا لم لن ليس ليست "
     "بدون غير نیست نباید לא אין אל"
 ).split()
 _NO: Final = re.compile(
     rf"(?=[{''.join(sorted({word[0] for word in _NO_WORDS}))}])(?<!\w)"
-    rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#])|non(?!-))(?!\w)|(?<=n)['’]t(?!\w)"
-    r"|(?=[不没别未禁无勿なまず않못없금마지ไห])(?:不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])"
-    r"|未(?!来)|禁止|无(?!论)|勿|(?<![少危])ない|ません|なかっ|ずに"
+    r"(?!(?:without|ohne|sans|sin) (?:exce[pb]|ausnahm))"
+    r"(?!(?:(?<=with or )without|(?<=mit oder )ohne|(?<=avec ou )sans|(?<=con o )sin)(?!\w))"
+    rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#]| exceptions?(?!\w))|non(?!-))(?!\w)"
+    r"|(?<=n)['’]t(?!\w)"
+    r"|(?=[不没别未禁无勿対なまず않못없금마지ไห])(?:不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])"
+    r"|未(?!来)|禁止|无(?!论)|勿|対象外|(?<![少危])ない|ません|なかっ|ずに"
     r"|않|못|없|금지|마세요|지 마|ไม่|ห้าม)"
 )
 _PORTUGUESE: Final = re.compile(r"[ãçõ][aeo]")

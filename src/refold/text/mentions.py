@@ -15,11 +15,13 @@ _PLACES: Final = frozenset({"url", "mail", "path"})
 _TIMES: Final = frozenset({"date", "time", "id"})
 _MEASURED: Final = re.compile(r"[^0-9.,\s-]|[0-9]{3}|[.,][0-9]")
 """A number that says something by itself: with a unit, a sign, decimals, or three digits."""
+_QUOTED_PLACE: Final = re.compile(r"(?<!`)`([^`\s]{1,200})`")
+"""Code without blanks: a path in it may have signs that end one elsewhere, `app/(shop)/[id].ts`."""
 _HEADING: Final = re.compile(
     r"^[ \t]*+(?:#[^\n]*+|\*\*[^*\n]*+\*\*:?|[^\n.!?]{0,60}:)[ \t]*+$", re.MULTILINE
 )
 """Lines whose capitals are due to their place."""
-_LABEL: Final = re.compile(r"[^\W\d_]++(?: [^\W\d_]++){0,2}+(?=[*_]{0,2}+:)")
+_LABEL: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?: [^\W\d_]++){0,2}+(?=[*_]{0,2}+:)")
 _WORD: Final = re.compile(r"[^\W\d_]++")
 _LONGEST: Final = 200
 """Longer ones take the room of a sentence."""
@@ -31,24 +33,33 @@ _TOKENS_A_NAME: Final = 50
 def find_mentions(text: str) -> tuple[str, ...]:
     """Return what *text* mentions as it is spelled there, each once.
 
-    Addresses and paths come first, whole; then ids, dates and times, measures, names, plain
-    numbers.
+    Addresses and paths come first, whole; then ids, dates and times, measures, names. A small
+    number by itself says nothing.
     """
     places: list[str] = []
     times: list[str] = []
     measures: list[str] = []
-    numbers: list[str] = []
+    whole = _quoted_places(text)
     for kind, value in find_values(text):
         if kind in _PLACES:
-            places.append(value)
+            places.append(whole.get(value, value))
         elif kind in _TIMES:
             times.append(value)
         elif _MEASURED.search(value):
             measures.append(value)
-        else:
-            numbers.append(value)
-    found = (*places, *times, *measures, *_names(text), *numbers)
+    found = (*places, *times, *measures, *_names(text))
     return tuple(dict.fromkeys(name for name in found if len(name) <= _LONGEST))
+
+
+def _quoted_places(text: str) -> dict[str, str]:
+    """Map each part that reads as a path to the code that it stands in."""
+    found: dict[str, str] = {}
+    for place in _QUOTED_PLACE.findall(text) if "`" in text else ():
+        if "/" in place:
+            for kind, value in find_values(place):
+                if kind in _PLACES:
+                    found.setdefault(value, place)
+    return found
 
 
 def _names(text: str) -> list[str]:

@@ -55,6 +55,8 @@ _DIRECTIVE: Final = re.compile(
     re.I,
 )
 """What gives a value to a name without a sign between them."""
+_SETENV: Final = re.compile(r"\b(?:setenv|set[ \t]++-[a-z]{1,3})[ \t]++[\w.-]{0,40}$", re.I)
+"""The same in shells, where a value needs no quotes."""
 _SETTER: Final = re.compile(
     r"(?:set|put|store|add|append|header|prop|env|define|param|field)\w{0,16}\([ \t]*+"
     r"[\"'][\w.-]{0,40}$",
@@ -98,7 +100,7 @@ _LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 _SAID: Final = re.compile(
     r"\s*+(?:\?\s*+it'?s(?=\W)|(?:is|was|are|to|as|now|still|called|reads|lautet|ist|heißt|war|sind|est|était|sont|es|"
     r"era|son|é|foi|são|eh|это|був|был|стал|теперь|равен|è|jest|to|är|er|je|on|là|este|adalah|hai|είναι|"
-    r"هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+",
+    r"ay|ná|ass|هي|هو|הוא|היא|है|คือ|is:)(?=\W)|[—–=:：＝-]|は|が|是|为|為|叫|等于|은|는|：)[\s:：「“«\"'`*]*+",
     re.I,
 )
 _CHANGED: Final = re.compile(
@@ -182,6 +184,8 @@ def _assigned(text: str, name: Name) -> Span | None:
     before = text[max(0, name.start - 56) : name.start]
     if flag is not None and _IS_FLAG.search(before.lower()):
         return _value_at(text, flag.end(), name, Link.TIGHT)
+    if flag is not None and _SETENV.search(before):
+        return _value_at(text, flag.end(), name, Link.TIGHT, alone=True)
     quoted = _QUOTED_NEXT.match(text, name.end)
     if quoted is not None and _stands_before(_DIRECTIVE, text, name):
         return _value_at(text, quoted.end(), name, Link.TIGHT)

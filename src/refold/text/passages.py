@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.native import Span
 from refold.text.sentence_rules import is_list_line
-from refold.text.sentences import sentence_spans
+from refold.text.sentences import Span, sentence_spans
 
 _MOST_JOINED: Final = 4
 """What is not closed after so many sentences was hardly opened: an apostrophe, a smiley."""
@@ -30,6 +29,14 @@ _STANDS_FOR: Final = re.compile(
     r"|它|他们|她|这|那(?!里)|所以|否则|因此|それ|これ|そのため|そうでなければ|その|彼",
     re.IGNORECASE,
 )
+_PRONOUN: Final = re.compile(
+    r"(?:(?:and|but|so) )?(?:it|they|he|she) (?!is (?:not )?(?:clear|possible|time|worth))"
+    r"|(?:et |mais )?(?:ils|elles) |(?:y |pero )?(?:ellos|ellas) ",
+    re.IGNORECASE,
+)
+"""A subject that only the sentence before names, whatever else is said."""
+_MANY_WORDS: Final = 12
+"""Of a sentence that opens with one; with more, two sentences take too much room (`bench/gold`)."""
 _OWN_CONTENT: Final = re.compile(r"[0-9`_/]|\w\.\w|[a-z][A-Z]|[A-Z]{2}")
 """Figures and identifiers can be understood without the sentence before."""
 _FEW_WORDS: Final = 6
@@ -169,7 +176,9 @@ def _link(passages: list[Passage]) -> None:
 
 def stands_for_another(said: str) -> bool:
     """Tell whether a sentence cannot be understood without the one before: "It failed again."."""
+    words = said.count(" ") + 1
+    if _PRONOUN.match(said) is not None and words < _MANY_WORDS:
+        return True
     if _STANDS_FOR.match(said) is None or _OWN_CONTENT.search(said):
         return False
-    words = said.count(" ") + 1
     return words < _FEW_WORDS if said.isascii() or words > 1 else len(said) < _FEW_ASIAN

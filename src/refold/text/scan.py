@@ -5,7 +5,7 @@ These are passes of `bytes` methods, which are as fast as C.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 from zlib import adler32
 
@@ -45,22 +45,6 @@ def undisguised(text: str) -> str:
     for char, letter in DISGUISES:
         text = text.replace(char, letter)
     return text
-
-
-def word_rows(words: Mapping[str, int]) -> bytes:
-    """Spell *words* for the scanner, in lower case and with what each means, by first letters.
-
-    There is a row for each: a bit for each size that occurs, in two bytes, and then the size of a
-    word, its meaning, its letters, and so on. No word may have more than 14 letters.
-    """
-    sizes, rows = [0] * 32, [b""] * 32
-    for word, meaning in words.items():
-        letter = ord(word[0]) & 31
-        sizes[letter] |= 1 << len(word)
-        rows[letter] += bytes([len(word), meaning]) + word.lower().encode("ascii")
-    width = max(map(len, rows))
-    pairs = zip(sizes, rows, strict=True)
-    return b"".join([bits.to_bytes(2, "little") + row.ljust(width, b"\0") for bits, row in pairs])
 
 
 def outline(plain: bytes) -> bytes:

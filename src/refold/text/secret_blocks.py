@@ -26,10 +26,15 @@ _VAULT: Final = re.compile(
     r"|-{4,5} ?BEGIN OpenVPN Static key V1 ?-{4,5}\s++(?P<static>(?:[0-9a-f]{16,}+\s*+)++)"
 )
 _PHRASE: Final = re.compile(
+    r"(?=[a-z0-9])(?<![\w’.-])"  # said once more: most places are ruled out before the repeat
     r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
     r"(?:[\"'],\s{0,20}+[\"']|[ \t]*+[,\n]?[ \t]*+)){12,}+"
 )
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
+_RARE_SIZES: Final = frozenset({13, 20, 25, 33})
+"""Of Monero and SLIP 39: only where somebody speaks of them, because lists of words are as long."""
+_SEED_TALK: Final = re.compile(r"seed|mnemonic|phrase|wallet|recovery|shamir|\bshare\b", re.I)
+_SEED_NEAR: Final = 80
 _BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
 _LETTERS: Final = re.compile("[a-z]+")
 _NO_SEED: Final = frozenset(
@@ -99,8 +104,11 @@ def find_seed_phrases(text: str) -> Iterator[Span]:
         said = [n for n, word in enumerate(words, 1) if word[0] in _BEFORE_SEED]
         words = words[said[-1] if said and said[-1] < 6 else 0 :]
         shown = {word[0] for word in words}
+        before = max(0, found.start() - _SEED_NEAR)
+        is_rare = len(words) in _RARE_SIZES
         if (
-            len(words) in _PHRASE_SIZES
+            (len(words) in _PHRASE_SIZES or is_rare)
+            and (not is_rare or _SEED_TALK.search(text, before, words[0].start()))
             and _NO_SEED.isdisjoint(shown)
             and len(words) - len(shown) < 2
         ):

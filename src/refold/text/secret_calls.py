@@ -18,9 +18,10 @@ _SECOND: Final = re.compile(
 _LOGIN: Final = re.compile(
     r"\b(?:log(?:ged|ging)?[ -]?in|sign(?:ed)?[ -]?in|login|account|user(?:name)?|creds?"
     r"|credentials|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur"
-    r"|benutzer\w{0,4}|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|admin|auth)\b"
+    r"|benutzer\w{0,4}|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|wi-?fi|wlan|admin|auth)\b"
     r"[^\n]{0,40}?(?<![\w/:.-])[\w.+@-]{2,60}+$"
     r"|[\w.+-]{1,60}@[\w-]{1,60}\.[a-z.]{2,20}$"
+    r"|(?<![\w/:.-])(?:admin|administrator|root|guest|demo|postgres)$"
 )
 """What stands before it: talk of logging in, and the user."""
 _LATER: Final = re.compile(r"[^\n]{0,32}?\b(?:log|sign)(?:ged|ging)?[ -]?in\b")

@@ -37,9 +37,13 @@ _ROWS: Final = (
     ("mosquitto", r"mosquitto_(?:pub|sub|rr)", r"[ \t]-P[ \t]++"),
     ("freerdp", r"[xw]l?freerdp", r"[ \t]/p:"),
     ("sqlcmd", r"sqlcmd", r"[ \t]-P[ \t]++"),
-    ("snmp", r"snmp(?:bulk)?(?:walk|get|set|getnext|trap)", r"[ \t]-[AXc][ \t]++"),
+    ("snmp", r"snmp(?:bulk)?(?:walk|get|set|getnext|trap)", r"[ \t](?-i:-[Ac])[ \t]++"),
+    ("snmp", r"snmp(?:bulk)?(?:walk|get|set|getnext|trap)", r"[ \t](?-i:-X)[ \t]++"),
     ("net user", r"net1?[ \t]++user", r"[ \t]++\S{1,80}+[ \t]++(?![/*])"),
-    ("smbclient", r"smbclient", r"[ \t]-U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%"),
+    ("wpa_passphrase", r"wpa_passphrase", r"[ \t]++\S{1,32}+[ \t]++"),
+    ("setcookie", r"(?<=-)setcookie", r"[ \t]++"),
+    ("logon", r"logon", r"[ \t]++\w{1,8}+/"),
+    ("option", r"option", r"[ \t]++key[ \t]++(?=[\"'])"),
     ("lftp", r"lftp", r"[ \t]-u[ \t]*+[\\\"']{0,2}[^\s,\"']{1,80}+,"),
     ("rabbitmqctl", r"rabbitmqctl", r"[ \t](?:add_user|change_password)[ \t]++\S{1,80}+[ \t]++"),
     ("certutil", r"certutil", r"[ \t]-p[ \t]++"),
@@ -63,9 +67,13 @@ _ROWS: Final = (
     ("> auth ", r"(?<=[0-9]> )AUTH", r"(?<=AUTH)[ \t]++(?:[\w-]{1,40}[ \t]++)?"),
 )
 _USER_COLON_PASSWORD: Final = re.compile(
-    r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials))[ \t=]++[\\\"']{0,2}"
+    r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials)|user(?==))[ \t=]++[\\\"']{0,2}"
     r"(?P<user>[\w.@+-]{1,60}+):(?P<value>[^\s\"'\\|;:/]{3,200}+)"
 )
+_USER_PERCENT_PASSWORD: Final = re.compile(
+    r"(?<!\S)-U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%(?P<value>[^\s\"'\\|;]{3,200}+)"
+)
+"""As the programs of Samba spell it."""
 _USER_AND_PASSWORD: Final = re.compile(
     r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
     rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
@@ -97,7 +105,7 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
         if sign in lower:
             for found in command.finditer(text):
                 yield found.span("value")
-    if "-u" in lower or "-l" in lower or "-a" in lower or "--cred" in lower:
+    if any(sign in lower for sign in ("-u", "-l", "-a", "--cred", "user=")):
         yield from _after_users(text)
     if "|" in text and ("echo" in lower or "printf" in lower):
         for found in _PIPED.finditer(text):
@@ -105,7 +113,11 @@ def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
 
 
 def _after_users(text: str) -> Iterator[Span]:
-    pairs = (_USER_AND_PASSWORD.finditer(text), _PASSWORD_AND_USER.finditer(text))
+    pairs = (
+        _USER_AND_PASSWORD.finditer(text),
+        _PASSWORD_AND_USER.finditer(text),
+        _USER_PERCENT_PASSWORD.finditer(text),
+    )
     for found in chain.from_iterable(pairs):
         if any(map(str.isalpha, found["value"])):  # else a port
             yield found.span("value")

@@ -69,6 +69,7 @@ _SHAPES: Final = (
     ),
     ("v", r"v[1-4]\.(?:local|public)\.[A-Za-z0-9_-]{40,}+"),  # PASETO
     ("MII", r"MII[A-Za-z0-9+/]{5}[A-Za-z0-9+/=]{120,}+"),  # DER without its armor
+    ("DO-NOT-SHARE", r"_\|WARNING:-DO-NOT-SHARE[!-:<-~]{20,}+"),  # Roblox
     ("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{30,}+"),  # armor once more in base64
 )
 _PREFIXES: Final = (

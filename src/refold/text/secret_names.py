@@ -1,4 +1,4 @@
-"""The words that say that a secret follows: in code, in configuration, and in fifty languages."""
+"""The words that say that a secret follows: in code, in configuration, and in sixty languages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _WORDS: Final = {
         "ពាក្យសម្ងាត់ စကားဝှက် கடவுச்சொல் పాస్‌వర్డ్ passwrod pasword passowrd paswoord pswd "
         "security_question security_answer sicherheitsfrage seed_phrase recovery_phrase "
         "mnemonic secret_phrase seed_words key_content schlüsselinhalt contenu_de_la_clé "
-        "contenido_de_la_clave şifresi şifrem sifresi sifrem parolası parolam"
+        "contenido_de_la_clave şifresi şifrem sifresi sifrem parolası parolam parol "
+        "پاس_ورڈ нууц_үг የይለፍ_ቃል මුරපදය પાસવર્ડ ಪಾಸ್‌ವರ್ಡ್ പാസ്‌വേഡ് ਪਾਸਵਰਡ ପାସୱାର୍ଡ "
+        "kalmar_sirri pasfhocal pasvorto passwuert iphasiwedi maiden_name"
     ),
     Grade.SECRET: (
         "secret secrets token credential credentials creds api_key access_key secret_key "
@@ -66,7 +68,10 @@ _WORDS: Final = {
         "backup_code recovery_code recovery_codes backup_codes scratch_code scratch_codes "
         "one_time_codes emergency_codes door_code gate_code alarm_code entry_code unlock_code "
         "lock_code safe_code passcodes kenncode türcode login_code sign_in_code whatsapp_code "
-        "guard_code steam_code signal_code telegram_code sms_code "
+        "guard_code steam_code signal_code telegram_code sms_code setup_code pairing_code "
+        "gift_code gift_card_code voucher_code redeem_code activation_code gutschein "
+        "gutscheincode code_cadeau código_de_regalo key_box_code lockbox_code "
+        "schlüsselkasten_code "
         "combination unlocks_with unlock_with "
         "puk puk1 puk2 pin1 pin2 puk_code pincode pincodes pin_codes wiederherstellungscode "
         "wiederherstellungscodes notfallcodes códigos_de_recuperación codes_de_récupération "
@@ -162,6 +167,8 @@ def _read_name(text: str, lower: str, found: re.Match[str]) -> Name | None:
         if word not in _GLUED or lower[end : end + 1] not in {"=", ":", '"', "'"}:
             return None
         grade = Grade.SECRET  # SQLPWD=
+    if lower.startswith("s", end) and not _goes_on(lower, end + 1, "s"):
+        end += 1  # several of them
     if _goes_on(lower, end, word):
         suffix = _SUFFIX.match(lower, end)
         if suffix is None or _OTHER_THING.search(suffix[0]):

@@ -44,6 +44,12 @@ _BEARER: Final = re.compile(
     rf"\b(?:bearer|basic)[ \t]++(?:\\?\r?\n[ \t]*+)?(?P<value>[A-Za-z0-9._~+/-]{{8,{_MAX}}}+=*+)",
     re.I,
 )
+_SECRET_HEADER: Final = re.compile(
+    r"(?<![\w-])x-[\w-]{0,40}?(?:secret|token|password|key)[\"']?[ \t]*+:[ \t]*+[\"']?"
+    r"(?P<value>[\w.~+/=-]{8,200}+)",
+    re.I,
+)
+"""A header of somebody's own, which is called after what it holds."""
 _COOKIES: Final = re.compile(
     rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}"
     rf"(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
@@ -67,7 +73,8 @@ _HTPASSWD: Final = re.compile(
 )
 _HASHED: Final = re.compile(
     r"(?P<value>(?:pbkdf2[:_-]\w{3,12}|scrypt|bcrypt(?:_sha256)?|argon2\w{0,2}|sha(?:256|512)_crypt)"
-    r"[$:][^\s\"']{20,300}+|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\w-]{0,10})\}[^\s\"']{16,200}+)",
+    r"[$:][^\s\"']{20,300}+|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\w-]{0,10})\}[^\s\"']{16,200}+)"
+    r"|\{(?:PLAIN|CLEARTEXT|CLEAR)\}(?P<plain>[^\s\"':]{4,120}+)",
     re.I,
 )
 _CHAP: Final = re.compile(
@@ -130,7 +137,8 @@ _SENT_CODE: Final = re.compile(
     re.I,
 )
 _TYPED_CODE: Final = re.compile(
-    r"\b(?:alarm|door|gate|safe|lock|keypad)\b[^\n.?!0-9]{0,30}?\b(?:type|enter|dial|punch in)"
+    r"\b(?:alarm|door|gate|safe|lock|keypad|garage)\b[^\n.?!0-9]{0,30}?"
+    r"\b(?:type|enter|dial|punch in|opens with)"
     r"[ \t]++(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
     re.I,
 )
@@ -140,6 +148,27 @@ _PRINTED: Final = re.compile(
     re.I,
 )
 """A file that is named after what it holds, and its first line."""
+_ANSWERED: Final = re.compile(
+    r"^[ \t]*+(?:[^\s$#%>❯]{0,80}+[ \t]?[$#%>❯][ \t]++|(?:lpass|gopass|pass|op|bw|security)[ \t]++)"
+    r"[^\n]{0,160}?(?:pass|pwd|secret|token|cred)[^\n]{0,160}+\r?\n"
+    r"(?P<value>\S{6,200}+)[ \t]*+(?:\r?\n|$)",
+    re.I | re.M,
+)
+"""A command that asks for a secret, and the one word that it is answered with."""
+_TYPED_KEYS: Final = re.compile(
+    r"\bsend\w{0,8}[,( \t\"']++(?P<value>[^\s{}\"']{6,80}+)\{enter\}", re.I
+)
+_ACCOUNTS: Final = re.compile(
+    r"^\[(?:admins?|users?|accounts?|logins?)\][ \t]*+\n"
+    rf"(?P<rows>(?:[\w.@-]{{1,60}}+[ \t]*+=[ \t]*+[^\n]{{1,{_MAX}}}+\n?)++)",
+    re.M | re.I,
+)
+"""A section of a file with a row for each account."""
+_ACCOUNT_ROW: Final = re.compile(r"=[ \t]*+[\"']?(?P<value>[^\s\"',;]{4,120}+)")
+_AFTER_EMAIL: Final = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,60}+@[\w-]{1,60}+\.[a-z.]{2,20}+,[ \t]++(?P<value>[^\s,;]{6,60}+)", re.I
+)
+_NEW_ONE: Final = re.compile(r"\bnew one is[ \t]++[\"'`]?(?P<value>[^\s\"'`,;]{6,80}+)", re.I)
 _SMTP: Final = re.compile(r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9+/]{4,200}+={0,2})")
 """What is answered to "Password:", which the protocol spells in base64."""
 _BASE32: Final = re.compile(r"(?<!\S)(?P<value>[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])")
@@ -183,6 +212,12 @@ def _authorizations(text: str) -> Iterator[Span]:
             yield found.start("value"), found.start("value") + len(value)
 
 
+def _headers(text: str) -> Iterator[Span]:
+    for found in _SECRET_HEADER.finditer(text):
+        if can_be_secret(found["value"], Grade.PASSWORD, Link.TIGHT):
+            yield found.span("value")
+
+
 def _cookies(text: str) -> Iterator[Span]:
     for found in _COOKIES.finditer(text):
         start, end = found.span(found.lastgroup or "pairs")
@@ -214,6 +249,13 @@ def _in_groups(text: str) -> Iterator[Span]:
     for found in _BASE32.finditer(text):
         if has_digit(found["value"]):
             yield found.span("value")
+
+
+def _accounts(text: str) -> Iterator[Span]:
+    for block in _ACCOUNTS.finditer(text):
+        for row in _ACCOUNT_ROW.finditer(text, *block.span("rows")):
+            if can_be_secret(row["value"], Grade.PASSWORD, Link.SAID):
+                yield row.span("value")
 
 
 def _kubernetes(text: str) -> Iterator[Span]:
@@ -250,11 +292,15 @@ _FINDERS: Final = (
     (("=",), _tokens_of_queries),
     (("hook", "api.telegram", "with/key/", "robot/send"), _by(_HOOK)),
     (("authorization", "bearer", "basic"), _authorizations),
+    (("x-",), _headers),
     (("cookie", " -b "), _cookies),
     (("password ", "password\t", "password\n"), _by(_NETRC)),
     ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
     (("$apr1$", "$2", "$1$", "$5$", "$6$", "$y$", "$argon2"), _by(_HTPASSWD)),
-    (("pbkdf2", "crypt", "argon2", "sha}", "sha256}", "sha512}", "md5}"), _by(_HASHED)),
+    (
+        ("pbkdf2", "crypt", "argon2", "sha}", "sha256}", "sha512}", "md5}", "{plain}", "{clear"),
+        _by(_HASHED),
+    ),
     (("chap", "pap-secrets"), _by(_CHAP)),
     (("kind: secret", '"kind": "secret"'), _kubernetes),
     (("akia", "asia"), _aws),
@@ -268,8 +314,13 @@ _FINDERS: Final = (
     (("http",), _looking_like_passwords(_EXPORTED)),
     (("word for ", "phrase for ", "code for "), _prompted),
     (("code",), _by(_SENT_CODE)),
-    (("alarm", "door", "gate", "safe", "lock", "keypad"), _by(_TYPED_CODE)),
+    (("alarm", "door", "gate", "safe", "lock", "keypad", "garage"), _by(_TYPED_CODE)),
     (("cat ", "more ", "less ", "head ", "type ", "bat "), _looking_like_passwords(_PRINTED)),
+    (("pass", "pwd", "secret", "token", "cred"), _looking_like_passwords(_ANSWERED)),
+    (("{enter}",), _looking_like_passwords(_TYPED_KEYS)),
+    (("[admin", "[user", "[account", "[login"), _accounts),
+    (("@",), _looking_like_passwords(_AFTER_EMAIL)),
+    (("new one is",), _looking_like_passwords(_NEW_ONE)),
     (("334 ugfzc3dvcmq6",), _by(_SMTP)),
     (("key", "secret", "scan", "authenticator"), _in_groups),
 )

@@ -30,7 +30,7 @@ def find_secrets(text: str) -> list[Span]:
 
     By shape: keys of services, random tokens, private keys, cards, bank accounts, seed phrases. By
     place: addresses, headers, cookies, command lines, calls, files of accounts. By what stands
-    around them: words for secrets in fifty languages, as names in code and configuration, as
+    around them: words for secrets in sixty languages, as names in code and configuration, as
     headings, in sentences. In doubt it is a secret: what is hidden comes back. Linear in the text,
     whatever the text is.
     """

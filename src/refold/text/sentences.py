@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from refold.native import Span, scanner
 from refold.text.sentence_rules import MARKS, PHRASE_LETTERS, PHRASE_STARTS, goes_on, is_wrapped
-from refold.text.sentence_tables import CUTTING
+
+Span = tuple[int, int, int]
+"""Start and end of a sentence, and the number of its paragraph."""
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
@@ -47,11 +48,6 @@ def find_sentences(text: str) -> list[Sentence]:
 
 def sentence_spans(text: str) -> list[Span]:
     """Find the sentences of *text*: start, end, and number of the paragraph."""
-    return spans_by_pattern(text) if scanner is None else scanner.sentences(text, CUTTING)
-
-
-def spans_by_pattern(text: str) -> list[Span]:
-    """Find the sentences with patterns, which say what is right."""
     found: list[Span] = []
     marks = [mark.span() for mark in (_ASCII_END if text.isascii() else _END).finditer(text)]
     marks.append((len(text), len(text)))

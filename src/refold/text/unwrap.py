@@ -9,10 +9,23 @@ from typing import Final
 
 from refold.text.runs import Span
 
+_INNER: Final = "[A-Za-z0-9_-]"
 _BREAK: Final = re.compile(
-    r"(?<=[A-Za-z0-9_-])(?:\\?\r?\n[ \t>|]*+"
-    r"|\"[ \t]*+[\\+]?\r?\n[ \t]*+\"|'[ \t]*+[\\+]?\r?\n[ \t]*+')(?=[A-Za-z0-9_-])"
+    "|".join(
+        rf"{first}(?<={_INNER}{first}){rest}(?={_INNER})"
+        for first, rest in (
+            (r"\\", r"\r?\n[ \t>|]*+"),
+            (r"\r", r"\n[ \t>|]*+"),
+            (r"\n", r"[ \t>|]*+"),
+            ('"', r"[ \t]*+[\\+]?\r?\n[ \t]*+\""),
+            ("'", r"[ \t]*+[\\+]?\r?\n[ \t]*+'"),
+        )
+    )
 )
+"""A line break inside a word, or between the halves of a string.
+
+Each way begins with a sign, which can be looked for, and not with a look behind.
+"""
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 

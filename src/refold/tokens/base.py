@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from typing import Protocol
 
+from refold.model.call import Call
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.tokens.counter import ForgivingCounter, TokenCounter
@@ -13,6 +15,19 @@ MESSAGE_OVERHEAD = 4
 
 IMAGE_TOKENS = 1_100
 """What one picture of unknown size costs: four tiles of the usual pricing rules, rounded up."""
+
+
+class Countable(Protocol):
+    """What a turn has beside the texts that may be replaced: a message, or one just read."""
+
+    @property
+    def opaque(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def calls(self) -> Sequence[Call]: ...  # noqa: D102
+    @property
+    def thinking(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def images(self) -> int: ...  # noqa: D102
 
 
 class CountedTexts:
@@ -78,12 +93,16 @@ class CountedTexts:
         return total
 
     def _beside(self, message: Message) -> int:
-        """Return what a message costs beside the texts that may be replaced."""
-        total = IMAGE_TOKENS * message.images + MESSAGE_OVERHEAD
-        for text in message.opaque:
-            total += self.count(text)
-        for call in message.calls:
-            total += self.count(call.text)
-        for text in message.thinking:
-            total += self.count(text)
-        return total
+        return count_beside(message, self.count)
+
+
+def count_beside(turn: Countable, count: TokenCounter) -> int:
+    """Return what a turn costs beside the texts that may be replaced."""
+    total = IMAGE_TOKENS * turn.images + MESSAGE_OVERHEAD
+    for text in turn.opaque:
+        total += count(text)
+    for call in turn.calls:
+        total += count(call.text)
+    for text in turn.thinking:
+        total += count(text)
+    return total

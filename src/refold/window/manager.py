@@ -18,6 +18,7 @@ from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
 from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
+from refold.window.known import Known
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
 from refold.window.reading import Wires
@@ -126,8 +127,7 @@ class ContextWindowManager:
             is_handover=summary_format == "handover" and summarizer is None,
             strict=strict,
         )
-        self._plain: list[Any] = []
-        """The last history, if there was no object in it."""
+        self._known = Known()
         self.available()  # says at once if nothing is left for messages
 
     def __new__(cls, *_: Any, **choices: Any) -> Self:
@@ -179,31 +179,15 @@ class ContextWindowManager:
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
-        wires, objects = self._read(messages)
+        wires, objects = self._known.read(messages)
         attempt = self._begin(wires, tools)
         return _given_back(attempt.settled or self._run(attempt), objects)
 
     async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
-        wires, objects = self._read(messages)
+        wires, objects = self._known.read(messages)
         attempt = await asyncio.to_thread(self._begin, wires, tools)
         return _given_back(attempt.settled or await self._arun(attempt), objects)
-
-    def _read(self, messages: Wires) -> tuple[Wires, Objects]:
-        """Return *messages* as data, with the objects among them.
-
-        What was there at the last call and held no object is not looked at again.
-        """
-        known = self._plain
-        if known and _goes_on(known, messages):
-            fresh = messages[len(known) :]
-            if Objects().read(fresh) is fresh:
-                self._plain = list(messages)
-                return messages, Objects()
-        objects = Objects()
-        wires = objects.read(messages)
-        self._plain = list(messages) if type(messages) is list and wires is messages else []
-        return wires, objects
 
     async def enforce_limit(
         self, messages: Wires, tools: Sequence[Tool] | None = None
@@ -297,14 +281,6 @@ class ContextWindowManager:
         flow = self._fitter.flow(attempt)
         fitting = await arun(flow, self._engine.asker, attempt.job.tally)
         return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
-
-
-def _goes_on(known: list[Any], messages: Wires) -> bool:
-    """Tell whether *messages* begin with the objects in *known*."""
-    if type(messages) is not list or len(messages) < len(known):
-        return False
-    ends = messages[0] is known[0] and messages[len(known) - 1] is known[-1]
-    return ends and messages[: len(known)] == known
 
 
 def _given_back(result: FitResult, objects: Objects) -> FitResult:

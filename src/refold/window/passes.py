@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from refold.model.message import Message
 from refold.model.wire import clone
+from refold.window.known import begins_with, may_begin_with
 from refold.window.reading import Chains
 from refold.window.result import FitResult
 
@@ -53,17 +54,15 @@ class Given:
         as to read them, or to name them by their content.
         """
         size = len(self.copies)
-        if len(messages) < size:
-            return False
-        head = list(messages[:size])
-        if not size or head[0] is not self.objects[0] or head[-1] is not self.objects[-1]:
-            return head == self.copies
+        told = messages if type(messages) is list else list(messages)
+        if not may_begin_with(told, self.objects):
+            return told[:size] == self.copies
         start = turn * _CHECKED_AT_ONCE % size
-        part = slice(start, start + _CHECKED_AT_ONCE)
+        part = slice(start, min(size, start + _CHECKED_AT_ONCE))
         return (
-            head == self.objects
-            and head[part] == self.copies[part]
-            and all(head[index] == self.copies[index] for index in shown)
+            begins_with(told, self.objects)
+            and told[part] == self.copies[part]
+            and all(told[index] == self.copies[index] for index in shown)
         )
 
 
@@ -117,10 +116,11 @@ class Passes:
 
     def find(self, messages: Sequence[Any]) -> Pass | None:
         """Return the latest pass over the beginning of this conversation, if there is one."""
-        self._turn += 1
-        for done in reversed(self._passes):
-            if done.given.begin(messages, done.firsts, self._turn):
-                return done
+        with self._lock:
+            self._turn += 1
+            for done in reversed(self._passes):
+                if done.given.begin(messages, done.firsts, self._turn):
+                    return done
         return None
 
     def made(self, messages: Sequence[Any]) -> Pass | None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.budget.blocks import find_blocks
-from refold.formats import turn_of
-from refold.formats.base import has_type
+from refold.formats import find_format
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.model.wire import clone, spell
+from refold.model.wire import Path, clone_with, spell
 from refold.notation.marks import beginning, media
 from refold.stages import RunContext
 from refold.text.json_text import is_json
@@ -32,54 +31,33 @@ class Rung:
     in it can be written shorter. May only return marked texts where there is a handle to show."""
 
 
-_KINDS: Final = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "input_audio": "audio",
-    "file": "file",
-    "input_file": "file",
-}
-"""Blocks that are replaced; documents are not, for citations count them."""
+_HOLDERS: Final = (
+    "source image_url input_audio file image audio video inlineData inline_data fileData file_data"
+).split()
+"""Where a block may keep what it holds, if not beside its type."""
+_NAMES: Final = "filename file_id media_type mimeType mime_type format detail".split()
+_DATA: Final = "url image_url file_url fileUri file_uri data file_data".split()
 _MAX_URL_CHARS: Final = 100
 
 
 def evict_media(message: Message, handle: str) -> dict[str, Any] | None:
     """Replace the media in *message*, also those among the results of tools."""
-    wire: dict[str, Any] = clone(dict(message.wire))
-    turn = turn_of(wire)
-    outer = [_blocks(turn.get(name)) for name in ("content", "output")]
-    inner = [_blocks(block.get("content")) for blocks in outer for block in blocks]
-    found = 0
-    for holder in (*outer, *inner):
-        for number, block in enumerate(holder):
-            kind = block.get("type")
-            if isinstance(kind, str) and kind in _KINDS:
-                holder[number] = _stub(block, kind, handle)
-                found += 1
-    return wire if found else None
+    if not message.media:
+        return None
+    write = find_format(message.format).write_text
+    lines = {
+        found.path: write(found.block, media(found.kind, _describe(found.block), handle))
+        for found in message.media
+    }
+    return clone_with(message.wire, lines)
 
 
-def _blocks(content: object) -> list[dict[str, Any]]:
-    is_list = isinstance(content, list) and all(isinstance(block, dict) for block in content)
-    return content if is_list else []  # type: ignore[return-value]  # just looked
-
-
-def _stub(block: Mapping[str, Any], kind: str, handle: str) -> dict[str, Any]:
-    text = media(_KINDS[kind], _describe(block, kind), handle)
-    rest = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
-    is_item = kind in ("input_image", "input_file")  # of the Responses API
-    return {"type": "input_text" if is_item else "text", "text": text, **rest}
-
-
-def _describe(block: Mapping[str, Any], kind: str) -> str:
+def _describe(block: Mapping[str, Any]) -> str:
     """Say what can be said of a block: its name, its type, its size, its address."""
-    inner = block.get("source", block.get(kind))
-    holder = inner if isinstance(inner, Mapping) else block
-    names = ("filename", "file_id", "media_type", "format", "detail")
-    said = [holder[name] for name in names if isinstance(holder.get(name), str)]
-    datas = [holder.get(name) for name in ("url", "image_url", "file_url", "data", "file_data")]
-    said += [_address(data) for data in datas if isinstance(data, str)]
+    inner = [block[name] for name in _HOLDERS if isinstance(block.get(name), Mapping)]
+    holder = inner[0] if inner else block
+    said = [holder[name] for name in _NAMES if isinstance(holder.get(name), str)]
+    said += [_address(data) for data in map(holder.get, _DATA) if isinstance(data, str)]
     return ", ".join(said) or "no more is known"
 
 
@@ -108,36 +86,12 @@ def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:
     """Clip the arguments of every call that *message* makes, if there is something to clip."""
     if not message.calls:
         return None
-    wire: dict[str, Any] = clone(dict(message.wire))
-    is_clipped = False
-    for holder, name in _places(wire):
-        short = _clipped(holder[name], handle)
-        if short is not None:
-            holder[name] = short
-            is_clipped = True
-    return wire if is_clipped else None
-
-
-def _places(wire: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield where arguments stand: in calls of OpenAI's shapes and of Anthropic's."""
-    turn = turn_of(wire)
-    calls = turn.get("tool_calls")
-    content = turn.get("content")
-    for call in calls if isinstance(calls, list) else ():
-        yield from _place(call, "function", "arguments")
-        yield from _place(call, "custom", "input")
-    yield from _place(turn, "function_call", "arguments")
-    if has_type(turn, ("function_call",)) and "arguments" in turn:
-        yield turn, "arguments"
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") == "tool_use" and "input" in block:
-            yield block, "input"
-
-
-def _place(holder: object, inner: str, name: str) -> Iterator[tuple[dict[str, Any], str]]:
-    found = holder.get(inner) if isinstance(holder, dict) else None
-    if isinstance(found, dict) and name in found:
-        yield found, name
+    changed: dict[Path, object] = {}
+    for call in message.calls:
+        short = _clipped(call.given, handle) if call.path else None
+        if call.path and short is not None:
+            changed[call.path] = short
+    return clone_with(message.wire, changed) if changed else None
 
 
 def _clipped(arguments: object, handle: str) -> object:

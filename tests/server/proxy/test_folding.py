@@ -12,20 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import uncompress
+from refold import open_store, uncompress
 from refold.server.proxy.breakpoints import with_marks, without_marks
 from refold.server.proxy.events import EventSplitter
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Folded, Job
 from refold.server.proxy.settings import Settings
 from refold.stores.scope import ScopedStore
-from refold.stores.sqlite import SqliteStore
 from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent
 
 
 def folder_in(path: Path, **given: Any) -> Folder:
-    return Folder(Settings(store=str(path / "s.db"), **given), time.monotonic)
+    return Folder(Settings(**{"store": str(path / "s.db"), **given}), time.monotonic)
 
 
 def fold(folder: Folder, agent: Agent, *, late: bool = False) -> tuple[Folded, list[Any]]:
@@ -54,12 +53,20 @@ def test_the_past_stays_byte_for_byte_in_memory_and_from_the_store(tmp_path: Pat
     assert folded.tokens_after < folded.tokens_before
 
 
-def test_originals_can_be_restored_from_the_store(tmp_path: Path) -> None:
-    agent, folder = Agent(""), folder_in(tmp_path)
+@pytest.mark.parametrize(
+    ("address", "package"),
+    [("{}/s.db", "sqlite3"), ("sqlite:///{}/s.db", "sqlite3"), ("file://{}/objects", "obstore")],
+)
+def test_originals_can_be_restored_from_the_store(
+    tmp_path: Path, address: str, package: str
+) -> None:
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    place = address.format(tmp_path)
+    agent, folder = Agent(""), folder_in(tmp_path, store=place)
     for _ in range(4):
         agent.grow()
         folded, sent = fold(folder, agent)
-    with SqliteStore(tmp_path / "s.db", read_only=True) as store:
+    with open_store(place, read_only=True) as store:
         tenant = ScopedStore(store, "tenant")
         restored = uncompress(sent, tenant, conversation=folded.conversation)
     assert restored.messages == agent.messages

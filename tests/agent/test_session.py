@@ -55,6 +55,9 @@ def talk(count: int, start: int = 0) -> Conversation:
 _AS_IN_SESSIONS = {"keep_duplicate": "first"}
 """What a session chooses for itself; the other profiles never refer to what comes later."""
 
+TO_THE_BRIM = FoldThresholds(high_water=1.0, low_water=1.0)
+"""A view that is folded takes all of its budget, as what `compress` gives does."""
+
 
 @quick
 @given(st.one_of(cut_short(), long_talk()), options(), st.sampled_from((None, 0, 60, 300, 1_000)))
@@ -64,7 +67,7 @@ def test_a_fresh_session_shows_what_compress_gives(
     chosen = {**_AS_IN_SESSIONS, **chosen} if "profile" not in chosen else chosen
     chosen["token_budget"] = budget
     result = compress(messages, **chosen)
-    session = Session(**chosen)
+    session = Session(**chosen, thresholds=TO_THE_BRIM)
     session.extend(messages)
     assert spelled(session.view()) == spelled(result.messages)
     assert session.verbatim == result.verbatim
@@ -112,6 +115,17 @@ def drive(cut: list[Step], chosen: dict[str, Any], check: Check) -> None:
         view = session.view(step.token_budget)
         check(session, step, told, before, copy.deepcopy(view))
         before = copy.deepcopy(view)
+
+
+def test_the_first_fold_lands_where_later_ones_do() -> None:
+    session = Session(token_budget=1_000)
+    session.extend(talk(40))
+    session.view()
+    assert session.report.folds == 1
+    assert session.report.tokens <= 500
+    session.append({"role": "assistant", "content": "Looking."})
+    session.view()
+    assert session.report.folds == 1
 
 
 @quick

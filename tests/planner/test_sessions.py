@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import MemoryStore, Session, compress, uncompress
+from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
 from refold.errors import FormatError
 from refold.lossless.rereads import apply_changes
 from tests.agent.driving import Step, assert_whole, long_talk, steps
@@ -46,7 +46,7 @@ def test_a_fresh_session_shows_what_compress_gives(
 ) -> None:
     chosen: dict[str, Any] = {"profile": profile, "recency_window": window, "token_budget": budget}
     result = compress(messages, **chosen)
-    session = Session(**chosen)
+    session = Session(**chosen, thresholds=FoldThresholds(high_water=1.0, low_water=1.0))
     session.extend(messages)
     assert spelled(session.view()) == spelled(result.messages)
     assert session.verbatim == result.verbatim

@@ -314,7 +314,7 @@ class Session:
         now = self._counted()
         way = self.options.thinking
         if not self.report.messages and way != "append":
-            return self._fold_all(now, budget)
+            return self._fold_all(now, budget, target=self._first_target(now, budget))
         if way == "append" or (way == "auto" and self._is_bound(now) and not self._has_new_pins):
             arrived = self._arrive(now, budget)
             if way == "append" or not self._is_over(arrived, budget):
@@ -354,6 +354,13 @@ class Session:
         if now.tokens <= aim and now.tokens - cost < gain:
             return now
         return self._fold_all(now, budget, target=int(low_water))
+
+    def _first_target(self, now: Standing, budget: int | None) -> int | None:
+        """Return where the first view lands: where later ones do, if it has to be folded at all."""
+        if budget is None:
+            return None
+        aim = self._engine.aim(budget, self._text_cache.tokens)
+        return int(self.thresholds.low_water * aim) if now.tokens > aim else None
 
     def _is_bound(self, now: Standing) -> bool:
         """Tell whether something is in view that a change before it would make invalid."""

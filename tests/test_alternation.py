@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import MemoryStore, Session, compress, uncompress
+from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
 from tests.conversations import Conversation
 from tests.formats.generated import bedrock, gemini
 
@@ -39,7 +39,8 @@ def test_tool_calls_show_that_any_order_will_do() -> None:
     ]
     result = compress(messages, token_budget=60, model="gpt-4o")
     assert result.messages[0]["role"] == "assistant"
-    session = Session(token_budget=60, model="gpt-4o")
+    to_the_brim = FoldThresholds(high_water=1.0, low_water=1.0)
+    session = Session(token_budget=60, model="gpt-4o", thresholds=to_the_brim)
     session.extend(messages)
     assert session.view() == result.messages
 

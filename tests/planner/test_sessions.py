@@ -178,3 +178,16 @@ def test_a_long_run_stays_within_its_budget_and_mostly_cached() -> None:
         shares.append(session.report.cached_share)
     assert session.report.folds < 60
     assert sum(share > 0.8 for share in shares) > 60
+
+
+@pytest.mark.parametrize("lines", [200, 250])
+def test_a_result_that_nobody_has_read_yet_stays_whole_while_it_fits(lines: int) -> None:
+    """A fold that lands at half of the budget would otherwise cut what has just arrived."""
+    newest = "\n".join(f"quay {n} holds {n * 37} crates" for n in range(lines))
+    session = Session(token_budget=4_000, model="gpt-4o")
+    session.append({"role": "user", "content": "Count all the crates."})
+    for n in range(8):
+        session.extend(call(n, "read_file", {"path": f"src/m{n}.py"}, source_code(n, 60)))
+    session.extend(call(9, "count", {"what": "crates"}, newest))
+    assert session.view()[-1]["content"] == newest
+    assert session.report.folds == 1

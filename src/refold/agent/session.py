@@ -341,26 +341,41 @@ class Session:
             now = replace(now, is_guarded=True)
         if now.tokens <= self.thresholds.high_water * aim:
             return now
-        low_water, gain = self.thresholds.low_water * aim, self.thresholds.min_gain * aim
+        low_water, gain = self._landing(now, aim), self.thresholds.min_gain * aim
         untouchable = find_untouchable(_sources(now), self.options)
         is_worth_it = now.tokens > aim or now.tail_tokens >= gain
         if is_worth_it and self._settled_or_kept(now, untouchable) > low_water:
             # However short the rest became, it would be too long: there is no need to try.
-            return self._fold_all(now, budget, target=int(low_water))
+            return self._fold_all(now, budget, target=low_water)
         plan = self._fold_tail(now, untouchable)
         cost = sum(map(self._text_cache.tokens.fold, plan))
         if cost <= low_water:
             return self._adopt(now, plan)
         if now.tokens <= aim and now.tokens - cost < gain:
             return now
-        return self._fold_all(now, budget, target=int(low_water))
+        return self._fold_all(now, budget, target=low_water)
 
     def _first_target(self, now: Standing, budget: int | None) -> int | None:
         """Return where the first view lands: where later ones do, if it has to be folded at all."""
         if budget is None:
             return None
         aim = self._engine.aim(budget, self._text_cache.tokens)
-        return int(self.thresholds.low_water * aim) if now.tokens > aim else None
+        return self._landing(now, aim) if now.tokens > aim else None
+
+    def _landing(self, now: Standing, aim: int) -> int:
+        """Return to how many tokens a view is folded: fewer than *aim*, so that it can grow again.
+
+        Results that the model has not read yet stay whole where they fit: then it lands higher.
+        """
+        low_water = int(self.thresholds.low_water * aim)
+        sources = _sources(now)
+        if self.options.profile != "standard" or not (sources and sources[-1].is_tool_result):
+            return low_water
+        from refold.planner.layout import target_for_newest  # loaded where the profile needs it
+
+        untouchable = find_untouchable(sources, self.options)
+        needed = target_for_newest(sources, untouchable, self._text_cache.tokens)
+        return max(low_water, needed) if needed <= aim else low_water
 
     def _is_bound(self, now: Standing) -> bool:
         """Tell whether something is in view that a change before it would make invalid."""

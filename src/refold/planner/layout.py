@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
+from math import ceil
 from types import MappingProxyType
 from typing import Final
 
@@ -160,6 +161,16 @@ def lay_out(
     _keep_short(messages, places, reasons, tokens)
     shown = frozenset(index for index in recoded if reasons.get(index) == "newest")
     return Layout(places, reasons, last_words, shown, said)
+
+
+def target_for_newest(
+    messages: Sequence[Message], untouchable: Mapping[int, str], tokens: CountedTexts
+) -> int:
+    """Return for how many tokens the newest block is whole beside what is *untouchable*."""
+    blocks = find_turns(messages)
+    newest = [index for index in (blocks[-1] if blocks else ()) if index not in untouchable]
+    whole = sum(tokens.message(messages[index]) for index in untouchable)
+    return whole + ceil(sum(tokens.message(messages[n]) for n in newest) / _WHOLE_SHARE)
 
 
 def find_turns(messages: Sequence[Message]) -> list[range]:

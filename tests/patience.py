@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 from typing import Any, TypeVar, TypeVarTuple
@@ -13,6 +14,14 @@ Ts = TypeVarTuple("Ts")
 
 FOR_EVER = 600.0
 """Seconds after which something hangs: a test then fails instead of holding up all others."""
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait for what another thread does after it has answered; return whether it came true."""
+    end = time.monotonic() + FOR_EVER
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
 
 
 class _IdleClock(selectors.DefaultSelector):

@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from refold.server.proxy.proxy import Proxy
+from tests.patience import until
 from tests.server.proxy.running import log_of, proxy_for, totals_of
 from tests.server.upstream import Call, Cut, Fail, Raw, Say, ScriptedUpstream, Zipped
 
@@ -203,7 +204,7 @@ def test_a_stream_that_is_cut_off_is_cut_off_for_the_client(
     with pytest.raises(Exception, match=r"(?i)connection|closed|incomplete|peer"):
         read()
     assert seen == ["one "]
-    assert proxy.stats.faults["stream cut off"] == 1
+    assert until(lambda: proxy.stats.faults["stream cut off"] == 1)
 
 
 @pytest.mark.parametrize("body", [b"data: {oops\n\ndata: \xff\n\n", b"no events at all", b""])

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from refold.server.proxy.proxy import Proxy
-from tests.patience import FOR_EVER
+from tests.patience import FOR_EVER, until
 from tests.server.proxy.running import log_of, proxy_for, totals_of
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
 from tests.server.upstream import Call, Say, ScriptedUpstream
@@ -63,7 +63,7 @@ def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_stre
     ask()
     upstream.check_prefixes()
     assert log_of(LINES).splitlines()[7] in json.dumps(upstream.requests[-1].messages[4])
-    assert proxy.stats.totals.retrievals == 1
+    assert until(lambda: proxy.stats.totals.retrievals == 1)
 
 
 TOOLS = [{"type": "function", "name": "read_log", "parameters": {}}]

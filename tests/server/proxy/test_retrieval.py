@@ -13,6 +13,7 @@ import openai
 import pytest
 
 from refold.server.proxy.proxy import Proxy
+from tests.patience import until
 from tests.server.proxy.running import log_of, proxy_for
 from tests.server.upstream import Call, Check, Fail, Request, Say, ScriptedUpstream, Step, number_of
 
@@ -133,7 +134,7 @@ def test_the_model_gets_the_original_and_the_client_one_answer(
     assert len(results_of(upstream.requests[-1])) == 1, "what was fetched stays in view"
     roles = [message["role"] for message in upstream.requests[-1].messages]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
-    assert proxy.stats.totals.retrievals == 1
+    assert until(lambda: proxy.stats.totals.retrievals == 1)
 
 
 def test_what_was_fetched_is_known_after_a_restart(
@@ -197,7 +198,7 @@ def test_a_provider_that_fails_in_between_ends_the_answer(
     agent.step()
     answer = agent.step()
     assert [b.text.strip() for b in answer.content if b.type == "text"] == ["One moment."]
-    assert proxy.stats.faults["retrieval cut short"] == 1
+    assert until(lambda: proxy.stats.faults["retrieval cut short"] == 1)
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])

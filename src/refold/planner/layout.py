@@ -138,29 +138,50 @@ def lay_out(
         left -= sum(newest.values())
     anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
     anchored.update(index for index, _ in last_words)
-    room = 0.0 if talk else _room_for_structure(max(0, left))
-    said: dict[Key, float] = {}
-    answer = _find_answer(messages)
-    most_said = {answer: max(_SAID_TOKENS, _ANSWER_SHARE * left)}
-    for number, block in enumerate(reversed(blocks)):
-        open_ = [messages[index] for index in block if index not in reasons]
-        if not open_:
-            continue
-        limits = {m.index: most_said.get(m.index, _SAID_TOKENS) for m in open_}
-        room -= sum(_frame(m, tokens, limits[m.index]) for m in open_)
-        if room >= 0:
-            said.update(((m.index, part), limits[m.index]) for m in open_ for part in find_said(m))
-            continue
-        frame = sum(_frame(m, tokens) for m in open_)
-        fits = not talk and number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE
-        is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
-        if not fits and not is_last and not anchored.intersection(block):
-            for index in block:
-                places[index] = Place.DIGEST
+    open_ = [
+        [messages[index] for index in block if index not in reasons] for block in reversed(blocks)
+    ]
+    stays = [not anchored.isdisjoint(block) for block in reversed(blocks)]
+    said, old = _find_old(open_, stays, _find_answer(messages), tokens, left, talk=talk)
+    for number in old:
+        for index in blocks[-1 - number]:
+            places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
     shown = frozenset(index for index in recoded if reasons.get(index) == "newest")
     return Layout(places, reasons, last_words, shown, said)
+
+
+def _find_old(
+    blocks: Sequence[Sequence[Message]],
+    stays: Sequence[bool],
+    answer: int | None,
+    tokens: CountedTexts,
+    left: int,
+    *,
+    talk: bool,
+) -> tuple[dict[Key, float], list[int]]:
+    """Return the talk of the newest *blocks*, and the numbers of those too old for their places.
+
+    The newest block comes first, each without what is whole anyway; *stays* tells which ones keep
+    their places in any case, and *answer* is the message with the agent's last words.
+    """
+    said: dict[Key, float] = {}
+    old: list[int] = []
+    room = 0.0 if talk else _room_for_structure(max(0, left))
+    most = {answer: max(_SAID_TOKENS, _ANSWER_SHARE * left)}
+    for number, block in enumerate(blocks):
+        limits = {m.index: most.get(m.index, _SAID_TOKENS) for m in block}
+        room -= sum(_frame(m, tokens, limits[m.index]) for m in block)
+        if room >= 0 or not block:
+            said.update(((m.index, part), limits[m.index]) for m in block for part in find_said(m))
+            continue
+        frame = sum(_frame(m, tokens) for m in block)
+        fits = not talk and number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE
+        is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
+        if not (fits or is_last or stays[number]):
+            old.append(number)
+    return said, old
 
 
 def target_for_newest(

@@ -31,14 +31,3 @@ def test_an_excerpt_of_the_task_has_its_title_and_what_it_forbids(budget: int) -
     assert shown != task
     assert TITLE in shown
     assert BAN in shown
-
-
-def test_a_greeting_is_no_trace_of_what_somebody_typed() -> None:
-    wish = "Cancel order W7463 and keep W1948."
-    typed = [
-        {"role": "user", "content": f"Hello there, good morning to you!\n{wish} {FACTS[:500]}"},
-        {"role": "assistant", "content": "I look into it."},
-    ]
-    messages = [*run("Help me with my orders.")[:-1], *typed, *run("")[1:]]
-    view = compress(messages, token_budget=450, model="gpt-4o").messages
-    assert "Cancel order W7463" in str(view)

@@ -1,6 +1,8 @@
-"""A task that is too long to stay whole still says what it is about and what it forbids."""
+"""A task that is too long to stay whole still says what it is about, forbids, and how it ends."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import pytest
 
@@ -31,3 +33,27 @@ def test_an_excerpt_of_the_task_has_its_title_and_what_it_forbids(budget: int) -
     assert shown != task
     assert TITLE in shown
     assert BAN in shown
+
+
+WORDS = "amber birch cedar delta ember fjord grove heron islet jetty kelp larch".split()
+EXAMPLES = "\n\n".join(
+    f"Example: please approve at most {n + 3} {first} lamps by May {n + 2}, because "
+    f"`{first}_{last}` failed in {last}/{first}.py, and we decided to pay ${n}00 for {last} oil. "
+    f"If {first} burns well, you should order {n + 5} more, and the {last} crew will confirm that "
+    f"it was delivered on time to the {first} quay, where {n + 7} barrels of {last} oil are "
+    "expected before the next ferry."
+    for n, (first, last) in enumerate(product(WORDS, WORDS))
+)
+SUBMIT = "Once all of it burns, please say so: LANTERNS READY."
+
+
+@pytest.mark.parametrize("budget", [900, 1200])
+def test_examples_do_not_hide_how_a_task_ends_and_what_it_forbids(budget: int) -> None:
+    ban = "Rules:\n- Change only files below src.\n- Do not modify the tests."
+    task = f"{TITLE}\n\n{EXAMPLES}\n\n{ban}\n\n{EXAMPLES}\n\n{SUBMIT}"
+    view = compress(run(task), token_budget=budget, model="gpt-4o").messages
+    shown = view[0]["content"]
+    assert shown != task
+    assert TITLE in shown
+    assert "Do not modify the tests." in shown
+    assert SUBMIT in shown

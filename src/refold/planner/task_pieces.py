@@ -1,7 +1,7 @@
-"""What is shown of a task that is too long to stay whole: how it begins, and what it asks for.
+"""What is shown of a task that is too long to stay whole: how it begins and ends, what it forbids.
 
-Whoever reads on must know what is to be done and what is forbidden; a traceback in the middle of an
-issue says neither.
+Whoever reads on must know what is to be done, how that is to be handed in and what is forbidden; a
+traceback in the middle of an issue says none of it, and neither do examples.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from typing import Final
 
 from refold.planner.choose import Candidates
 from refold.planner.corpus import Text
-from refold.scoring.acts import act_worth
+from refold.scoring.acts import act_bits, act_worth, forbids
 
 _OPENING: Final = 2
 """So many pieces say what it is about: a title and the first sentences."""
+_CLOSING: Final = 2
+"""Of the pieces that ask for something, so many of the last say how the work ends: harnesses put
+there how it is submitted, people what they want in the end."""
 _LEAST_WORTH: Final = 4
 """What a piece must do to be shown for it: more than hold a value or a name, which most do."""
 _BOILERPLATE: Final = 0.5
@@ -23,12 +26,14 @@ _BOILERPLATE: Final = 0.5
 
 def worth_as_act(candidates: Candidates, number: int, texts: Sequence[Text]) -> int:
     """Return what a candidate is worth by what it does: ask, forbid, decide, or only fill."""
-    start, end = candidates.start[number], candidates.end[number]
-    return act_worth(texts[candidates.text[number]].text[start:end])
+    return act_worth(_text_of(candidates, number, texts))
 
 
 def rank_task(candidates: Candidates, texts: Sequence[Text], task: int) -> list[int]:
-    """Return the candidates in the message *task* that say what is wanted, the first ones first."""
+    """Return the candidates in the message *task* that say what is wanted, the first ones first.
+
+    How it begins and how it ends come before what it forbids, and that before all else it asks.
+    """
     own = [n for n, place in enumerate(candidates.text) if texts[place].message.index == task]
     worths = {
         number: worth_as_act(candidates, number, texts)
@@ -36,4 +41,15 @@ def rank_task(candidates: Candidates, texts: Sequence[Text], task: int) -> list[
         if candidates.grade[number].weight > _BOILERPLATE
     }
     acts = [number for number, worth in worths.items() if worth > _LEAST_WORTH]
-    return own[:_OPENING] + sorted(acts, key=worths.__getitem__, reverse=True)
+    closing, rest = acts[-_CLOSING:], acts[:-_CLOSING]
+    bans = {number for number in rest if _has_ban(_text_of(candidates, number, texts))}
+    rest.sort(key=lambda number: (number in bans, worths[number]), reverse=True)
+    return own[:_OPENING] + closing + rest
+
+
+def _text_of(candidates: Candidates, number: int, texts: Sequence[Text]) -> str:
+    return texts[candidates.text[number]].text[candidates.start[number] : candidates.end[number]]
+
+
+def _has_ban(text: str) -> bool:
+    return any(forbids(act_bits(line)) for line in text.splitlines())

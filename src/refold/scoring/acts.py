@@ -81,11 +81,16 @@ def act_bits(sentence: str) -> int:
     return bits
 
 
+def forbids(bits: int) -> bool:
+    """Tell whether a sentence that does these acts forbids something."""
+    return bits & _FORBIDS == _FORBIDS or bool(bits & NEGATION and bits & ORDER)
+
+
 def act_worth(sentence: str) -> int:
     """Return what *sentence* is worth: the sum over its acts; less than nothing for filler."""
     bits = act_bits(sentence)
     worth = sum(weight for bit, weight in WEIGHTS.items() if bits & bit)
-    if bits & _FORBIDS == _FORBIDS or (bits & NEGATION and bits & ORDER):
+    if forbids(bits):
         worth += _FORBIDDING
     if _FILLER.match(sentence.lower()) and not bits & (VALUE | ANSWER | REQUEST):
         return min(worth, 2) + FILLER_WORTH

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from refold.agent import FoldThresholds, Session
     from refold.agent import SessionReport as SessionReport
     from refold.agent.manager import CompressionManager
-    from refold.agent.policy import Policies
+    from refold.agent.manager_options import Policies
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier
@@ -84,7 +84,7 @@ _HOMES = {
     "Obstacle": "refold.result",
     "Options": "refold.options",
     "Piece": "refold.model.piece",
-    "Policies": "refold.agent.policy",
+    "Policies": "refold.agent.manager_options",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
     "RedisStore": "refold.stores.redis",

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.agent.compressed_content import read_short_form
-from refold.agent.manager_options import ManagerOptions
-from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import read_turns, texts_of
-from refold.agent.text_refs import TextRef, ToolResultRef
+from refold.agent.manager_options import ManagerOptions, ToolPolicy
+from refold.agent.shapes import TextRef, ToolResultRef, read_turns, texts_of
 from refold.formats import Reading
 from refold.model.wire import text_digest
 from refold.notation.recognize import has_tag

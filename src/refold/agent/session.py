@@ -15,9 +15,8 @@ from itertools import repeat
 from typing import Any, Final, Self, Unpack
 
 from refold.agent.append_only import plan_arrivals, unsent_from
-from refold.agent.session_report import SessionReport
+from refold.agent.session_report import FoldThresholds, SessionReport
 from refold.agent.session_state import HOOKS, State, check_given, read_state, reading, write_state
-from refold.agent.thresholds import FoldThresholds
 from refold.agent.view_state import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable

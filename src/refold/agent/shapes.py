@@ -7,8 +7,8 @@ read it. In a record of a session file the message is the turn that it holds, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from refold.agent.text_refs import TextRef, ToolResultRef
 from refold.errors import MessageError
 from refold.formats import Reader, Reading
 from refold.formats.base import is_mapping, kind_of
@@ -16,7 +16,37 @@ from refold.formats.objects import as_data
 from refold.model.call import Call
 from refold.model.failure import is_failure_text
 from refold.model.part import Part, ToolResult
-from refold.model.wire import place_of
+from refold.model.wire import Path, place_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRef:
+    """A text in a message, and where it stands."""
+
+    index: int
+    path: Path
+    role: str
+    text: str
+    beside_calls: bool = False
+    """Whether the same message makes tool calls: the text may be shortened, the calls never."""
+
+    @property
+    def place(self) -> str:
+        """The spot for people: `messages[3].content[1].text`."""
+        return place_of(self.index, self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultRef(TextRef):
+    """A text that a tool returned."""
+
+    tool: str = ""
+    """The name of the tool, from the call that this answers; empty if nobody tells."""
+    arguments: str = ""
+    call_id: str = ""
+    is_error: bool = False
+    block: Path = ()
+    """The result that this text is part of: texts with the same index and block are one result."""
 
 
 def read_turns(messages: Sequence[object]) -> list[Reading]:

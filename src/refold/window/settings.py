@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
-from refold.agent.counting import RememberingCounter
+from refold.agent.caches import RememberingCounter
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
 from refold.options import Options

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from refold.window.known import Known, begins_with, may_begin_with
+from refold.window.passes import Known, begins_with, may_begin_with
 
 
 def history(turns: int) -> list[Any]:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from refold.window.model_names import key_of, spellings
+from refold.window.models import key_of, spellings
 
 _HEADING: Final = "## "
 _UNKNOWN: Final = "-"

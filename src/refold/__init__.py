@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from refold.events import Event as Event
     from refold.model.piece import Piece as Piece
-    from refold.notation.legend import legend
+    from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
@@ -110,7 +110,7 @@ _HOMES = {
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
     "forget": "refold.stores.removal",
-    "legend": "refold.notation.legend",
+    "legend": "refold.notation.marks",
     "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
     "retrieve_tool": "refold.agent.retrieval",

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from refold import SqliteStore, retrieve_tool
-from refold.server.counts import counts_beside, read_counts
 from refold.server.hook import run_hook
+from refold.server.originals import counts_beside, read_counts
 from tests.cli.conftest import Refold
 from tests.server.outputs import ERROR, event, log, source
 
@@ -157,5 +157,5 @@ def test_the_engine_is_not_loaded_for_short_outputs() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", script], input=stdin, capture_output=True, check=True
     )
-    loaded = ["refold", "refold.server", "refold.server.hook", "refold.server.tool_outputs"]
+    loaded = ["refold", "refold.server", "refold.server.hook", "refold.server.hook"]
     assert ran.stdout.decode().strip() == str(loaded)

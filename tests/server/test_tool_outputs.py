@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.server.tool_outputs import map_texts
+from refold.server.hook import map_texts
 
 TEXT = "one\ntwo"
 BASH = {"stdout": TEXT, "stderr": "", "interrupted": False, "isImage": False}

@@ -36,8 +36,7 @@ from refold.model.handles import own_part
 from refold.model.letters import ID_PREFIX, make_anchor
 from refold.model.provenance import LINK_PREFIX, Provenance, read_link
 from refold.model.wire import digest, spell
-from refold.notation.legend import legend
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
 from refold.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store

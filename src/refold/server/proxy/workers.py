@@ -13,7 +13,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from refold.errors import JobError, WorkerLostError
-from refold.server.proxy.frames import LENGTH, make_frame
+from refold.server.proxy.request import LENGTH, make_frame
 from refold.server.proxy.settings import Settings
 
 _STUCK_SECONDS: Final = 30.0

@@ -15,8 +15,8 @@ from rich.console import Console
 from refold.cli.document import parse_document
 from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
+from refold.cli.looking import tell
 from refold.cli.render import draw_pieces
-from refold.cli.story import tell
 from refold.lazy import Lazy
 from refold.model.piece import Piece
 from refold.report.story import Row

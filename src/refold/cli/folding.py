@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from refold.asking import run
 from refold.cli.document import Document, Item
-from refold.cli.progress import Progress
+from refold.cli.terminal import Progress
 from refold.compressor import find_lookup
 from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError

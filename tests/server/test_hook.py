@@ -157,5 +157,5 @@ def test_the_engine_is_not_loaded_for_short_outputs() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", script], input=stdin, capture_output=True, check=True
     )
-    loaded = ["refold", "refold.server", "refold.server.hook", "refold.server.hook"]
+    loaded = ["refold", "refold.server", "refold.server.hook"]
     assert ran.stdout.decode().strip() == str(loaded)

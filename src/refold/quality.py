@@ -171,7 +171,9 @@ def _share(part: int, whole: int) -> float:
 
 _FENCE: Final = "```"
 _MAX_INDENT: Final = 3
+"""With four blanks it is code that shows a fence, as Markdown has it."""
 _MIN_ROWS: Final = 2
+"""A single line with bars is no table."""
 
 
 def count_structures(text: str) -> int:

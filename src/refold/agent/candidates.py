@@ -15,6 +15,8 @@ from refold.notation.recognize import has_tag
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
+"""How much of the arguments and of the task a summarizer is told. A guess, about 100 tokens each:
+less hides what a result was asked for, more is paid for with every result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,8 @@ from refold.thinking import is_bound
 from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS: Final = 1_000
+"""Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
+that follows it, and of so few tokens it can only save hundreds."""
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")

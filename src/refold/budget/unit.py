@@ -46,6 +46,8 @@ _DEPTHS: Final[Mapping[Level, Depth]] = {
     Level.AGGRESSIVE: "aggressive",
 }
 _CHARS_SHOWN: Final[Mapping[Level, int]] = {Level.TRUNCATED: 512, Level.STUB: 64}
+"""How much of each text the last two levels show. Guesses: the beginning of an answer says what it
+is about, and 64 characters are hardly more than a mark takes itself."""
 
 
 class Unit:

@@ -30,6 +30,7 @@ from refold.report.story import tell as tell_texts
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _EXCERPT_CHARS: Final = 160
+"""How much `--json` shows of a text unless it is asked for all: two lines of a terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

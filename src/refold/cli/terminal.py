@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 
 _SLOW_SECONDS: Final = 0.5
+"""Work that is done sooner shows no bar: it would only flicker."""
 _LARGE_CHARS: Final = 1_000_000
+"""Folding this much takes a moment on any machine, so the bar comes at once."""
 _FRAME_SECONDS: Final = 0.1
+"""Ten times a second looks smooth, and costs next to nothing."""
 pager_option = click.option(
     "--pager/--no-pager", "is_paged", default=True, help="Show it in a pager on a terminal."
 )

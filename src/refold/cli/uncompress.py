@@ -25,6 +25,7 @@ from refold.stores.address import public
 from refold.stores.opening import KEYS
 
 _MISSING: Final = 3
+"""The exit code for originals that are not there."""
 
 _EPILOG = f"""\b
 Examples:

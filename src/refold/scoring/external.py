@@ -12,6 +12,7 @@ ScoreSentences = Callable[[Sequence[str]], Sequence[float]]
 ScoreMode = Literal["augment", "replace"]
 
 _OWN_SHARE: Final = 0.4
+"""Who gives scores of their own trusts them more than ours. A guess; at 0 it would be "replace"."""
 _SCALE: Final = 20
 """Brings mixed scores into the range of our own."""
 

@@ -10,6 +10,7 @@ from typing import Final
 from refold.text.scan import undisguised
 
 FILLER_PENALTY: Final = -10
+"""The contract's: more than names and figures can make up for in a sentence of usual length."""
 FILLERS: Final = (
     *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
     *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),

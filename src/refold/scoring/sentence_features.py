@@ -13,6 +13,8 @@ _UNIT: Final = (
     r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
 )
 WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
+"""Points of each feature, by the contract. An error's name is not in it: with its colon it is what
+a log is read for, and counts as much as two names."""
 ERROR_ENDS: Final = ("Error", "rning", "ption")
 BEFORE_SIGN: Final = rf"(?<![^\W{IDEOGRAPHS}])"
 PLACE_OR_STATUS: Final = (
@@ -51,11 +53,14 @@ _EITHER: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC}|{_INFERRING})(?!\w)", re.AS
 """In ASCII and lower case: most sentences are ruled out by one search where case counts."""
 
 SIZE_POINTS: Final = 2
+"""The contract's, for sentences between the two lengths below."""
 SHORTEST: Final = 40
 LONGEST: Final = 120
 """Sentences of this many characters say something, and not too much."""
 EMPHASIS_POINTS: Final = 4
+"""The contract's."""
 INFERENCE_POINTS: Final = 3
+"""A conclusion without a word of emphasis counts nearly as much."""
 
 
 def count_features(text: str, start: int, end: int) -> int:

@@ -14,6 +14,7 @@ from refold.private_files import data_file, make_private
 from refold.stores.opening import OpenStore, is_file, open_store
 
 _BUSY_SECONDS: Final = 2.0
+"""Counting waits for another process, but no agent waits long for it; then the figure is lost."""
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
 _ADD: Final = (
     "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "

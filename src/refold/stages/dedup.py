@@ -12,6 +12,7 @@ from refold.stages.base import RunContext
 from refold.stages.structure import is_kept_by_content
 
 MIN_CHARS: Final = 200
+"""The contract's; a shorter copy costs about what a reference to it does."""
 TARGET_REASON: Final = "duplicate_target"
 
 

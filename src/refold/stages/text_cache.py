@@ -34,6 +34,7 @@ StandInKey = tuple[tuple[str, ...], *tuple[str, ...]]
 """Texts, and whatever else decides what stands in for them."""
 
 _MAX_ENTITY_CHARS: Final = 120
+"""Longer names take the room of a sentence in a tag."""
 _MAX_ANSWERS: Final = 1_000
 """How many answers of models are kept while a conversation grows."""
 

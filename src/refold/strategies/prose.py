@@ -16,6 +16,7 @@ from refold.text.truncate import cut_words
 JOINT: Final = " ... "
 ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
+"""From here on the cap grows with the logarithm, by the contract."""
 
 Score = int | float
 """What a sentence is worth: a whole number unless the caller judges."""

@@ -40,6 +40,8 @@ from refold.window.task import Fitting, Task, ends_in_summary
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
 _TIGHTER: Final = 0.8
+"""A provider that only says "too long" gets a fifth less at each try: smaller steps take more
+refused requests, larger ones give away what would have fitted."""
 _MAX_MADE: Final = 100
 """How many passes over one conversation are remembered by their turn."""
 

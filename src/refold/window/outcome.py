@@ -20,6 +20,7 @@ from refold.window.task import Task
 REUSED: Final = "reuse"
 """The step that says that an earlier result was used again."""
 _MAX_OBSTACLES: Final = 10
+"""The largest are named: what is in the way is mostly one or two."""
 
 
 def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from refold.window.reading import Chains, Wires
 from refold.window.result import FitResult
 
 _MAX_PASSES: Final = 8
+"""Conversations that are remembered at once, for managers that serve several. More keep more copies
+alive; of one that is forgotten the next view is made from nothing."""
 _CHECKED_AT_ONCE: Final = 256
 """How many of the messages that no view shows any more are compared at each call: about as long as
 it takes to fit a view, so that a call costs the same however long a conversation is. One that is

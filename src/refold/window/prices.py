@@ -21,6 +21,7 @@ _HEADING: Final = "## "
 _UNKNOWN: Final = "-"
 MILLION: Final = 1_000_000
 _MAX_NAME_CHARS: Final = 256
+"""No model has a longer name; it bounds the spellings that are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

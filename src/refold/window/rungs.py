@@ -45,6 +45,7 @@ _HOLDERS: Final = (
 _NAMES: Final = "filename file_id media_type mimeType mime_type format detail".split()
 _DATA: Final = "url image_url file_url fileUri file_uri data file_data".split()
 _MAX_URL_CHARS: Final = 100
+"""Of a picture's address, to know it by."""
 
 
 def evict_media(message: Message, handle: str) -> dict[str, Any] | None:
@@ -85,6 +86,7 @@ EVICT_MEDIA: Final = Rung(name="evict_media", rewrite=evict_media)
 _MAX_CHARS: Final = 400
 """Longer strings are clipped."""
 _SHOWN_CHARS: Final = 120
+"""How much of a long argument is left to show what it was, about 30 tokens."""
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
 """A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
 

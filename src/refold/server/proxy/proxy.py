@@ -32,6 +32,8 @@ _PATIENT_SECONDS: Final = 30.0
 _SMALL_BYTES: Final = 1 << 20
 """A body up to here is read at once, which takes less time; a longer one passes as it comes."""
 _MAX_ERROR_BYTES: Final = 1 << 20
+"""What is read of a refusal before the request is sent once more. Errors are much shorter; who
+sends more is not waited for."""
 _log: Final = logging.getLogger("refold.serve")
 
 

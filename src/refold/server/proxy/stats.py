@@ -13,6 +13,7 @@ from refold.server.proxy.request import Folded
 from refold.window.prices import MILLION, Price
 
 _MOST_SESSIONS: Final = 200
+"""On the page; the oldest are forgotten first. Totals keep all."""
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
 """The upper edges of the classes of a histogram, in milliseconds."""
 

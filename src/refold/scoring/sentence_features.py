@@ -8,10 +8,9 @@ from typing import Final
 
 from refold.text.alphabet import IDEOGRAPHS
 from refold.text.name_patterns import CAMEL, NUMBER, PASCAL, SNAKE, VOWELLESS
+from refold.text.patterns import UNITS
 
-_UNIT: Final = (
-    r"(?i:seconds?|ms|[MGTK]B|retr(?:y|ies)|workers?|threads?|nodes?|replicas?|requests?)(?![\w])"
-)
+_UNIT: Final = rf"(?i:{UNITS})(?![\w])"
 WEIGHTS: Final = {"name": 3, "quantity": 2, "short": 2, "status": 3, "place": 2, "error": 6}
 """Points of each feature, by the contract. An error's name is not in it: with its colon it is what
 a log is read for, and counts as much as two names."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.model.piece import Piece as Piece
+    from refold.model.plan import Piece as Piece
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.plugins import load_plugins
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from refold.result import Obstacle as Obstacle
     from refold.result import RefusedAnswer as RefusedAnswer
     from refold.result import Result, UncompressResult
+    from refold.result import TraceEntry as TraceEntry
     from refold.stores import MemoryStore, SqliteStore, Store, open_store
     from refold.stores.encrypted import EncryptedStore as EncryptedStore
     from refold.stores.objects import ObjectStore as ObjectStore
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.tokens.choose import CalibratedCounter as CalibratedCounter
     from refold.tokens.counter import TokenCounter
-    from refold.trace import TraceEntry as TraceEntry
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -83,7 +83,7 @@ _HOMES = {
     "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
-    "Piece": "refold.model.piece",
+    "Piece": "refold.model.plan",
     "Policies": "refold.agent.manager_options",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
@@ -100,7 +100,7 @@ _HOMES = {
     "TokenCounter": "refold.tokens.counter",
     "TokenVerdict": "refold.strategies.tokens",
     "ToolCompressor": "refold.agent.tool",
-    "TraceEntry": "refold.trace",
+    "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
     "acompress": "refold.compressor",
     "classify": "refold.compressor",

@@ -10,10 +10,9 @@ from typing import Any, Final
 from refold.lazy import Lazy
 from refold.model.plan import Plan
 from refold.options import Options
-from refold.result import Compression, Quality
+from refold.result import Compression, Quality, TraceEntry
 from refold.text.entities import NameFinder, TextsByMessage
 from refold.tokens.base import CountedTexts
-from refold.trace import TraceEntry
 
 _COUNTERS = {
     "compressed": "messages_compressed",

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.agent.compressed_content import read_short_form
 from refold.agent.manager_options import ManagerOptions, ToolPolicy
-from refold.agent.shapes import TextRef, ToolResultRef, read_turns, texts_of
+from refold.agent.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
 from refold.formats import Reading
 from refold.model.wire import text_digest
 from refold.notation.recognize import has_tag

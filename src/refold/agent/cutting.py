@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from refold.notation.gaps import gap, more, size_of
+from refold.notation.marks import gap, more, size_of
 from refold.notation.notes import annotate, free_key, note, shortened_from, summarized_from
 from refold.text.truncate import cut
 

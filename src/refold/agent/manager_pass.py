@@ -12,10 +12,15 @@ from typing import Any, Final
 
 from refold.agent.caches import CachedForm, ResultCache
 from refold.agent.candidates import Candidate
-from refold.agent.compressed_content import apply_short_form, read_short_form, write_short_form
 from refold.agent.manager_options import ManagerOptions
 from refold.agent.manager_report import ItemReport, ManagerReport, Status
-from refold.agent.shapes import ToolResultRef, read_turns
+from refold.agent.shapes import (
+    ToolResultRef,
+    apply_short_form,
+    read_short_form,
+    read_turns,
+    write_short_form,
+)
 from refold.agent.shortening import Outcome, Shortener
 from refold.events import Event, EventKind
 from refold.tokens.base import count_beside

@@ -14,8 +14,7 @@ from typing import Any, Final
 from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
 from refold.model.handles import anchor_of_text
-from refold.notation.gaps import GAP
-from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, GAP, HANDLE_CHARS, show_handle
 from refold.stores.base import Store
 from refold.text.truncate import cut
 from refold.text.view import TextView

@@ -11,7 +11,7 @@ from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.notation.classic import Said
-from refold.notation.gaps import GAP
+from refold.notation.marks import GAP
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Spelling, Summary
 from refold.stages import TextCache

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Self
 
-from refold.model.decision import Decision, Refer, Supersede
-from refold.model.depth import Depth
+from refold.model.decision import Decision, Depth, Refer, Supersede
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, kept_fold

@@ -13,7 +13,7 @@ from refold.cli.options import EPILOG, check_budget
 from refold.cli.terminal import pager_option, print_paged
 from refold.cli.words import action_word, clean
 from refold.formats import load
-from refold.notation.gaps import is_gap
+from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.turns import Turn, tell_turns
 

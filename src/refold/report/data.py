@@ -34,9 +34,9 @@ from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, tell
 from refold.report.turns import align, make_counter, name_tools, tools_of
+from refold.result import TraceEntry
 from refold.stores.base import Store
 from refold.tokens.choose import encoding_for
-from refold.trace import TraceEntry
 from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]

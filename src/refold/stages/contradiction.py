@@ -11,8 +11,7 @@ from itertools import chain
 from typing import Final
 
 from refold.model.decision import Keep, Refer, Supersede
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.scoring.signals import correction_signal
 from refold.stages.base import RunContext
 from refold.text.alphabet import IDEOGRAPHS

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from refold.model.decision import Keep, Refer
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.stages.base import RunContext
 from refold.stages.structure import is_kept_by_content
 

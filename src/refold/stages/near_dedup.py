@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.model.wire import text_digest
 from refold.stages.base import RunContext
 from refold.stages.dedup import MIN_CHARS, choose_target, refer_all

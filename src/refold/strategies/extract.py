@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from refold.model.depth import Depth
-from refold.notation.gaps import more
+from refold.model.decision import Depth
+from refold.notation.marks import more
 from refold.scoring.acts import act_worth
 from refold.strategies.prose import ELLIPSIS, JOINT, Score, char_budget, spread
 from refold.text.passages import Passage, closers, read_passages

@@ -19,7 +19,7 @@ from refold.agent.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.model.wire import spell
-from refold.server.handle_index import enter_shown
+from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut

@@ -1,4 +1,4 @@
-"""A finished plan as providers and callers want it: the user begins, and one comes out for one in."""
+"""A finished plan as providers and callers want it: the user begins, one comes out for one in."""
 
 from __future__ import annotations
 

@@ -109,7 +109,6 @@ _LONG: Final = 1_000
 """In longer sentences each name of an error is read once: `FEATURES` would read A.B.C.D from every
 capital on. Up to this length that costs less than the care."""
 _NOT_DOTTED: Final = re.compile(r"[^\w.]")
-SHORT: Final = re.compile(VOWELLESS)
 _EMPHATIC: Final = (
     "importantly|note that|however|critical|crucial|essential|significant|notably|key point"
     "|in particular|specifically|must|require[ds]?|never|always"

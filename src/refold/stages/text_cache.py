@@ -12,7 +12,7 @@ from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
-from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
+from refold.scoring.sentence import ScoreMode, ScoreSentences, mix_scores
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,

@@ -28,8 +28,8 @@ from refold.kinds import KINDS, kind_of, split
 from refold.lossless import CODECS, reencode
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
-from refold.model.call import Call
 from refold.model.failure import is_failure_text
+from refold.model.part import Call
 from refold.planner.file_calls import effects_of
 from refold.planner.items import find_items
 from refold.quality import count_structures

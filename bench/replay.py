@@ -12,6 +12,7 @@ from refold import Options, RefoldError, classify, compress, uncompress
 from refold.formats import load
 from refold.model.decision import Refer, Supersede
 from refold.model.draft import Draft
+from refold.result import TraceEntry
 from refold.scoring.sentence import best_sentence_score
 from refold.scoring.signals import score_signals
 from refold.stages import RunContext, Stage, TextCache
@@ -23,7 +24,6 @@ from refold.text.entities import extract_entities
 from refold.text.sentences import split_sentences
 from refold.tokens.base import CountedTexts
 from refold.tokens.estimate import estimate_tokens
-from refold.trace import TraceEntry
 
 Vector = Mapping[str, Any]
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from records import calls_of, values_in
 from refold.lossless import TABLE, json_data
-from refold.model.call import Call
+from refold.model.part import Call
 from refold.planner.calls import spell_call
 from refold.tokens.estimate import estimate_tokens
 from typed import text_of

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from folded_runs import Message, fold, spell
 
-from refold.report.alignment import align
+from refold.report.turns import align
 
 TITLE: Final = "A fix"
 _CHARS: Final = 56

@@ -45,8 +45,8 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Results": (
         "refold.Result",
         "refold.result.Compression",
-        "refold.trace.TraceEntry",
-        "refold.model.piece.Piece",
+        "refold.result.TraceEntry",
+        "refold.model.plan.Piece",
         "refold.result.BudgetReport",
         "refold.result.Obstacle",
         "refold.UncompressResult",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from refold.agent import FoldThresholds, Session
     from refold.agent import SessionReport as SessionReport
     from refold.agent.manager import CompressionManager
-    from refold.agent.policy import Policies
+    from refold.agent.manager_options import Policies
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.model.piece import Piece as Piece
-    from refold.notation.legend import legend
+    from refold.model.plan import Piece as Piece
+    from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from refold.result import Obstacle as Obstacle
     from refold.result import RefusedAnswer as RefusedAnswer
     from refold.result import Result, UncompressResult
+    from refold.result import TraceEntry as TraceEntry
     from refold.stores import MemoryStore, SqliteStore, Store, open_store
     from refold.stores.encrypted import EncryptedStore as EncryptedStore
     from refold.stores.objects import ObjectStore as ObjectStore
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.tokens.choose import CalibratedCounter as CalibratedCounter
     from refold.tokens.counter import TokenCounter
-    from refold.trace import TraceEntry as TraceEntry
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -83,8 +83,8 @@ _HOMES = {
     "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
-    "Piece": "refold.model.piece",
-    "Policies": "refold.agent.policy",
+    "Piece": "refold.model.plan",
+    "Policies": "refold.agent.manager_options",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
     "RedisStore": "refold.stores.redis",
@@ -100,7 +100,7 @@ _HOMES = {
     "TokenCounter": "refold.tokens.counter",
     "TokenVerdict": "refold.strategies.tokens",
     "ToolCompressor": "refold.agent.tool",
-    "TraceEntry": "refold.trace",
+    "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
     "acompress": "refold.compressor",
     "classify": "refold.compressor",
@@ -110,7 +110,7 @@ _HOMES = {
     "create_escalating_summarizer": "refold.summarizers",
     "create_summarizer": "refold.summarizers",
     "forget": "refold.stores.removal",
-    "legend": "refold.notation.legend",
+    "legend": "refold.notation.marks",
     "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
     "retrieve_tool": "refold.agent.retrieval",

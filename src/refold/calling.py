@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any, Final
 
 _MAX_THREADS: Final = 32
+"""As many calls of a synchronous function at once; more of them wait. A model's own limits are
+lower."""
 
 
 def is_async(function: Callable[..., object]) -> bool:

@@ -28,6 +28,7 @@ from refold.stores.base import Store
 M = TypeVar("M")
 Tier = Literal["T0", "T2", "T3"]
 _T3_WORDS = 20
+"""Prose of fewer words is T2, by the contract."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

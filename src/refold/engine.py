@@ -8,7 +8,6 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from refold.alternation import alternate
 from refold.asking import Asker, Tally, run
 from refold.budget import fit_budget
 from refold.budget.guard import find_untouchable
@@ -31,11 +30,11 @@ from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_i
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
+from refold.plan_shape import alternate, spread
 from refold.quality import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
 from refold.result import BudgetReport, Result
-from refold.same_count import spread
 from refold.sealing import anchor_tokens, seal_plan
 from refold.stages import TextCache
 from refold.stores.base import Store, check_store

@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 _LONGEST_LINE: Final = 200
+"""What of a foreign error goes into a report: some quote a whole request."""
 
 
 class RefoldError(Exception):

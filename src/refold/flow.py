@@ -20,6 +20,8 @@ Flow = Generator[Questions, Answers, T]
 """Pure logic that stops where it would like to ask something, and goes on with the answers."""
 
 _MAX_PASSES: Final = 4
+"""Each pass may ask for what the answers before it have made possible; the bound ends a plan that
+would ask for ever."""
 
 
 def plan_fold(messages: Sequence[Message], options: Options, text_cache: TextCache) -> Plan:

@@ -12,6 +12,8 @@ from typing import Any, Final, Self
 from refold.model.wire import digest
 
 _SAMPLE: Final = 32
+"""So many records tell the style of a file. A guess; a file of several styles has the one that most
+of these have."""
 _SEPARATORS: Final = ((",", ":"), (", ", ": "), (",", ": "), (", ", ":"))
 _FIRST_INDENT: Final = re.compile(r"[\[{](\r?\n)([ \t]*)")
 _LAST_INDENT: Final = re.compile(r"\n([ \t]*)[\]}]\Z")

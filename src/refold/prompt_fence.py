@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 _DIGEST_CHARS: Final = 12
+"""48 bits: nobody puts a text into a fence of its own by trying."""
 
 
 def encodable(text: str) -> str:

@@ -10,10 +10,9 @@ from typing import Any, Final
 from refold.lazy import Lazy
 from refold.model.plan import Plan
 from refold.options import Options
-from refold.result import Compression, Quality
+from refold.result import Compression, Quality, TraceEntry
 from refold.text.entities import NameFinder, TextsByMessage
 from refold.tokens.base import CountedTexts
-from refold.trace import TraceEntry
 
 _COUNTERS = {
     "compressed": "messages_compressed",
@@ -171,7 +170,9 @@ def _share(part: int, whole: int) -> float:
 
 _FENCE: Final = "```"
 _MAX_INDENT: Final = 3
+"""With four blanks it is code that shows a fence, as Markdown has it."""
 _MIN_ROWS: Final = 2
+"""A single line with bars is no table."""
 
 
 def count_structures(text: str) -> int:

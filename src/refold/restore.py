@@ -69,7 +69,9 @@ class Trust:
 
 
 _ROOM: Final = 1_000
+"""What small folds may come to in any case."""
 _TIMES: Final = 100
+"""See `most_messages`."""
 
 
 def most_messages(listed: int) -> int:

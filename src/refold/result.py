@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
 from refold.lazy import Lazy
-from refold.trace import TraceEntry
+from refold.model.plan import NO_PIECES, Piece
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -19,6 +19,40 @@ else:
     M = TypeVar("M")
 
 Thinking = Literal["kept", "stripped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEntry:
+    """What happened to one text of one message, and why."""
+
+    message_id: str
+    message_index: int
+    part: int
+    """Which text of the message: 0 for a string content, else the number of the text part."""
+    action: str
+    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
+    the profiles `standard` and `lossless` also recoded, excerpted or digested."""
+    reason: str
+    input_chars: int
+    output_chars: int
+    shown: str | None = None
+    """What a digest that stands for several messages says of this one."""
+    account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
+    """Its pieces, as soon as somebody asks for them."""
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What was kept and what was dropped, piece by piece, and why; none if it was not cut.
+
+        They tile the text that competed: with the profile `standard` a tool result may have been
+        said shorter before. Those of a digest are those of all texts and calls of the message.
+        """
+        return self.account.get()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as JSON-ready data, without its pieces."""
+        names = [one.name for one in fields(self) if one.name != "account"]
+        return {name: getattr(self, name) for name in names}
 
 
 class _Readable:

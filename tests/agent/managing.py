@@ -7,8 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from refold.agent.shapes import find_texts
-from refold.agent.text_refs import ToolResultRef
+from refold.agent.shapes import ToolResultRef, find_texts
 from refold.notation.notes import annotate, note, summarized_from
 from refold.tokens.estimate import estimate_tokens
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from refold.agent.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager, Limiter
-from refold.agent.policy import Policies
+from refold.agent.manager_options import Policies
 from refold.agent.retrieval import retrieve_tool
 from refold.agent.tool import ToolCompressor
 from refold.errors import StoreError

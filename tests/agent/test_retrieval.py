@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from refold import ConfigError, MemoryStore, Result, SqliteStore, StoreError
-from refold.agent.excerpt import search_lines
 from refold.agent.retrieval import RetrieveTool, retrieve_tool
+from refold.agent.text_store import search_lines
 from refold.agent.tool import ToolCompressor
 from tests.agent.driving import PROSE
 from tests.classic import Session, compress

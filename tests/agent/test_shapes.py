@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from refold import MessageError
-from refold.agent.fields import get, set_field, with_value
-from refold.agent.shapes import find_texts, read_turns
-from refold.agent.text_refs import TextRef, ToolResultRef
+from refold.agent.shapes import (
+    TextRef,
+    ToolResultRef,
+    find_texts,
+    get,
+    read_turns,
+    set_field,
+    with_value,
+)
 from tests.agent.managing import find_results
 from tests.conversations import Conversation, anthropic, openai_chat, plain
 

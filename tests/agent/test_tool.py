@@ -18,12 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
-from refold.agent.clipping import head_and_tail, size
-from refold.agent.json_cut import shorten
+from refold.agent.cutting import head_and_tail, shorten, size
 from refold.agent.text_store import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
 from refold.model.handles import anchor_of_text
-from refold.notation.gaps import spell_amount
+from refold.notation.marks import spell_amount
 from refold.planner import say_shorter
 from refold.tokens.estimate import estimate_tokens
 

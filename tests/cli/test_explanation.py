@@ -15,10 +15,10 @@ from rich.console import Console
 from refold.cli.document import parse_document
 from refold.cli.explanation import print_explanation, wrap
 from refold.cli.folding import fold_file
+from refold.cli.looking import tell
 from refold.cli.render import draw_pieces
-from refold.cli.story import tell
 from refold.lazy import Lazy
-from refold.model.piece import Piece
+from refold.model.plan import Piece
 from refold.report.story import Row
 from refold.stores import MemoryStore
 from tests.classic import Options

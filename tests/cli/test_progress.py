@@ -13,7 +13,7 @@ import pytest
 from refold import MemoryStore
 from refold.cli.document import parse_document
 from refold.cli.folding import fold_file
-from refold.cli.progress import Progress
+from refold.cli.terminal import Progress
 from tests.classic import Options
 from tests.cli.session import chat, jsonl, prose
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from refold.server.counts import counts_beside, read_counts
+from refold.server.originals import counts_beside, read_counts
 from tests.clients.scripted import write_logs
 from tests.clients.upstream import Upstream, results_of, serving
 from tests.patience import FOR_EVER

@@ -70,6 +70,17 @@ def test_cache_points_and_bytes_stay_where_they_are() -> None:
     assert folded == [{"cachePoint": {"type": "default"}}] * 6
 
 
+def test_what_is_not_known_is_counted_and_cache_points_are_not() -> None:
+    known, unknown = load(
+        [
+            {"role": "user", "content": [{"text": "Why?"}, {"cachePoint": {"type": "default"}}]},
+            {"role": "user", "content": [{"text": "Why?"}, {"guardContent": {"text": LONG}}]},
+        ]
+    )
+    assert not known.opaque
+    assert unknown.opaque
+
+
 def test_every_view_of_a_session_is_valid() -> None:
     store = MemoryStore()
     session = Session(token_budget=2_500, profile="standard", store=store)

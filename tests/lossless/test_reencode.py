@@ -131,3 +131,8 @@ def test_mixed_lines_come_back(lines: list[str]) -> None:
 @given(st.text())
 def test_normal_is_normal(text: str) -> None:
     assert normal(normal(text)) == normal(text)
+
+
+def test_texts_of_less_than_forty_characters_are_left_alone() -> None:
+    assert reencode(f"{'x' * 29}{' ' * 10}", len) is None
+    assert reencode(f"{'x' * 30}{' ' * 10}", len) is not None

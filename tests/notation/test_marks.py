@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from refold.notation.examples import plain_marks
-from refold.notation.gaps import read_amount, spell_amount
-from refold.notation.marks import Stretch, digest, excerpt, media, same_result
+from refold.notation.marks import (
+    Stretch,
+    digest,
+    excerpt,
+    media,
+    read_amount,
+    same_result,
+    spell_amount,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.notation import examples
-from refold.notation.gaps import read_amount, spell_amount
-from refold.notation.marks import Stretch, digest, excerpt, summary
+from refold.notation.marks import Stretch, digest, excerpt, read_amount, spell_amount, summary
 from refold.notation.recognize import (
     IMITATION,
     find_anchor_letters,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.model.call import Call
+from refold.model.part import Call
 from refold.planner.calls import find_failed, may_change, spell_call, spell_calls
 from tests.planner.runs import call, read
 

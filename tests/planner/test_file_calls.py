@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from refold.model.call import Call
+from refold.model.part import Call
 from refold.planner.file_calls import effects_of
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-see b.py\n+x\n*** End Patch"

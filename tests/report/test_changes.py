@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.lazy import Lazy
-from refold.model.piece import Piece
+from refold.model.plan import Piece
 from refold.report.changes import NOTATION, Pair, Span, mark_after, mark_before, pair_lines
 from refold.report.story import Row
-from refold.trace import TraceEntry
+from refold.result import TraceEntry
 
 TEXTS = st.text(st.sampled_from("ab .…!\n\t{"), max_size=60)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring import filler
-from refold.scoring.filler import FILLER_HEADS, is_filler
+from refold.scoring import sentence as scoring
+from refold.scoring.sentence import FILLER_HEADS, is_filler
 
 FILLERS = ("ok", "So", "Hi", "\u017fure", "SO", "i'll", "I can", "o\u212a", "h\u0131", "Good day")
 NEGATIONS = (
@@ -48,7 +48,7 @@ def test_no_filler(sentence: str) -> None:
     assert not is_filler(sentence, 0, len(sentence))
 
 
-OPENING = re.compile(rf"(?:{'|'.join(filler.FILLERS)})(?=[,.!?\s])", re.I)
+OPENING = re.compile(rf"(?:{'|'.join(scoring.FILLERS)})(?=[,.!?\s])", re.I)
 NEGATION = re.compile(
     r"(?<!\w)(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|\w+n['’]t)(?!\w)", re.I
 )

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring.sentence import (
-    best_sentence_score,
-    score_sentence,
-    score_spans,
-)
+from refold.scoring.sentence import best_sentence_score, score_sentences
 from refold.scoring.signals import (
     CONSTRAINT,
     CORRECTION,
@@ -23,6 +19,7 @@ from refold.scoring.signals import (
 from refold.stages.importance import score_importance
 from refold.text.sentences import find_sentences
 from tests.conversations import texts
+from tests.scoring.scores import score_sentence
 
 
 @pytest.mark.parametrize(
@@ -80,10 +77,10 @@ def test_a_name_inside_a_word_does_not_score() -> None:
 @settings(max_examples=80)
 @given(texts())
 def test_spans_score_as_alone(text: str) -> None:
-    spans = [(s.start, s.end) for s in find_sentences(text)]
-    scores = score_spans(text, spans)
+    spans = [(s.start, s.end, s.paragraph) for s in find_sentences(text)]
+    scores = score_sentences(text, spans)
     assert len(scores) == len(spans)
-    for (start, end), score in zip(spans, scores, strict=True):
+    for (start, end, _), score in zip(spans, scores, strict=True):
         alone = score_sentence(text[start:end])
         assert abs(score - alone) <= 12  # what stands right beside a sentence may count or not
 
@@ -167,8 +164,8 @@ def test_the_best_sentence_counts() -> None:
 
 def test_a_unit_on_the_next_line_counts() -> None:
     text = "Limit: 12\nMB are free"
-    assert score_spans(text, [(0, 9), (10, 21)]) == [2, 0]
-    assert score_spans(text, [(0, 9)]) == [2]
+    assert score_sentences(text, [(0, 9, 0), (10, 21, 0)]) == [2, 0]
+    assert score_sentences(text, [(0, 9, 0)]) == [2]
 
 
 SIGNAL_WORDS = (

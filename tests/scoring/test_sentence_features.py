@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring import sentence_features
-from refold.scoring.filler import FILLER_PENALTY, FILLERS, is_filler
-from refold.scoring.sentence import score_sentence, score_spans
+from refold.scoring import sentence as scoring
+from refold.scoring.sentence import FILLER_PENALTY, FILLERS, is_filler, score_sentences
 from refold.text.sentences import sentence_spans
 from tests.conversations import texts
+from tests.scoring.scores import score_sentence
 
 NAMES = "getTide TideBox tide_box TIDE_BOX B2 B2X_Y B2Xy npm TCP BCd aB bC x_ _x a1_b X_1 mB kB"
 QUANTITIES = "12% 3个 5ms 1,200ms 1,2漢a 1.2漢a 3.9kB 30 7 8ms个 1,5% .5ms 12MB 5.ms"
@@ -67,19 +67,17 @@ thorough = settings(max_examples=500)
 
 def count_points(text: str, start: int, end: int) -> int:
     """Return the points for all features of a sentence of *text*, one pattern after the other."""
-    found = sentence_features.FEATURES.finditer(text, start, end + sentence_features.LONGEST_UNIT)
-    points = [sentence_features.WEIGHTS[one.lastgroup or ""] for one in found if one.start() < end]
-    is_emphatic = sentence_features.EMPHASIS.search(text, start, end) is not None
-    infers = sentence_features.INFERENCE.search(text, start, end) is not None
+    found = scoring.FEATURES.finditer(text, start, end + scoring.LONGEST_UNIT)
+    points = [scoring.WEIGHTS[one.lastgroup or ""] for one in found if one.start() < end]
+    is_emphatic = scoring.EMPHASIS.search(text, start, end) is not None
+    infers = scoring.INFERENCE.search(text, start, end) is not None
     return sum(points) + 4 * is_emphatic + 3 * infers
 
 
 def score(text: str, start: int, end: int) -> int:
     """Return what a sentence of *text* is worth, size and filler included."""
-    is_good_size = sentence_features.SHORTEST <= end - start <= sentence_features.LONGEST
-    extra = sentence_features.SIZE_POINTS * is_good_size + FILLER_PENALTY * is_filler(
-        text, start, end
-    )
+    is_good_size = scoring.SHORTEST <= end - start <= scoring.LONGEST
+    extra = scoring.SIZE_POINTS * is_good_size + FILLER_PENALTY * is_filler(text, start, end)
     return count_points(text, start, end) + extra
 
 
@@ -87,7 +85,7 @@ def score(text: str, start: int, end: int) -> int:
 @given(noise)
 def test_the_score_is_what_each_pattern_gives(text: str) -> None:
     for start, end, _ in sentence_spans(text):
-        assert score_spans(text, [(start, end)]) == [score(text, start, end)]
+        assert score_sentences(text, [(start, end, 0)]) == [score(text, start, end)]
 
 
 @thorough
@@ -109,8 +107,8 @@ def test_filler_is_known_by_its_first_letters(
 @given(noise)
 def test_long_sentences_have_the_same_features(text: str) -> None:
     for start, end, _ in sentence_spans(text):
-        by_pattern = sentence_features.count_features(text, start, end)
-        assert sentence_features.count_in_long(text, start, end) == by_pattern
+        by_pattern = scoring.count_features(text, start, end)
+        assert scoring.count_in_long(text, start, end) == by_pattern
 
 
 @pytest.mark.parametrize(
@@ -193,4 +191,4 @@ def test_letters_in_disguise_count_as_what_they_are(sentence: str, points: int) 
 def test_long_dotted_words_count_the_same(piece: str, tail: str) -> None:
     text = piece * 600 + tail
     by_pattern = count_points(text, 0, len(text))
-    assert sentence_features.count_in_long(text, 0, len(text)) == by_pattern
+    assert scoring.count_in_long(text, 0, len(text)) == by_pattern

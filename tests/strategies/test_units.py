@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring.sentence import score_sentence
 from refold.strategies.prose import make_units
 from refold.text.sentences import find_sentences
 from tests.conversations import texts
+from tests.scoring.scores import score_sentence
 
 SAID = (
     *("The mill is old.", "The mill\nis old.", "The mill  is old", "Great, so be it.", "No."),

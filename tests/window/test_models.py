@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import ConfigError
-from refold.window.model_names import spellings
 from refold.window.models import (
     DEFAULT_REGISTRY,
     MAX_NAME_CHARS,
     WindowRegistry,
     read_groups,
+    spellings,
     window_of,
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from refold import MemoryStore, Session, retrieve_tool, uncompress
-from refold.agent.counting import RememberingCounter
+from refold.agent.caches import RememberingCounter
 from refold.errors import BudgetError, ConfigError
 from refold.tokens.base import IMAGE_TOKENS
 from refold.tokens.choose import counter_for

@@ -1,7 +1,6 @@
 """Folding inside an agent loop."""
 
 from refold.agent.session import Session
-from refold.agent.session_report import SessionReport
-from refold.agent.thresholds import FoldThresholds
+from refold.agent.session_report import FoldThresholds, SessionReport
 
 __all__ = ["FoldThresholds", "Session", "SessionReport"]

@@ -6,17 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.agent.compressed_content import read_short_form
-from refold.agent.manager_options import ManagerOptions
-from refold.agent.policy import ToolPolicy
-from refold.agent.shapes import read_turns, texts_of
-from refold.agent.text_refs import TextRef, ToolResultRef
+from refold.agent.manager_options import ManagerOptions, ToolPolicy
+from refold.agent.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
 from refold.formats import Reading
 from refold.model.wire import text_digest
 from refold.notation.recognize import has_tag
 from refold.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
+"""How much of the arguments and of the task a summarizer is told. A guess, about 100 tokens each:
+less hides what a result was asked for, more is paid for with every result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

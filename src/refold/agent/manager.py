@@ -12,18 +12,15 @@ from functools import partial
 from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
+from refold.agent.caches import CachedForm, RememberingCounter, ResultCache
 from refold.agent.candidates import Candidate, Chooser
-from refold.agent.compressed_content import apply_short_form, drop_short_form
-from refold.agent.counting import RememberingCounter
-from refold.agent.fields import with_value
 from refold.agent.manager_options import ManagerChoices, ManagerOptions
-from refold.agent.manager_pass import Pass
+from refold.agent.manager_pass import Pass, find_trigger
 from refold.agent.manager_report import ManagerReport, ManagerStats
-from refold.agent.result_cache import CachedForm, ResultCache
+from refold.agent.shapes import apply_short_form, drop_short_form, with_value
 from refold.agent.shortening import Shortener
 from refold.agent.summarizer_stack import build_summarizer, choose_model
 from refold.agent.text_store import TextStore
-from refold.agent.triggers import find_trigger
 from refold.asking import run_apart
 from refold.engine import scoped
 from refold.errors import ConfigError, describe

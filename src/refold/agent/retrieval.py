@@ -19,10 +19,16 @@ from difflib import get_close_matches
 from itertools import cycle
 from typing import Any, Final, Literal, get_args
 
-from refold.agent.excerpt import Ask, read_ask, say_size, select, shorten_line
-from refold.agent.shapes import read_turns, texts_of
-from refold.agent.text_refs import ToolResultRef
-from refold.agent.text_store import TEXT_PREFIX, text_key
+from refold.agent.shapes import ToolResultRef, read_turns, texts_of
+from refold.agent.text_store import (
+    TEXT_PREFIX,
+    Ask,
+    read_ask,
+    say_size,
+    select,
+    shorten_line,
+    text_key,
+)
 from refold.checks import check_choice, check_name, check_whole
 from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
@@ -30,8 +36,7 @@ from refold.model.handles import own_part
 from refold.model.letters import ID_PREFIX, make_anchor
 from refold.model.provenance import LINK_PREFIX, Provenance, read_link
 from refold.model.wire import digest, spell
-from refold.notation.legend import legend
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
 from refold.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store

@@ -15,9 +15,8 @@ from itertools import repeat
 from typing import Any, Final, Self, Unpack
 
 from refold.agent.append_only import plan_arrivals, unsent_from
-from refold.agent.session_report import SessionReport
+from refold.agent.session_report import FoldThresholds, SessionReport
 from refold.agent.session_state import HOOKS, State, check_given, read_state, reading, write_state
-from refold.agent.thresholds import FoldThresholds
 from refold.agent.view_state import Given, Item, Standing, count_anew, number_through, unshare
 from refold.asking import Tally
 from refold.budget.guard import find_untouchable
@@ -45,6 +44,8 @@ from refold.thinking import is_bound
 from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS: Final = 1_000
+"""Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
+that follows it, and of so few tokens it can only save hundreds."""
 _FACTOR_SLACK: Final = 0.01
 """By what share a counter may learn to count otherwise before everything is counted anew."""
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")

@@ -25,6 +25,7 @@ from refold.options import Options
 from refold.stores.base import Store
 
 _VERSION: Final = 5
+"""Counted up when older states cannot be read any more."""
 HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"

@@ -1,4 +1,4 @@
-"""The texts of messages in any shape, and which of them are results of tools.
+"""The texts of messages in any shape, which of them are results of tools, and their short forms.
 
 A message may be a dict, a dataclass, a pydantic model or any object with attributes; the formats
 read it. In a record of a session file the message is the turn that it holds, and paths begin there.
@@ -6,17 +6,55 @@ read it. In a record of a session file the message is the turn that it holds, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from refold.agent.text_refs import TextRef, ToolResultRef
 from refold.errors import MessageError
-from refold.formats import Reader, Reading
+from refold.formats import Reader, Reading, turn_of, turn_path
 from refold.formats.base import is_mapping, kind_of
 from refold.formats.objects import as_data
-from refold.model.call import Call
 from refold.model.failure import is_failure_text
-from refold.model.part import Part, ToolResult
-from refold.model.wire import place_of
+from refold.model.part import Call, Part, ToolResult
+from refold.model.wire import Path, place_of
+
+_FIELD: Final = "compressed_content"
+"""The short form of a message's content, beside the original; in a record of a session file it is
+inside the turn, where the content is."""
+_CONTENTS: Final = ("content", "parts", "output")
+_ATOMS: Final = (str, bytes, int, float, type(None), list, tuple)
+"""What has no fields of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRef:
+    """A text in a message, and where it stands."""
+
+    index: int
+    path: Path
+    role: str
+    text: str
+    beside_calls: bool = False
+    """Whether the same message makes tool calls: the text may be shortened, the calls never."""
+
+    @property
+    def place(self) -> str:
+        """The spot for people: `messages[3].content[1].text`."""
+        return place_of(self.index, self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultRef(TextRef):
+    """A text that a tool returned."""
+
+    tool: str = ""
+    """The name of the tool, from the call that this answers; empty if nobody tells."""
+    arguments: str = ""
+    call_id: str = ""
+    is_error: bool = False
+    block: Path = ()
+    """The result that this text is part of: texts with the same index and block are one result."""
 
 
 def read_turns(messages: Sequence[object]) -> list[Reading]:
@@ -78,3 +116,110 @@ def _tool_text(
         is_error=result.has_failed or is_failure_text(part.text),
         block=result.path[turn.depth :],
     )
+
+
+def read_short_form(message: Any, found: TextRef) -> str | None:
+    """Return the short form of one text of *message*; `None` if it has none yet."""
+    short = _short_form(turn_of(message))
+    if short is None or isinstance(short, str):
+        return short
+    value = _walk(short, found.path[1:])
+    return value if isinstance(value, str) and value != found.text else None
+
+
+def write_short_form(message: Any, found: TextRef, short: str) -> None:
+    """Put *short* into the short form of *message*; its content stays as it is."""
+    turn = turn_of(message)
+    name = str(found.path[0])
+    so_far = _short_form(turn)
+    whole = {name: get(turn, name) if so_far is None else so_far}
+    set_field(turn, _FIELD, with_value(whole, found.path, short)[name])
+
+
+def apply_short_form(message: Any) -> Any:
+    """Return *message* as it is to be sent: a copy with the short form in the place of the long."""
+    return with_value(message, turn_path(message), _apply(turn_of(message)))
+
+
+def drop_short_form(message: Any) -> Any:
+    """Return *message* as it was before a short form was put beside its content."""
+    turn = turn_of(message)
+    if not isinstance(turn, Mapping) or _FIELD not in turn:
+        return message
+    rest = {key: value for key, value in turn.items() if key != _FIELD}
+    return with_value(message, turn_path(message), rest)
+
+
+def has_short_form(message: Mapping[str, Any]) -> bool:
+    """Tell whether *message* has a field for the short form, which no provider knows."""
+    return _FIELD in turn_of(message)
+
+
+def _apply(message: Any) -> Any:
+    short = _short_form(message)
+    if short is None and not isinstance(message, Mapping):
+        return message
+    named = [name for name in _CONTENTS if get(message, name) is not None]
+    name = named[0] if named else _CONTENTS[0]
+    if not isinstance(message, Mapping):
+        return with_value(message, (name,), short)
+    rest = {key: value for key, value in message.items() if key != _FIELD}
+    return rest if short is None else {**rest, name: short}
+
+
+def _short_form(message: Any) -> Any:
+    """Return what stands beside the content; something empty is nothing."""
+    return get(message, _FIELD) or None
+
+
+def _walk(value: Any, path: Path) -> Any:
+    """Return what stands at *path*, nothing if there is no such place."""
+    for step in path:
+        if isinstance(step, str):
+            value = get(value, step)
+        elif isinstance(value, list | tuple) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def get(message: object, name: str) -> Any:
+    """Return a field of a mapping or an attribute of an object; `None` if there is none."""
+    if type(message) is dict or isinstance(message, Mapping):  # a dict is found out fastest
+        return message.get(name)
+    return None if isinstance(message, _ATOMS) else getattr(message, name, None)
+
+
+def set_field(message: object, name: str, value: object) -> None:
+    """Set a key of a mapping or an attribute of an object, or say why that cannot be."""
+    try:
+        if isinstance(message, MutableMapping):
+            message[name] = value
+        elif isinstance(message, (Mapping, *_ATOMS)):
+            raise TypeError("it cannot be changed")
+        else:
+            setattr(message, name, value)
+    except Exception as error:  # a foreign setter may raise anything
+        raise MessageError(
+            f"{type(message).__name__} does not let {name!r} be set "
+            f"({' '.join(str(error).split())[:200]}); pass a dict, a class that has this field, "
+            "or in_place=False and send what view() returns"
+        ) from error
+
+
+def with_value(message: Any, path: Path, value: object) -> Any:
+    """Return a copy of *message* with *value* at *path*; what does not change is shared."""
+    if not path:
+        return value
+    step = path[0]
+    if isinstance(step, int):
+        items = list(message)
+        items[step] = with_value(items[step], path[1:], value)
+        return items
+    changed = with_value(get(message, step), path[1:], value)
+    if isinstance(message, Mapping):
+        return {**message, step: changed}
+    fresh = copy.copy(message)
+    object.__setattr__(fresh, step, changed)  # a copy of our own, so it may be of a frozen class
+    return fresh

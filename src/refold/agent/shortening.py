@@ -25,7 +25,10 @@ _ENOUGH: Final = 0.5
 _EXCERPT_SHARE: Final = 0.4
 """How much of the tokens of a text its excerpt may take."""
 _ANSWER_SHARE: Final = 0.4
+"""How much of a text its summary is expected to take. Like the two below a guess that only decides
+whether asking pays: too high asks too seldom, too low pays for what is not used often enough."""
 _PROMPT_TOKENS: Final = 200
+"""What the words around a text take in a prompt."""
 _OUTPUT_PRICE: Final = 4
 """What writing a token costs, compared with reading one."""
 _USELESS: Final = frozenset({"not_empty", "no_refusal", "shorter"})

@@ -21,8 +21,7 @@ from pathlib import PurePath
 from typing import Any, Final, Literal, ParamSpec, TypeVar, get_args
 from uuid import UUID
 
-from refold.agent.clipping import size
-from refold.agent.json_cut import annotate_summary, shorten
+from refold.agent.cutting import annotate_summary, shorten, size
 from refold.agent.text_store import TextStore
 from refold.asking import Asker, Tally, run_apart
 from refold.calling import is_async

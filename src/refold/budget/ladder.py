@@ -29,6 +29,7 @@ from refold.stages.replace import Folder
 _ROLL_SHARE: Final = 10
 """A roll-up aims at a tenth of the budget, so that it has something to say."""
 _MAX_ROLL_ROOM: Final = 600
+"""And at most at this many tokens. A guess: who wants to read more wants the messages."""
 _HANDLE_SLACK: Final = 4
 """Handles are as long as each other in letters, not in tokens."""
 

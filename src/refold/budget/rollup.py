@@ -11,7 +11,7 @@ from refold.model.handles import tag_handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
 from refold.notation.classic import Said
-from refold.notation.gaps import GAP
+from refold.notation.marks import GAP
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Spelling, Summary
 from refold.stages import TextCache
@@ -19,9 +19,15 @@ from refold.strategies.prose import JOINT, Score, Units, pack_units
 from refold.tokens.base import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
+"""In less than this nothing can be said but how many messages there were."""
 _CHARS_PER_TOKEN: Final = 4
+"""Where the search for the length that fits begins; each try corrects it by what the last one
+cost."""
 _MAX_ENTITIES: Final = 15
+"""As many as the contract lets a tag list."""
 _MAX_TRIES: Final = 8
+"""Each try is corrected by what the last one cost; the bound is for counters that do not grow with
+their text."""
 _MIN_ASKING: Final = 60
 """Tokens of room from which it is worth asking a model."""
 

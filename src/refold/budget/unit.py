@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Self
 
-from refold.model.decision import Decision, Refer, Supersede
-from refold.model.depth import Depth
+from refold.model.decision import Decision, Depth, Refer, Supersede
 from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, kept_fold
@@ -46,6 +45,8 @@ _DEPTHS: Final[Mapping[Level, Depth]] = {
     Level.AGGRESSIVE: "aggressive",
 }
 _CHARS_SHOWN: Final[Mapping[Level, int]] = {Level.TRUNCATED: 512, Level.STUB: 64}
+"""How much of each text the last two levels show. Guesses: the beginning of an answer says what it
+is about, and 64 characters are hardly more than a mark takes itself."""
 
 
 class Unit:

@@ -13,10 +13,10 @@ from refold.batch.job import Job
 from refold.batch.output import REJECTED
 from refold.batch.run import ENGINES, BatchResult, Engine, run_batch
 from refold.cli.batch_progress import counting
-from refold.cli.budget import Share
 from refold.cli.io import say, write_text
 from refold.cli.options import (
     EPILOG,
+    Share,
     fold_options,
     json_option,
     make_options,

@@ -9,19 +9,20 @@ from typing import Any
 
 import click
 
-from refold.cli.budget import Share, check_budget, set_budget
 from refold.cli.document import Document
-from refold.cli.envelope import dump_envelope
 from refold.cli.folding import FoldedFile, fold_file, may_be_folded
-from refold.cli.io import STDIO, is_stream, read_document, say, write_text
+from refold.cli.io import STDIO, dump_envelope, is_stream, read_document, say, write_text
 from refold.cli.options import (
     EPILOG,
+    Share,
+    check_budget,
     conversation_option,
     file_argument,
     fold_options,
     make_options,
     out_option,
     quiet_option,
+    set_budget,
     store_option,
 )
 from refold.cli.originals import (
@@ -33,7 +34,7 @@ from refold.cli.originals import (
     open_embedded,
     sidecar_of,
 )
-from refold.cli.progress import working
+from refold.cli.terminal import working
 from refold.cli.words import clean, count_of, percent_saved
 from refold.errors import StoreError
 from refold.result import ModelReport

@@ -9,7 +9,7 @@ import click
 from refold.cli.folding import naming_lines
 from refold.cli.io import read_document, write_text
 from refold.cli.options import EPILOG, file_argument, format_option, json_option, model_option
-from refold.cli.progress import working
+from refold.cli.terminal import working
 from refold.formats import load
 from refold.tokens.base import CountedTexts
 from refold.tokens.breakdown import break_down

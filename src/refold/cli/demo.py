@@ -11,8 +11,8 @@ import click
 
 from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
+from refold.cli.looking import tell
 from refold.cli.options import EPILOG
-from refold.cli.story import tell
 from refold.model.wire import spell
 from refold.options import Options
 from refold.report.story import Row

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from refold.cli.budget import check_budget
 from refold.cli.explanation import wrap
 from refold.cli.folding import FoldedFile
-from refold.cli.looking import fold_to_look, look_options
-from refold.cli.options import EPILOG
-from refold.cli.paging import pager_option, print_paged
-from refold.cli.story import tell
+from refold.cli.looking import fold_to_look, look_options, tell
+from refold.cli.options import EPILOG, check_budget
+from refold.cli.terminal import pager_option, print_paged
 from refold.cli.words import action_word, clean, reason_words
 from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row

@@ -21,6 +21,8 @@ _EXPECTED: Final = (
     'a JSON list, an object with "messages", or JSON lines'
 )
 _FOUND_CHARS: Final = 40
+"""How much an error quotes of what was found in the place of JSON: a line of an error must fit on a
+terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,10 @@ from typing import Any
 
 import click
 
-from refold.cli.budget import check_budget
 from refold.cli.folding import FoldedFile
 from refold.cli.io import write_text
-from refold.cli.looking import fold_to_look, look_options
-from refold.cli.options import EPILOG, json_option
-from refold.cli.story import spell_row, tell
+from refold.cli.looking import fold_to_look, look_options, spell_row, tell
+from refold.cli.options import EPILOG, check_budget, json_option
 from refold.report.story import Row
 
 _EPILOG = f"""\b

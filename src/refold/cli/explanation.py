@@ -27,13 +27,17 @@ if TYPE_CHECKING:
     """What stands above all rows, and how to draw one."""
 
 _BLOCK_ROWS: Final = 100
+"""Columns are as wide as a block needs them: more rows are drawn later, fewer have uneven
+columns."""
 _HEADS: Final = ("#", "role", "what", "chars")
 _STORY_HEAD: Final = "why, before and after"
 _GAP: Final = "   "
 _TAB: Final = 8
+"""What a terminal makes of a tab."""
 _MIN_TABLE: Final = 100
 """A narrower screen has no room for columns beside the story."""
 _INDENT: Final = 4
+"""Of the text below a row, so that rows stand out."""
 _MARK_CHARS: Final = 4
 """What a text may lose of two lines to its sign and to a word that does not fit."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from refold.asking import run
 from refold.cli.document import Document, Item
-from refold.cli.progress import Progress
+from refold.cli.terminal import Progress
 from refold.compressor import find_lookup
 from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError
@@ -20,7 +20,7 @@ from refold.json_style import Style, says
 from refold.model.provenance import looks_folded, read_provenance
 from refold.model.wire import clone_message, digest
 from refold.options import Options
-from refold.report.alignment import align
+from refold.report.turns import align
 from refold.restore import Linked, Trust, unfold_once
 from refold.result import Result
 from refold.stores import Store

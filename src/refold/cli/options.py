@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
 from refold.cli import EXIT_CODES
-from refold.cli.budget import budget_option
-from refold.errors import ConfigError
-from refold.formats import format_names
+from refold.cli.document import Document
+from refold.cli.folding import naming_lines
+from refold.errors import BudgetError, ConfigError
+from refold.formats import format_names, load
 from refold.options import Options, PreservePattern, Profile
+from refold.report.turns import make_counter
+from refold.result import Result
 
 _WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -41,6 +45,59 @@ known_option = click.option(
     help="Where the originals are: an SQLite file, or postgresql://..., redis://..., s3://... "
     "and the like.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many percent of the tokens of a file."""
+
+    percent: float
+
+
+def _read_budget(value: str) -> int | Share:
+    """Read `8000` or `50%`."""
+    amount, sign, rest = value.strip().partition("%")
+    try:
+        if not sign and (tokens := int(amount)) >= 0:
+            return tokens
+        if sign and not rest and 0 <= (percent := float(amount)) <= 100:
+            return Share(percent)
+    except ValueError:
+        pass
+    raise click.BadParameter(
+        f"{value!r} is neither a number of tokens, such as 8000, "
+        "nor a share of those that FILE has, such as 50%"
+    )
+
+
+_budget_option = click.option(
+    "--budget",
+    "budget",
+    type=_read_budget,
+    metavar="TOKENS",
+    help="Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
+)
+
+
+def set_budget(options: Options, budget: int | Share | None, document: Document) -> Options:
+    """Return *options* with the budget in tokens, if there is one."""
+    if budget is None:
+        return options
+    if isinstance(budget, Share):
+        budget = int(_count(document, options) * budget.percent / 100)
+    return replace(options, token_budget=budget)
+
+
+def _count(document: Document, options: Options) -> int:
+    tokens = make_counter(options.model)
+    with naming_lines(document):
+        return sum(map(tokens.message, load(document.messages, format_name=options.format)))
+
+
+def check_budget(result: Result) -> None:
+    """Say what is in the way if a budget is not kept; called once the result is written."""
+    if result.budget is not None and not result.budget.fits:
+        raise BudgetError(result.budget.explain())
 
 
 def _check_conversation(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
@@ -93,7 +150,7 @@ def fold_options(command: _Command) -> _Command:
     `make_options` takes what they say, and `set_budget` the budget: it may need the file.
     """
     command = profile_option(model_option(command))
-    return format_option(set_option(budget_option(command)))
+    return format_option(set_option(_budget_option(command)))
 
 
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:

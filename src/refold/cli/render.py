@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 MIN_WIDTH: Final = 60
 """On a narrower terminal lines go on below: a number that is cut short says something else."""
 MAX_WIDTH: Final = 118
+"""Wider lines are hard to read."""
 _NARROW: Final = 100
+"""Two panels stand side by side from this width on; below, their lines would break."""
 _BAR_CHARS: Final = 40
+"""The longest bar of a total."""
 _SHARE_CHARS: Final = 28
+"""The longest bar of a share."""
 _LEFT_CHARS: Final = 46
 """What the columns left of the reason take."""
 _TOTALS_CHARS: Final = 38
 _SHARES_CHARS: Final = 50
 """What stands around the bars of the totals and of the shares."""
 _MIN_EXCERPT: Final = 16
+"""In less room a text says nothing, and its column is left out."""
 ROLE_COLOURS: Final = {
     "system": "magenta",
     "developer": "magenta",

@@ -23,7 +23,7 @@ from refold.cli.options import (
     set_option,
 )
 from refold.cli.originals import check_out, open_for_looking
-from refold.cli.progress import working
+from refold.cli.terminal import working
 from refold.report import render
 
 _SUFFIX: Final = ".report.html"

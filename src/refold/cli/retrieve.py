@@ -15,6 +15,7 @@ from refold.cli.originals import open_for_looking, open_known
 from refold.cli.words import clean
 
 _MISSING: Final = 3
+"""The exit code for an original that is not there."""
 _WHOLE: Final = 10**9 - 1
 """The most characters that can be asked for."""
 _FOUND: Final = "[original "

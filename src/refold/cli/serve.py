@@ -55,7 +55,7 @@ def command(**given: Any) -> None:
 
     settings = Settings.from_env(os.environ, **given)
     try:
-        from refold.server.proxy.serving import serve
+        from refold.server.proxy.proxy import serve
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("aiohttp", "multidict", "yarl"):
             raise

@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from refold.cli.budget import check_budget
 from refold.cli.io import write_text
 from refold.cli.looking import fold_to_look, look_options
-from refold.cli.options import EPILOG, json_option
+from refold.cli.options import EPILOG, check_budget, json_option
 
 _EPILOG = f"""\b
 Examples:

@@ -15,7 +15,7 @@ import click
 
 from refold.cli.io import say, write_text
 from refold.cli.options import EPILOG, json_option, quiet_option
-from refold.cli.progress import Progress, working
+from refold.cli.terminal import Progress, working
 from refold.cli.words import clean
 from refold.errors import StoreError
 from refold.stores.address import public

@@ -18,13 +18,14 @@ from refold.cli.options import (
     quiet_option,
 )
 from refold.cli.originals import check_out, find_originals
-from refold.cli.progress import working
+from refold.cli.terminal import working
 from refold.cli.words import clean, count_of
 from refold.json_style import Style
 from refold.stores.address import public
 from refold.stores.opening import KEYS
 
 _MISSING: Final = 3
+"""The exit code for originals that are not there."""
 
 _EPILOG = f"""\b
 Examples:

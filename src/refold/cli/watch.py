@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LATEST: Final = 12
+"""As many sessions as fit on a terminal of 24 lines with their frame."""
 _FILL_CHARS: Final = 8
+"""The bar of how full a window is."""
 _NAME_CHARS: Final = 24
+"""Names of sessions are cut to this, so that the figures have room."""
 _WIDE: Final = 96
 """On a narrower terminal the model, the messages and the bar are left out."""
 _MEDIUM: Final = 74

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from refold.report.words import say_action, say_reason
+from refold.report.pieces import say_action, say_reason
 from refold.result import Compression
 
 _COLOURS: Final[Mapping[str, str]] = {

@@ -12,10 +12,12 @@ from refold.text.randomness import churn
 from refold.text.view import TextView
 
 _MIN_CHARS: Final = 40
+"""Shorter runs are words of a URL, keys and hashes, which have reasons of their own."""
 _RUN: Final = re.compile(
     rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
 )
 _MIN_CHURN: Final = 0.3
+"""Random letters and digits are above 0.4, words and camelCase names below 0.25: see `churn`."""
 _HASH: Final = re.compile(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64})")
 
 

@@ -14,6 +14,7 @@ from refold.text.view import TextView
 _AT_HOST: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++(?<=[A-Za-z]{2})")
 _LOCAL: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_%"
 _MAX_LOCAL: Final = 64
+"""The longest that RFC 5321 allows before the sign."""
 
 
 def _find(view: TextView) -> Iterator[Span]:

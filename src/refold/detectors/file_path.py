@@ -14,6 +14,7 @@ from refold.text.view import TextView
 _STEPS: Final = re.compile(r"/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++")
 _NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-~@"
 _MAX_NAME: Final = 128
+"""How far the first step is read back from its slash; it bounds the time."""
 
 
 def _find(view: TextView) -> Iterator[Span]:

@@ -11,6 +11,7 @@ from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _MIN_DIGITS: Final = 40
+"""Of a SHA-1; what is shorter may be a number or a word."""
 # A run can only be entered at its start, so each is read once. Longer runs than the 64 digits of
 # SHA-256 count too (SHA-512 has 128), and are given whole: half a hash is no hash.
 _HASH: Final = re.compile(rf"[0-9a-fA-F](?<![0-9a-fA-F].)[0-9a-fA-F]{{{_MIN_DIGITS - 1},}}+")

@@ -11,6 +11,7 @@ from refold.text.prefilter import Needs
 from refold.text.view import TextView
 
 _MIN_LINES: Final = 4
+"""Fewer lines have no variance to speak of."""
 _MAX_VARIATION: Final = 1.2
 """Standard deviation over mean."""
 

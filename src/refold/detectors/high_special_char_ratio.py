@@ -10,6 +10,7 @@ from refold.text.view import TextView
 
 _SPECIAL: Final = rb"{}[]<>|\;:@#$%^&*()=+`~"
 _MAX_SHARE: Final = 0.15
+"""The contract's."""
 
 
 def _find(view: TextView) -> Iterator[Span]:

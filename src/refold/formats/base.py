@@ -8,9 +8,8 @@ from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
 from refold.formats.foreign import advise
-from refold.model.call import Call
 from refold.model.message import Message
-from refold.model.part import Media, MediaKind, Part, ToolResult
+from refold.model.part import Call, Media, MediaKind, Part, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"

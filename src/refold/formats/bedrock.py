@@ -18,8 +18,7 @@ from refold.formats.base import (
     write_untyped_text,
 )
 from refold.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.model.call import Call
-from refold.model.part import MediaKind, ToolResult
+from refold.model.part import Call, MediaKind, ToolResult
 from refold.model.wire import Path, spot
 
 _BLOCKS: Final = frozenset(

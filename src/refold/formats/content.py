@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.formats.base import Reading, add_media, add_text, is_mapping, kind_of
-from refold.model.call import Call
-from refold.model.part import MediaKind, Part, ToolResult
+from refold.model.part import Call, MediaKind, Part, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]

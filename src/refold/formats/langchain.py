@@ -8,8 +8,7 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.formats.base import ONE_SHAPE, Format, Reading, add_text, has_type, is_mapping
 from refold.formats.content import read_block, read_content
-from refold.model.call import Call
-from refold.model.part import ToolResult
+from refold.model.part import Call, ToolResult
 from refold.model.wire import CLASS_KEY
 
 _ROLES: Final = {

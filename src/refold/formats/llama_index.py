@@ -18,8 +18,7 @@ from refold.formats.base import (
 )
 from refold.formats.content import add_answer, count_unknown
 from refold.formats.turn import read_calls
-from refold.model.call import Call
-from refold.model.part import MediaKind, ToolResult
+from refold.model.part import Call, MediaKind, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"

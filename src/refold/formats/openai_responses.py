@@ -16,9 +16,8 @@ from refold.formats.base import (
     is_tagged,
 )
 from refold.formats.content import add_answer, count_unknown, dump, read_content
-from refold.model.call import Call
 from refold.model.message import Message
-from refold.model.part import ToolResult
+from refold.model.part import Call, ToolResult
 from refold.model.wire import Path, spot
 
 Item = Mapping[str, Any]

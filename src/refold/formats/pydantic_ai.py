@@ -8,8 +8,7 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.formats.base import ONE_SHAPE, Format, Reading, add_media, add_text, is_mapping, kind_of
 from refold.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.model.call import Call
-from refold.model.part import MediaKind, Part, ToolResult
+from refold.model.part import Call, MediaKind, Part, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _MODULE: Final = "pydantic_ai.messages"

@@ -8,8 +8,7 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.formats.base import Reading, check_id, check_role, is_mapping, kind_of
 from refold.formats.content import read_content
-from refold.model.call import Call
-from refold.model.part import ToolResult
+from refold.model.part import Call, ToolResult
 from refold.model.wire import CLASS_KEY, Path, spot
 
 _CONTENT: Final[Path] = ("content",)

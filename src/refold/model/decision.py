@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
+
+Depth = Literal["gentle", "moderate", "aggressive"]
 
 
 @dataclass(frozen=True, slots=True)

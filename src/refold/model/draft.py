@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from refold.model.decision import Action, Decision, Keep
 from refold.model.message import Message
-from refold.model.segment import Segment
+
+
+class Segment:
+    """One text part of one message, numbered through the whole conversation; read-only."""
+
+    __slots__ = ("message", "number", "text")
+
+    def __init__(self, number: int, message: Message, text: str) -> None:
+        self.number: Final = number
+        self.message: Final = message
+        self.text: Final = text
+        """The text to decide on."""
+
+    @property
+    def id(self) -> str:
+        """The id that references to this text use."""
+        return self.message.id
+
 
 Verdict = tuple[Segment, Action, str]
 """A segment, what a stage wants done with it, and why."""

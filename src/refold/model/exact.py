@@ -13,6 +13,7 @@ from typing import Any, Final
 _ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _PROTOCOL: Final = 4
+"""Of pickle, and fixed: with another one the same value would have another digest."""
 
 
 class _Said:

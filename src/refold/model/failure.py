@@ -18,6 +18,8 @@ _TELLING: Final = frozenset(
 )
 """A result without any of these fields does not say whether it failed."""
 _LOOKED_AT_CHARS: Final = 400
+"""Failures say so at their beginning or end. A guess, and an easy one: with 100 to 1,600 the same
+103 of 2,479 recorded results have failed."""
 
 _FAILED_START: Final = re.compile(
     r"""\s{0,20}(?:

@@ -13,6 +13,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
 """Two letters at once. Letters only: nobody takes an id of ours for a number of theirs."""
 _BASE: Final = 26 * 26
+"""Of pairs of letters."""
 _HASH: Final = blake2b(digest_size=24)
 """Of nothing; to copy it is faster than to make another one."""
 

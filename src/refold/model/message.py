@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.model.call import Call
-from refold.model.part import Media, Part
+from refold.model.part import Call, Media, Part
 from refold.model.provenance import METADATA_KEY, Provenance, read_provenance
 from refold.model.wire import CLASS_KEY, Wire
 from refold.model.wire import digest as digest_of

@@ -2,13 +2,11 @@
 
 | module | what it has |
 |---|---|
-| `marks` | plain words in brackets with a handle, above what is shown |
+| `marks` | plain words in brackets with a handle, above what is shown; gaps; a legend |
 | `notes` | the same behind the result of a single tool, or inside its JSON |
-| `gaps` | where something is left out, and how much |
 | `classic` | the tags of the contract, for the profile `classic` alone |
 | `spelling` | which of both the rules write |
 | `recognize` | what is one of ours, and what it shows |
-| `legend` | three sentences that explain it to a model |
 
 No other module has a word of it. Codecs (`lossless`) have notations of their own, each in its file:
 these are data in another form, and nothing is left out.

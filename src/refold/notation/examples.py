@@ -6,7 +6,7 @@ so that a new form is tried as soon as it is here.
 
 from __future__ import annotations
 
-from refold.notation import classic, gaps, marks, notes
+from refold.notation import classic, marks, notes
 
 _LONG: int = 60
 """How often words are said in a digest that opens with a sentence."""
@@ -69,9 +69,9 @@ def gap_marks() -> list[str]:
     """Return every way to say that something is left out between pieces."""
     sizes = ("1 line", "37 lines", "3 hundred lines", "24 hundred words", "30 thousand characters")
     return [
-        gaps.GAP,
-        f" {gaps.GAP}\n",
-        *map(gaps.gap, sizes),
-        gaps.more(5, "item"),
-        f"error: gone{gaps.said_times(41)}",
+        marks.GAP,
+        f" {marks.GAP}\n",
+        *map(marks.gap, sizes),
+        marks.more(5, "item"),
+        f"error: gone{marks.said_times(41)}",
     ]

@@ -11,11 +11,13 @@ A message has one mark: every one costs about ten tokens of what could be shown 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from refold.notation.gaps import GAP, count_things, spell_amount
-
+AMOUNT: Final = r"[0-9]{1,2}+(?: (?:hundred|thousand))*+"
+"""A pattern for what `spell_amount` writes."""
+_WORDS: Final = {"hundred": 100, "thousand": 1_000}
 HANDLE_CHARS: Final = 5
 """Letters of a handle that a model sees: unique in its view, and looked up within its conversation.
 Links have 128 bits whatever the handle is; with eight letters a model foresaw .012 to .017 less of
@@ -33,6 +35,77 @@ _ENDS: Final = str.maketrans({"[": "(", "]": ")", "\n": " ", "#": " "})
 """What would end a mark, or begin a handle."""
 _MAX_NAME: Final = 100
 """Calls longer than this are not repeated to name what they returned."""
+
+
+def spell_amount(count: int) -> str:
+    """Spell about how many: `37`, `11 hundred`, `30 thousand`."""
+    if count < 100:
+        return str(count)
+    if count < 9_950:
+        return f"{(count + 50) // 100} hundred"
+    return f"{spell_amount((count + 500) // 1000)} thousand"
+
+
+def read_amount(said: str) -> int:
+    """Return the number that `spell_amount` spelled, as far as it tells."""
+    number, *words = said.split()
+    amount = int(number)
+    for word in words:
+        amount *= _WORDS[word]
+    return amount
+
+
+def count_things(count: int, noun: str) -> str:
+    """Spell an amount with its noun, which is that of a single one: `1 line`, `37 lines`."""
+    return f"{spell_amount(count)} {noun}" if count == 1 else f"{spell_amount(count)} {noun}s"
+
+
+GAP: Final = "…"
+"""A bit is left out here, or more than a bit on either side of how much."""
+_CHARS_A_WORD: Final = 20
+"""Where words are longer than this, there are hardly any blanks, and characters are counted."""
+_LINE: Final = re.compile(rf"(?:{GAP} {AMOUNT} (?:line|word|character)s? )?+[{GAP} ]*+")
+
+
+def gap(size: str) -> str:
+    """Mark that so much is left out."""
+    return f"{GAP} {size} {GAP}"
+
+
+def size_of(text: str, start: int, end: int, *, least_lines: int, least_chars: int) -> str:
+    """Say how many lines `text[start:end]` has, or how many words; nothing if that is few."""
+    lines = text.count("\n", start, end)
+    if lines >= least_lines:
+        return count_things(lines, "line")
+    chars = end - start
+    if chars < least_chars:
+        return ""
+    words = len(text[start:end].split())
+    if _CHARS_A_WORD * words >= chars:
+        return count_things(words, "word")
+    return count_things(chars, "character")
+
+
+def more(count: int, noun: str) -> str:
+    """Say that so many more are left out of a list or an object: `… 12 more items`."""
+    return f"{GAP} {spell_amount(count)} more {noun}{'' if count == 1 else 's'}"
+
+
+def said_times(count: int) -> str:
+    """Say how often something was said that is shown once: ` ×41`."""
+    return f" ×{spell_amount(count)}"
+
+
+def is_gap(line: str) -> bool:
+    """Tell whether a line says only that something is left out."""
+    return GAP in line and _LINE.fullmatch(line) is not None
+
+
+def without_gaps(text: str) -> str:
+    """Return *text* without the gaps that have a line of their own."""
+    if GAP not in text:
+        return text
+    return "\n".join(line for line in text.split("\n") if not _LINE.fullmatch(line) or not line)
 
 
 class Stretch(NamedTuple):
@@ -166,3 +239,26 @@ def _where(is_below: bool) -> str:
 def _plain(words: str) -> str:
     """Take out of foreign words what would end a mark."""
     return words.translate(_ENDS)
+
+
+_HANDLE: Final = "kdbfq"
+EXAMPLE: Final = show_handle(_HANDLE)
+"""A handle as a model sees it."""
+_LEGEND: Final = (
+    f"Parts of this conversation are shortened to save room: {excerpt('', 12, _HANDLE)} or "
+    f"{excerpt('', 0, _HANDLE)} stands above the pieces that are shown of one text, "
+    f"{digest('…', Stretch(24), _HANDLE).splitlines()[0]} above those of a stretch of messages, "
+    f"and {reformatted('', _HANDLE)} above the same data in another form, with nothing left out. "
+    f"Between the pieces, {gap('37 lines')} says how much is left out, a bare … stands for a bit, "
+    f"and{said_times(41)} behind a line for how often it was said. "
+    f"Letters behind a # such as {EXAMPLE} are no value of the conversation but a handle with "
+    "which the whole text can be fetched; these marks are not yours to write."
+)
+
+
+def legend() -> str:
+    """Return the three sentences that explain to a model how shortened views are written.
+
+    They are meant for a system prompt. `retrieve_tool` says the same in its description.
+    """
+    return _LEGEND

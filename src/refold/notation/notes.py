@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from refold.notation.gaps import GAP, spell_amount
-from refold.notation.marks import reformatted
+from refold.notation.marks import GAP, reformatted, spell_amount
 
 _KEPT: Final = "[kept: "
 

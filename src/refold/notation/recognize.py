@@ -11,8 +11,16 @@ import re
 from typing import Final, NamedTuple
 
 from refold.notation.classic import Said, read_other_tag, read_summary_tag
-from refold.notation.gaps import AMOUNT, GAP, read_amount, without_gaps
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, NAMED, Stretch
+from refold.notation.marks import (
+    AMOUNT,
+    ANCHOR_CHARS,
+    GAP,
+    HANDLE_CHARS,
+    NAMED,
+    Stretch,
+    read_amount,
+    without_gaps,
+)
 
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
 _MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from refold.model.call import Call
 from refold.model.failure import is_failure_text
 from refold.model.message import Message
-from refold.notation.gaps import GAP
+from refold.model.part import Call
+from refold.notation.marks import GAP
 from refold.planner.file_calls import CallEffects
 
 _SHORT: Final = 120

@@ -8,8 +8,8 @@ from math import exp
 from typing import Final, NamedTuple
 
 from refold.kinds import Grade, kind_of
-from refold.model.call import Call
 from refold.model.message import Message
+from refold.model.part import Call
 from refold.notation.recognize import Shown, read_shown
 from refold.planner.calls import find_failed, spell_calls
 from refold.planner.choose import Candidates

@@ -18,8 +18,7 @@ from typing import Final
 
 from refold.lazy import Lazy
 from refold.model.message import Message
-from refold.model.piece import Piece
-from refold.model.plan import Fold, Outcome, Plan
+from refold.model.plan import Fold, Outcome, Piece, Plan
 from refold.planner.choose import Candidates, Choice
 from refold.planner.corpus import CALLS, OUTDATED, Corpus, Text
 from refold.planner.items import Shape

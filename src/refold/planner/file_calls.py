@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from refold.model.call import Call
+from refold.model.part import Call
 from refold.planner.items import Shape, find_items, shape_of
 from refold.planner.patch_files import is_patch, may_hold_patch, patched_files
 from refold.planner.shell_files import Effects, Touch, argv_effects, read_effects

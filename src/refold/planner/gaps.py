@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from refold.notation.gaps import GAP, gap, said_times, size_of
+from refold.notation.marks import GAP, gap, said_times, size_of
 
 Span = tuple[int, int]
 IDEOGRAPHS: Final = "\u2e80"

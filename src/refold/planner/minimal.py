@@ -11,8 +11,7 @@ from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
 from refold.lazy import Lazy
 from refold.model.message import Message
-from refold.model.piece import Piece
-from refold.model.plan import Fold, Outcome, Plan, kept_fold
+from refold.model.plan import Fold, Outcome, Piece, Plan, kept_fold
 from refold.planner.corpus import Text, open_texts, read_texts
 from refold.planner.layout import Layout, Place
 from refold.planner.writing import write_digest, write_excerpt, write_line

@@ -11,7 +11,7 @@ from refold.flow import plan_fold
 from refold.formats import load
 from refold.kinds import KINDS, kind_of
 from refold.lossless import reencode
-from refold.model.depth import Depth
+from refold.model.decision import Depth
 from refold.model.message import Message
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of

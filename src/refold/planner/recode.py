@@ -16,10 +16,9 @@ from typing import Final
 from refold.lossless import TABLE, Codec, CodecTable, json_data
 from refold.lossless.rereads import changes
 from refold.lossless.shown import Shown
-from refold.model.call import Call
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.model.part import Part
+from refold.model.part import Call, Part
 from refold.model.plan import Fold, Outcome, Plan, kept_fold
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked

@@ -9,8 +9,7 @@ from refold.kinds import test_run
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome
-from refold.notation.gaps import gap, spell_amount
-from refold.notation.marks import Stretch, digest, excerpt
+from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.planner.corpus import CALLS, Text, shown_in
 from refold.planner.gaps import IDEOGRAPHS, Span, join_spans

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, repeat, zip_longest
 from typing import Final, NamedTuple
 
-from refold.model.piece import Piece
-from refold.notation.gaps import is_gap
+from refold.model.plan import Piece
+from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.pieces import find_runs, run_words
 from refold.report.story import Row

@@ -29,16 +29,14 @@ from refold.formats import load
 from refold.kinds import kind_of
 from refold.model.message import Message
 from refold.options import Options
-from refold.report.alignment import align
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.models import USUAL_MODELS, models_in
-from refold.report.pieces import sum_up
+from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, tell
-from refold.report.turns import make_counter, name_tools, tools_of
-from refold.report.words import ACTIONS, say_reason
+from refold.report.turns import align, make_counter, name_tools, tools_of
+from refold.result import TraceEntry
 from refold.stores.base import Store
 from refold.tokens.choose import encoding_for
-from refold.trace import TraceEntry
 from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]

@@ -8,6 +8,7 @@ from typing import Any, Final
 _PLACES: Final = ("message", "payload")
 """Where Claude Code and Codex have the turn, and the model beside it."""
 _MAX_CHARS: Final = 100
+"""No model has a longer name; what is longer is something else."""
 USUAL_MODELS: Final = (
     "claude-opus-5-5",
     "claude-sonnet-5-5",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from refold.model.message import Message
-from refold.model.piece import Piece
+from refold.model.plan import Piece
 from refold.notation.marks import says_all
-from refold.trace import TraceEntry
+from refold.result import TraceEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ from refold.scoring.act_words import (
 from refold.text.alphabet import IDEOGRAPHS
 
 FILLER_WORTH: Final = -6
+"""Below every passage that does anything. Tuned on `bench/summaries.py`, where it is flat: from −3
+to −12 the same sentences are kept, at −2 one in a thousand fewer of the right ones."""
 _FORBIDDING: Final = 2
 """What a prohibition is worth beyond its no and its must."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*+")

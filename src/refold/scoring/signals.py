@@ -56,6 +56,8 @@ CONSTRAINT: Final = _signal(
     "breaking change|backward",
 )
 _MAX_SIGNALS: Final = 0.4
+"""Words alone do not make a message important: the rest of the score is how often others refer to
+it."""
 
 
 def score_signals(text: str) -> float:

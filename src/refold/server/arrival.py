@@ -9,7 +9,7 @@ from typing import Final
 from refold.agent.text_store import TextStore
 from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
-from refold.notation.gaps import GAP
+from refold.notation.marks import GAP
 from refold.notation.notes import annotate, annotate_json, note, shortened_from
 from refold.planner import say_shorter, shorten_text
 from refold.text.json_text import is_json

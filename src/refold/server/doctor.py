@@ -16,9 +16,8 @@ from typing import Final, Literal
 from refold.errors import RefoldError, describe
 from refold.server.agents import AGENTS, Places
 from refold.server.config_files import Entry, has_entry
-from refold.server.counts import counts_beside, read_counts
 from refold.server.install import Installed, read_record
-from refold.server.originals import open_originals
+from refold.server.originals import counts_beside, open_originals, read_counts
 
 State = Literal["works", "broken", "absent"]
 

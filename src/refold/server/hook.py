@@ -8,15 +8,14 @@ it fails open: whatever goes wrong is counted, and the output stays as it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
-
-from refold.server.tool_outputs import map_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from refold.server.arrival import ResultShortener
+
 
 MIN_CHARS: Final = 2_000
 """Shorter texts stay as they are: what could be saved is not worth loading the engine. A guess,
@@ -25,6 +24,27 @@ MAX_TOKENS: Final = 4_000
 """The most an excerpt takes. A guess: Claude Code itself cuts outputs at about 30,000 characters,
 which is 8,000 to 10,000 tokens of a log."""
 _EVENT: Final = "PostToolUse"
+_EACH: Final = "*"
+"""Stands for every element of a list."""
+_FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "Bash": (("stdout",), ("stderr",)),
+    "PowerShell": (("stdout",), ("stderr",)),
+    "Read": (("file", "content"),),
+    "Grep": (("content",), ("filenames",)),
+    "Glob": (("filenames",),),
+    "LSP": (("result",),),
+    "WebFetch": (("result",),),
+    "Agent": (("content", _EACH, "text"),),
+    "Task": (("content", _EACH, "text"),),
+}
+"""The texts of built-in tools; a list of strings is a text, one line each. Seen in 2.1.325."""
+_MCP: Final = "mcp__"
+_MCP_FIELDS: Final = ((), (_EACH, "text"), ("content", _EACH, "text"))
+"""What an MCP tool returns is a text, a list of blocks, or an object with one."""
+_OWN_SERVER: Final = "mcp__refold__"
+_RETRIEVE: Final = ("retrieve_original", "refold_retrieve")
+_NOT_SHOWN: Final = ("isImage", "structuredContent", "persistedOutputPath")
+"""With these set, what the model sees of a command is something else than its text."""
 
 
 def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: object) -> str:
@@ -96,6 +116,53 @@ def _shorten_with(
 
 
 def _count(store: str | Path, amounts: dict[str, int]) -> None:
-    from refold.server.counts import add_counts, counts_beside
+    from refold.server.originals import add_counts, counts_beside
 
     add_counts(counts_beside(store), amounts)
+
+
+def _is_retrieval(tool: str) -> bool:
+    """Tell whether *tool* fetches originals: what it returns is wanted whole."""
+    return tool.startswith(_OWN_SERVER) or tool.endswith(_RETRIEVE)
+
+
+def map_texts(tool: str, output: Any, change: Callable[[str], str]) -> Any:
+    """Return the *output* of a *tool* with its texts changed; the same object if none was.
+
+    Claude Code checks a changed output against the schema of its tool and ignores it if it does
+    not fit. So only texts are replaced, each where it stands; what is not known, and what is not
+    shown as text, is left alone.
+    """
+    if _is_retrieval(tool):
+        return output
+    if isinstance(output, dict) and any(output.get(key) for key in _NOT_SHOWN):
+        return output
+    fields = _MCP_FIELDS if tool.startswith(_MCP) else _FIELDS.get(tool, ())
+    for path in fields:
+        output = _map(output, path, change)
+    return output
+
+
+def _map(value: Any, path: tuple[str, ...], change: Callable[[str], str]) -> Any:
+    """Return *value* with the text at *path* changed; *value* itself if it is not there."""
+    if not path:
+        return _change(value, change)
+    key, rest = path[0], path[1:]
+    if key == _EACH and isinstance(value, list):
+        changed = [_map(item, rest, change) for item in value]
+        same = all(new is old for new, old in zip(changed, value, strict=True))
+        return value if same else changed
+    if isinstance(value, dict) and key in value:
+        new = _map(value[key], rest, change)
+        return value if new is value[key] else {**value, key: new}
+    return value
+
+
+def _change(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
+        text = "\n".join(value)
+        short = change(text)
+        return value if short == text else short.split("\n")
+    return value

@@ -1,11 +1,33 @@
-"""The store that the hook, the MCP server and `refold doctor` share: a file, or any address."""
+"""The store that the hook, the MCP server and `refold doctor` share, its handles and its counts."""
 
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
+import sys
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, Final
 
+from refold.model.wire import digest, spell
+from refold.notation.marks import HANDLE_CHARS, show_handle
+from refold.private_files import data_file, make_private
+from refold.stores.base import Store
 from refold.stores.opening import OpenStore, is_file, open_store
+
+_BUSY_SECONDS: Final = 2.0
+"""Counting waits for another process, but no agent waits long for it; then the figure is lost."""
+_SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
+_ADD: Final = (
+    "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "
+    "excluded.amount"
+)
+_SHOWN: Final = "refold:shown:"
+_HANDLE: Final = re.compile(rf"#([a-z]{{{HANDLE_CHARS},36}})\b")
+_MOST: Final = 4
+"""How many originals are found by one handle; of more that share it, the first are."""
 
 
 def open_originals(store: str | os.PathLike[str]) -> OpenStore:
@@ -13,3 +35,64 @@ def open_originals(store: str | os.PathLike[str]) -> OpenStore:
     if is_file(store):
         Path(store).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return open_store(store)
+
+
+def counts_beside(store: str | os.PathLike[str]) -> Path:
+    """Return the file with the counts of what is kept in *store*; on a server: in the data folder.
+
+    What a machine has counted stays on it.
+    """
+    path = Path(store) if is_file(store) else data_file(sys.platform, os.environ)
+    return path.with_name(path.name + ".counts")
+
+
+def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
+    """Add *amounts* to the counts; what cannot be counted is not: counting breaks nothing."""
+    with suppress(sqlite3.Error, OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path)
+        with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection, connection:
+            connection.execute(_SCHEMA)
+            connection.executemany(_ADD, sorted(amounts.items()))
+
+
+def read_counts(path: Path) -> dict[str, int]:
+    """Return all counts by name; none where there is no file, or none that can be read."""
+    if not path.exists():
+        return {}
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as file:
+        return {str(name): int(amount) for name, amount in file.execute("SELECT * FROM count")}
+    return {}
+
+
+def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, Any]) -> None:
+    """Enter that *folded*, a message as it is sent, stands for *original*, which is in *store*.
+
+    A short handle is found only through the messages that show it, which an MCP server never sees.
+    So the proxy enters which original is behind which handle, and the server looks it up. Where two
+    texts share a short handle, both are found.
+    """
+    own = digest(original)
+    entries = {}
+    for handle in dict.fromkeys(_HANDLE.findall(spell(folded))):
+        places = _places(handle)
+        known = store.get(places)
+        free = next((place for place in places if place not in known), None)
+        if free is not None and own not in known.values():
+            entries[free] = own
+    if entries:
+        store.put(entries)
+
+
+def find_shown(store: Store, handle: str) -> list[dict[str, Any]]:
+    """Return the originals behind *handle*, however a model has spelled it, with it as their id."""
+    spelled = handle if "#" in handle else show_handle(handle.strip())
+    found: list[dict[str, Any]] = []
+    for name in dict.fromkeys(_HANDLE.findall(spelled)):
+        keys = store.get(_places(name)).values()
+        found += ({**original, "id": name} for original in store.get(keys).values())
+    return found
+
+
+def _places(handle: str) -> list[str]:
+    return [f"{_SHOWN}{handle}:{n}" for n in range(_MOST)]

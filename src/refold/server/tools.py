@@ -12,9 +12,13 @@ from refold.agent.text_store import TextStore
 from refold.compressor import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
-from refold.server.counts import add_counts, counts_beside, read_counts
-from refold.server.handle_index import find_shown
-from refold.server.originals import open_originals
+from refold.server.originals import (
+    add_counts,
+    counts_beside,
+    find_shown,
+    open_originals,
+    read_counts,
+)
 
 RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"

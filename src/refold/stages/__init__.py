@@ -6,11 +6,10 @@ from typing import Final
 
 from refold.stages.base import RunContext, Stage
 from refold.stages.contradiction import supersede
-from refold.stages.dedup import dedup
+from refold.stages.dedup import dedup, keep_referred
 from refold.stages.importance import keep_important
 from refold.stages.near_dedup import near_dedup
 from refold.stages.protect import protect
-from refold.stages.referred import keep_referred
 from refold.stages.structure import (
     keep_json,
     keep_judged,

@@ -11,14 +11,16 @@ from itertools import chain
 from typing import Final
 
 from refold.model.decision import Keep, Refer, Supersede
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.scoring.signals import correction_signal
 from refold.stages.base import RunContext
 from refold.text.alphabet import IDEOGRAPHS
 
 _MIN_CHARS: Final = 50
+"""Shorter statements are not worth a reference, which takes as much."""
 _OTHER_ROLE_FACTOR: Final = 1.5
+"""Somebody else's words are less often a correction of one's own, so they must have more in common
+with it. A guess."""
 _MAX_MENTIONS: Final = 24
 """Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
 _ASCII_WORD: Final = re.compile(r"[a-z]{3,}+")

@@ -1,18 +1,22 @@
-"""Refer exact copies of a long text to the one copy that stays readable."""
+"""Refer exact copies of a long text to one that stays readable, and keep what is referred to."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from refold.model.decision import Keep, Refer
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
+from refold.notation.classic import REFERENCE
 from refold.stages.base import RunContext
 from refold.stages.structure import is_kept_by_content
 
 MIN_CHARS: Final = 200
+"""The contract's; a shorter copy costs about what a reference to it does."""
 TARGET_REASON: Final = "duplicate_target"
+_DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
+"""Index and content; the index is another one once messages before it were folded into one."""
 
 
 def dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
@@ -64,3 +68,24 @@ def refer_all(
         yield segment, Refer(to=target.number, similarity=similarity), reason
     if referring:
         yield target, Keep(), TARGET_REASON
+
+
+def keep_referred(draft: Draft, _: RunContext) -> Iterator[Verdict]:
+    """Keep the texts of every message that a stand-in already points to."""
+    targets = {
+        _name(found[1])
+        for message in draft.messages
+        if message.is_stand_in
+        for part in message.parts
+        if (found := REFERENCE.match(part.text))
+    }
+    if targets:
+        for segment in draft.undecided():
+            if _name(segment.message.id) in targets:
+                yield segment, Keep(), TARGET_REASON
+
+
+def _name(id_: str) -> str:
+    """Return what is the same in every round of the id of a message."""
+    derived = _DERIVED_ID.fullmatch(id_)
+    return derived[1] if derived else id_

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.model.wire import text_digest
 from refold.stages.base import RunContext
 from refold.stages.dedup import MIN_CHARS, choose_target, refer_all
 from refold.text.lines import bag_of, jaccard, normal_lines
 
 _MIN_LINES: Final = 2
+"""Lines are what is compared, and one line is like another by chance."""
 _MIN_LENGTH_RATIO: Final = 0.7
+"""Texts of more different lengths have too few lines in common for the usual threshold, .85, and
+need not be compared."""
 _MAX_CANDIDATES: Final = 16
 """How many earlier families a text is compared with: keeps the work linear on any input."""
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refold.model.decision import Summarize
-from refold.model.depth import Depth
-from refold.model.draft import Draft
+from refold.model.decision import Depth, Summarize
+from refold.model.draft import Draft, Segment
 from refold.model.message import Message
 from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan, kept_fold
-from refold.model.segment import Segment
 from refold.stages.base import RunContext
 from refold.stages.protect import protection
 from refold.stages.stand_in import StandIns

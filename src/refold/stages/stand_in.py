@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Final, NamedTuple
 
-from refold.model.decision import Keep, Refer, SplitCode, Summarize, Supersede
-from refold.model.depth import Depth
-from refold.model.draft import Draft
+from refold.model.decision import Depth, Keep, Refer, SplitCode, Summarize, Supersede
+from refold.model.draft import Draft, Segment
 from refold.model.handles import summary_id_of, tag_handle_of
 from refold.model.message import Message
-from refold.model.segment import Segment
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.stages.base import RunContext

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refold.model.decision import Keep, SplitCode, Summarize
-from refold.model.draft import Draft, Verdict
-from refold.model.segment import Segment
+from refold.model.draft import Draft, Segment, Verdict
 from refold.stages.base import RunContext
 from refold.strategies.rules import SummaryRules
 from refold.text.fences import has_fence, iter_stretches

@@ -12,7 +12,7 @@ from refold.model.ask import Answers, Judgement, Questions
 from refold.model.message import Message
 from refold.model.plan import Fold
 from refold.notation.spelling import CLASSIC, Spelling
-from refold.scoring.external import ScoreMode, ScoreSentences, mix_scores
+from refold.scoring.sentence import ScoreMode, ScoreSentences, mix_scores
 from refold.strategies.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.strategies.prose import (
     Score,
@@ -34,6 +34,7 @@ StandInKey = tuple[tuple[str, ...], *tuple[str, ...]]
 """Texts, and whatever else decides what stands in for them."""
 
 _MAX_ENTITY_CHARS: Final = 120
+"""Longer names take the room of a sentence in a tag."""
 _MAX_ANSWERS: Final = 1_000
 """How many answers of models are kept while a conversation grows."""
 

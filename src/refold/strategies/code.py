@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from refold.model.depth import Depth
+from refold.model.decision import Depth
 from refold.strategies.prose import round_half_up
 from refold.strategies.rules import POINTS, SummaryRules
 from refold.text.fences import Stretch, iter_stretches

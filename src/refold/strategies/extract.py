@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from refold.model.depth import Depth
-from refold.notation.gaps import more
+from refold.model.decision import Depth
+from refold.notation.marks import more
 from refold.scoring.acts import act_worth
 from refold.strategies.prose import ELLIPSIS, JOINT, Score, char_budget, spread
 from refold.text.passages import Passage, closers, read_passages
@@ -18,6 +18,8 @@ from refold.text.truncate import cut_words
 from refold.tokens.estimate import estimate_tokens
 
 _CHARS_PER_TOKEN: Final = 4
+"""Of English prose; it makes the figures of `classic`, which are in characters, those of
+`standard`."""
 _PLAIN: Final = 2
 """What is worth less does nothing: it is shown only where a summary would be nearly empty."""
 _PLAIN_SHARE: Final = 0.5
@@ -30,6 +32,7 @@ _REPEATED: Final = 3
 _LENGTH: Final = 20
 """So many tokens cost a passage one point: of two that say as much, the shorter is better."""
 _NOTHING: Final = -9
+"""Below whatever an act can be worth, filler included: never chosen for itself."""
 _WORDY: Final = 8
 """Filler of more words than these may say what a pronoun behind it stands for."""
 _LONGEST_GROUP: Final = 3

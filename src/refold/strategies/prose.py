@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, final
 
-from refold.model.depth import Depth
+from refold.model.decision import Depth
 from refold.scoring.sentence import score_sentences
 from refold.text.sentences import sentence_spans
 from refold.text.truncate import cut_words
@@ -16,6 +16,7 @@ from refold.text.truncate import cut_words
 JOINT: Final = " ... "
 ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
+"""From here on the cap grows with the logarithm, by the contract."""
 
 Score = int | float
 """What a sentence is worth: a whole number unless the caller judges."""

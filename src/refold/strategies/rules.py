@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from refold.model.depth import Depth
+from refold.model.decision import Depth
 from refold.strategies.extract import token_budget
 from refold.strategies.prose import char_budget
 from refold.tokens.estimate import estimate_tokens

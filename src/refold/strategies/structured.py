@@ -10,9 +10,13 @@ from refold.strategies.prose import ELLIPSIS
 from refold.text.truncate import cut_words
 
 _MIN_LINES: Final = 6
+"""The contract's, like the next: output of tools has short lines, and several."""
 _MAX_CHARS_PER_FEED: Final = 80
+"""A line break for every 80 characters."""
 _MAX_FILES: Final = 3
+"""Named; of the others their number is said."""
 _MAX_STATUS_LINES: Final = 3
+"""The first failures say most: later ones follow from them."""
 
 _VERDICTS: Final = ("PASS", "FAIL", "ERROR", "WARNING", "WARN", "OK", "SKIP")
 """What a line may begin with."""

@@ -11,6 +11,7 @@ _BEFORE: Final = re.compile(r"(?<!\s)\s++([.,;:!?\])}])")
 _AFTER: Final = re.compile(r"([(\[{])\s++")
 _GAPS: Final = re.compile(r"\s{2,}+")
 _SURE: Final = 0.5
+"""A classifier that is less sure that a word can go has not said so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from refold.native import Names, scanner
 from refold.text.name_patterns import (
     ASCII_PROPER_NAME,
     ASCII_QUANTITY,
-    ASCII_UNITS,
     IDENTIFIER,
     PATH,
     PROPER_NAME,
@@ -21,6 +20,7 @@ from refold.text.name_patterns import (
     addresses_and_titles,
 )
 from refold.text.name_tables import scanned_names
+from refold.text.patterns import UNIT_WORDS
 
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
@@ -158,4 +158,4 @@ def _quantities(text: str) -> list[str]:
 
 
 def _has_unit(quantity: str) -> bool:
-    return quantity.lstrip("0123456789., ").lower() in ASCII_UNITS
+    return quantity.lstrip("0123456789., ").lower() in UNIT_WORDS

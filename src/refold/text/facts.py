@@ -214,6 +214,7 @@ _NO_FAILURE: Final = re.compile(
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
+"""Longer lines are paragraphs, which are cut into sentences before they are listed as errors."""
 _SENTENCE_END: Final = re.compile(
     rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){_MONTH})|(?<=[。！？；｡।۔؟])|\n"
 )
@@ -250,6 +251,7 @@ NAME: Final = re.compile(
 Were it to undo the row, the row would be tried again from each of its words.
 """
 _BEFORE_NAME: Final = 4
+"""Where the end of a sentence, or a bullet, before a name is looked for."""
 _STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=→⇒`/\\@_0123456789"
 
 

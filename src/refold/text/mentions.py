@@ -26,8 +26,11 @@ _WORD: Final = re.compile(r"[^\W\d_]++")
 _LONGEST: Final = 200
 """Longer ones take the room of a sentence."""
 _LEAST: Final = 3
+"""For short texts; see `choose_mentions`."""
 _MOST: Final = 15
+"""As many as the contract lets a tag list."""
 _TOKENS_A_NAME: Final = 50
+"""A guess: with more, a list takes the room of sentences; with fewer, names get lost."""
 
 
 def find_mentions(text: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
-from refold.text.patterns import WEB_ADDRESS
+from refold.text.patterns import UNITS, WEB_ADDRESS
 from refold.text.urls import trim_url
 
 CAMEL: Final = r"[a-z][a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++"
@@ -46,25 +46,14 @@ _ANY_CONSONANT: Final = f"[{CONSONANTS}{CONSONANTS.upper()}\u017f\u212a]"
 SHORT: Final = re.compile(rf"{_ANY_CONSONANT}(?<![\w'].){_ANY_CONSONANT}{{2,}}+(?![\w'])")
 """Abbreviations: no vowel. Where case is ignored, two letters beyond ASCII count as S and K."""
 
-_UNITS: Final = (
-    r"seconds?|retr(?:y|ies)|attempts?|[MGTK]i?B|[mµn]s|minutes?|hours?|days?|weeks?|bytes?|"
-    r"workers?|threads?|nodes?|replicas?|instances?|users?|requests?|errors?|percent|"
-    r"[kcm]?m|kg|[MG]?Hz|tokens?|USD|EUR"
-)
 QUANTITY: Final = re.compile(
     rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+"
-    rf"(?:%| ?(?=[^\W\d_])(?i:{_UNITS})(?!\w)|[{IDEOGRAPHS}]{{1,2}})"
+    rf"(?:%| ?(?=[^\W\d_])(?i:{UNITS})(?!\w)|[{IDEOGRAPHS}]{{1,2}})"
 )
 ASCII_QUANTITY: Final = re.compile(
     r"[0-9](?<![\w.,].)[0-9]*+(?:[.,][0-9]++)*+(?:%| ?[A-Za-z]{1,9}+(?!\w))", re.ASCII
 )
-"""The same in ASCII, only that the unit may be any word: reading a list of units is slow."""
-ASCII_UNITS: Final = frozenset(
-    "% second seconds retry retries attempt attempts mb gb tb kb mib gib tib kib ms ns minute "
-    "minutes hour hours day days week weeks byte bytes worker workers thread threads node nodes "
-    "replica replicas instance instances user users request requests error errors percent m km cm "
-    "mm kg hz mhz ghz token tokens usd eur".split()
-)
+"""The same in ASCII, but the unit may be any word: looking it up in `UNIT_WORDS` is faster."""
 
 # Looking back at the extension keeps the path itself possessive, hence linear.
 _AFTER_EXTENSION: Final = (

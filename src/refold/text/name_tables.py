@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 from refold.native import Names, Scanner
 from refold.text.alphabet import IDEOGRAPHS, LOWER, UPPER
 from refold.text.name_patterns import (
-    ASCII_UNITS,
     CONSONANTS,
     QUANTITY,
     STARTERS,
     addresses_and_titles,
 )
+from refold.text.patterns import UNIT_WORDS
 
 # Classes of characters, as in `csrc/names.h`; all beyond JOINT belong to words, as `\w` says.
 JOINT: Final = 3
@@ -133,7 +133,7 @@ def name_tables() -> NameTables:
 def scanned_names(scanner: Scanner) -> Names:
     """Let the scanner find names, with all that it has to know."""
     rules = (QUANTITY.match, addresses_and_titles)
-    return scanner.names(name_tables(), IDEOGRAPHS, rules, (STARTERS, ASCII_UNITS))
+    return scanner.names(name_tables(), IDEOGRAPHS, rules, (STARTERS, UNIT_WORDS))
 
 
 def _class_table() -> bytes:

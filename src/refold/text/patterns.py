@@ -20,10 +20,25 @@ Chinese, Japanese and Korean are written without a blank after an address, so th
 WEB_ADDRESS: Final = re.compile(rf"[hH][tT][tT][pP][sS]?://(?=[\w\[]){ADDRESS}")
 """A URL of the web. It starts with a character set, which lets `re` skip all other text fast."""
 
+MAIL: Final = r"[\w.+-]{1,60}+@[\w-]{1,60}+\.[a-z.]{2,20}+"
+"""A mail address as people and programs log in with it; nothing before it is checked."""
+
 QUOTED: Final = (
     r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
 )
 """What stands between marks that nothing but a quotation has, the marks included."""
+
+_COUNTED: Final = (
+    "second minute hour day week byte worker thread node replica instance user request error token "
+    "attempt"
+).split()
+_MEASURES: Final = (
+    "ms ns kb mb gb tb kib mib gib tib m km cm mm kg hz mhz ghz usd eur percent retry retries"
+).split()
+UNIT_WORDS: Final = frozenset(("%", *_COUNTED, *(f"{word}s" for word in _COUNTED), *_MEASURES))
+"""What makes a number a quantity, in lower case and ASCII: what programs count, and measures."""
+UNITS: Final = "|".join((*(f"{word}s?" for word in _COUNTED), "[µn]s", *_MEASURES))
+"""The same as a pattern, for any case; without the sign for percent, which no word follows."""
 
 _IBAN: Final = re.compile(
     r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}+(?:[ -]?[A-Z0-9]{1,3})?+"

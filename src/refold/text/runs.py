@@ -12,5 +12,6 @@ Span = tuple[int, int]
 
 _ALPHANUMERIC: Final = string.ascii_letters + string.digits
 KEY_LENGTH: Final = 20
+"""An access key of AWS has 20 characters; shorter runs are mostly names of things."""
 KEY_RUN: Final = RunTest(_ALPHANUMERIC + "_-", KEY_LENGTH)
 """Characters that a credential is made of, the least that any of them has."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from refold.text.patterns import MAIL
 from refold.text.randomness import has_digit
 from refold.text.runs import Span
 from refold.text.secret_names import Grade
@@ -20,7 +21,7 @@ _LOGIN: Final = re.compile(
     r"|credentials|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur"
     r"|benutzer\w{0,4}|konto|логин|вход|账号|帐号|アカウント|ssh|ftp|vpn|wi-?fi|wlan|admin|auth)\b"
     r"[^\n]{0,40}?(?<![\w/:.-])[\w.+@-]{2,60}+$"
-    r"|[\w.+-]{1,60}@[\w-]{1,60}\.[a-z.]{2,20}$"
+    rf"|{MAIL}$"
     r"|(?<![\w/:.-])(?:admin|administrator|root|guest|demo|postgres)$"
 )
 """What stands before it: talk of logging in, and the user."""

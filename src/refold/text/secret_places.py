@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from refold.text.patterns import MAIL
 from refold.text.randomness import has_digit
 from refold.text.runs import Span
 from refold.text.secret_names import Grade
@@ -165,9 +166,7 @@ _ACCOUNTS: Final = re.compile(
 )
 """A section of a file with a row for each account."""
 _ACCOUNT_ROW: Final = re.compile(r"=[ \t]*+[\"']?(?P<value>[^\s\"',;]{4,120}+)")
-_AFTER_EMAIL: Final = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,60}+@[\w-]{1,60}+\.[a-z.]{2,20}+,[ \t]++(?P<value>[^\s,;]{6,60}+)", re.I
-)
+_AFTER_EMAIL: Final = re.compile(rf"(?<![\w.+-]){MAIL},[ \t]++(?P<value>[^\s,;]{{6,60}}+)", re.I)
 _NEW_ONE: Final = re.compile(r"\bnew one is[ \t]++[\"'`]?(?P<value>[^\s\"'`,;]{6,80}+)", re.I)
 _SMTP: Final = re.compile(r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9+/]{4,200}+={0,2})")
 """What is answered to "Password:", which the protocol spells in base64."""

@@ -25,6 +25,7 @@ _ABBREVIATION: Final = re.compile(
 _FIRST_LETTER: Final = re.compile(rf"{_BEFORE}[a-z]\.$")
 _SECOND_LETTER: Final = re.compile(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
 _LONGEST_ABBREVIATION: Final = 8
+"""How far is read back for one, its dots included."""
 _ENDS_OF_ABBREVIATIONS: Final = frozenset(
     [word[-2:] for word in ABBREVIATIONS]
     + [before + letter for before in " ." for letter in ascii_lowercase]
@@ -36,6 +37,7 @@ _MONTH: Final = re.compile(rf"[ \xa0](?:{MONTHS.replace(' ', '|')})[a-zä]*+(?!\
 _NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
 _LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
 LONGEST_LABEL: Final = 6
+"""Of an item of a list, such as `iv)` or `12.3.`; what is longer is a word."""
 _LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
 LIST_HEADS: Final = " \t-*•+‣◦(0123456789#|>"
 """The characters with which such a line begins."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Protocol
 
-from refold.model.call import Call
 from refold.model.message import Message
+from refold.model.part import Call
 from refold.model.plan import Fold
 from refold.tokens.counter import ForgivingCounter, TokenCounter
 

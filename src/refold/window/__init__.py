@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from refold.window.fact_sheet import FactSheet
 from refold.window.manager import ContextWindowManager
+from refold.window.memory import FactSheet, RollingSummary, SlidingWindow
 from refold.window.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
 from refold.window.overflow import Overflow, parse_overflow
 from refold.window.recovery import asend_fitting, send_fitting
 from refold.window.reserve import Available, available_tokens, count_tools
 from refold.window.result import FitResult
-from refold.window.rolling import RollingSummary
-from refold.window.sliding import SlidingWindow
 
 __all__ = [
     "DEFAULT_REGISTRY",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from refold.budget.blocks import pair_warnings
+from refold.budget.guard import find_pinned
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
@@ -27,19 +29,19 @@ from refold.window.outcome import (
     ids_of,
     unchanged,
 )
-from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass, Passes
-from refold.window.pins import find_pinned
 from refold.window.reading import Wires, unroll
 from refold.window.result import FitResult
-from refold.window.rewriting import keep_original
+from refold.window.rungs import keep_original
+from refold.window.settings import WindowThresholds
 from refold.window.strategies import STRATEGIES, Strategy
 from refold.window.task import Fitting, Task, ends_in_summary
-from refold.window.thresholds import WindowThresholds
 
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
 _TIGHTER: Final = 0.8
+"""A provider that only says "too long" gets a fifth less at each try: smaller steps take more
+refused requests, larger ones give away what would have fitted."""
 _MAX_MADE: Final = 100
 """How many passes over one conversation are remembered by their turn."""
 

@@ -70,6 +70,7 @@ _CUES: Final = {
 }
 """Words that tell where a sentence of an agent's belongs; the first that is found decides."""
 _MAX_LINE_CHARS: Final = 240
+"""Longer sentences are paragraphs without stops, and would take the place of several."""
 
 
 def is_handover(text: str) -> bool:

@@ -55,7 +55,7 @@ class History:
         if self.is_anew:
             return (message.wire for message in self.job.messages)
         # A sibling room: imported late, so that neither is needed first.
-        from refold.agent.compressed_content import apply_short_form
+        from refold.agent.shapes import apply_short_form
 
         return map(apply_short_form, self.wires)
 

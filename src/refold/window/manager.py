@@ -18,14 +18,15 @@ from refold.tokens.choose import CalibratedCounter, counter_for
 from refold.tokens.counter import TokenCounter
 from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
-from refold.window.known import Known
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.window.overflow import Overflow, parse_overflow
+from refold.window.passes import Known
 from refold.window.reading import Wires
 from refold.window.reserve import Available, Tool, available_tokens
 from refold.window.result import FitResult
 from refold.window.settings import (
     SummaryFormat,
+    WindowThresholds,
     check_choices,
     check_list,
     check_options,
@@ -34,7 +35,6 @@ from refold.window.settings import (
     remembering,
 )
 from refold.window.strategies import Strategy
-from refold.window.thresholds import WindowThresholds
 
 
 def _revive(

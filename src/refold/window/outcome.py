@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from refold.budget.blocks import pair_warnings
 from refold.budget.guard import find_last_words, is_shared
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
 from refold.result import Obstacle
 from refold.window.history import History
-from refold.window.pairs import pair_warnings
 from refold.window.passes import Pass
 from refold.window.result import FitResult
 from refold.window.task import Task
@@ -20,6 +20,7 @@ from refold.window.task import Task
 REUSED: Final = "reuse"
 """The step that says that an earlier result was used again."""
 _MAX_OBSTACLES: Final = 10
+"""The largest are named: what is in the way is mostly one or two."""
 
 
 def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:

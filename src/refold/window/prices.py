@@ -15,12 +15,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from refold.window.model_names import key_of, spellings
+from refold.window.models import key_of, spellings
 
 _HEADING: Final = "## "
 _UNKNOWN: Final = "-"
 MILLION: Final = 1_000_000
 _MAX_NAME_CHARS: Final = 256
+"""No model has a longer name; it bounds the spellings that are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

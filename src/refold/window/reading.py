@@ -40,7 +40,7 @@ def as_sent(
     to the end of *messages*; that of what is sent is left to whoever reads them.
     """
     # A sibling: late, so that neither needs the other first.
-    from refold.agent.compressed_content import apply_short_form, drop_short_form, has_short_form
+    from refold.agent.shapes import apply_short_form, drop_short_form, has_short_form
 
     if not any(map(has_short_form, check_list(messages))):
         for message in messages:

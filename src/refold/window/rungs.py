@@ -9,15 +9,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.budget.blocks import find_blocks
-from refold.formats import find_format
+from refold.formats import Loader, find_format
 from refold.model.handles import handle_of
 from refold.model.message import Message
+from refold.model.provenance import (
+    inner_key,
+    looks_folded,
+    note_of,
+    seal_key,
+    seal_of,
+)
 from refold.model.wire import Path, clone_with, spell
 from refold.notation.marks import beginning, media
+from refold.render import Rendering, attach, provenance_of
 from refold.stages import RunContext
 from refold.text.json_text import is_json
 from refold.text.truncate import cut
-from refold.window.rewriting import stand_in
 from refold.window.task import Task
 
 
@@ -38,6 +45,7 @@ _HOLDERS: Final = (
 _NAMES: Final = "filename file_id media_type mimeType mime_type format detail".split()
 _DATA: Final = "url image_url file_url fileUri file_uri data file_data".split()
 _MAX_URL_CHARS: Final = 100
+"""Of a picture's address, to know it by."""
 
 
 def evict_media(message: Message, handle: str) -> dict[str, Any] | None:
@@ -78,6 +86,7 @@ EVICT_MEDIA: Final = Rung(name="evict_media", rewrite=evict_media)
 _MAX_CHARS: Final = 400
 """Longer strings are clipped."""
 _SHOWN_CHARS: Final = 120
+"""How much of a long argument is left to show what it was, about 30 tokens."""
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
 """A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
 
@@ -209,3 +218,36 @@ def _border(task: Task) -> int:
 
 
 __all__ = ["RUNGS", "Rewritten", "Rung", "rewrite_all", "rewrite_old"]
+
+
+def stand_in(
+    original: Message, wire: dict[str, Any], version: int, conversation: str | None = None
+) -> Message | None:
+    """Make the message that stands for *original* out of *wire*, which it takes over.
+
+    `None` if nobody could tell later that it is a stand-in: then it must not be made.
+    """
+    provenance = provenance_of((original,), version)
+    link = ""
+    if original.has_envelope:
+        attach(wire, provenance, conversation)
+    elif looks_folded(wire):
+        link = inner_key(wire, provenance)
+    else:
+        return None
+    loaded = Loader(original.format).load(wire, original.index)
+    return loaded.changed(id=original.id, provenance=provenance, link=link)
+
+
+def keep_original(original: Message, shown: Message, rendering: Rendering, link: str = "") -> None:
+    """Add to *rendering* what it takes to find *original* again behind *shown*.
+
+    *link* is the key of what is shown in the view; what was folded since has one of its own.
+    """
+    rendering.keep(original)
+    provenance = provenance_of((original,), rendering.version)
+    if shown.link:
+        rendering.link(link or shown.link, provenance)
+    else:
+        seal = seal_of(shown.wire, provenance, rendering.conversation)
+        rendering.entries[seal_key(seal)] = note_of(provenance)

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import open_store, uncompress
-from refold.server.proxy.breakpoints import with_marks, without_marks
 from refold.server.proxy.events import EventSplitter
 from refold.server.proxy.folding import Folder
-from refold.server.proxy.request import Folded, Job
+from refold.server.proxy.request import Folded, Job, with_marks, without_marks
 from refold.server.proxy.settings import Settings
 from refold.stores.scope import ScopedStore
 from tests.patience import FOR_EVER

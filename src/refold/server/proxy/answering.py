@@ -17,12 +17,12 @@ import aiohttp
 from refold.server.proxy.apis.base import TOOL_NAME, Api, OwnCall, Round, Turn, Wire
 from refold.server.proxy.events import (
     EventSplitter,
+    Meter,
     read_event,
     read_events,
     read_object,
     write_event,
 )
-from refold.server.proxy.meter import Meter
 
 _MAX_ROUNDS: Final = 8
 """How often a model may ask for originals within one answer."""

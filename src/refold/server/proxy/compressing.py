@@ -12,8 +12,8 @@ import re
 from hashlib import blake2b
 from typing import Any, Final
 
-from refold.agent.excerpt import search_lines
 from refold.agent.shapes import find_texts
+from refold.agent.text_store import search_lines
 from refold.notation.marks import show_handle
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Folding, Job

@@ -1,15 +1,23 @@
-"""Server-sent events: cut from a stream as they come, byte for byte, and read where need be."""
+"""Server-sent events: cut from a stream as they come, byte for byte, and read for tokens used."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
+
+from refold.server.proxy.apis.base import Api, Usage
 
 _END: Final = re.compile(rb"\r?\n\r?\n")
 MAX_EVENT_BYTES: Final = 64 << 20
 """An event that does not end after so much is no event: what there is of it is handed on."""
+_SAYS_USAGE: Final = re.compile(rb'"usage(?:Metadata)?"\s{0,4}:\s{0,4}\{')
+_MAX_BYTES: Final = 16 << 20
+"""Of an answer in one piece, so much is kept to be read; of a longer one the usage is not known."""
+_ANY_WINDOW: Final = 47
+"""Tells zlib to read both gzip and zlib streams."""
 
 
 class EventSplitter:
@@ -67,3 +75,50 @@ def write_event(data: object, name: str = "") -> bytes:
 def read_events(events: Iterable[bytes]) -> list[dict[str, Any]]:
     """Return the objects of all *events* that carry one."""
     return [found for found in map(read_event, events) if found is not None]
+
+
+class Meter:
+    """Watches one answer; what it cannot read it lets pass."""
+
+    def __init__(self, api: Api, headers: Mapping[str, str]) -> None:
+        """*headers* are those of the answer."""
+        encoding = headers.get("content-encoding", "")
+        is_stream = "event-stream" in headers.get("content-type", "")
+        self._api = api
+        self._splitter = EventSplitter() if is_stream else None
+        is_packed = encoding in ("gzip", "deflate", "x-gzip")
+        self._unpack = zlib.decompressobj(_ANY_WINDOW) if is_packed else None
+        self._is_readable = is_packed or encoding in ("", "identity")
+        self._whole = bytearray()
+        self.usage = Usage()
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next bytes."""
+        if not self._is_readable:
+            return
+        if self._unpack is not None:
+            try:
+                chunk = self._unpack.decompress(chunk)
+            except zlib.error:
+                self._is_readable = False
+                return
+        if self._splitter is not None:
+            for event in self._splitter.feed(chunk):
+                self.see(event)
+        elif len(self._whole) <= _MAX_BYTES:
+            self._whole += chunk
+
+    def see(self, event: bytes) -> None:
+        """Take an event that somebody else has cut out."""
+        if _SAYS_USAGE.search(event):
+            said = read_event(event)
+            if said is not None:
+                self.usage = self._api.usage_of(said, self.usage)
+
+    def close(self) -> Usage:
+        """Return what is known at the end."""
+        if self._whole and len(self._whole) <= _MAX_BYTES and _SAYS_USAGE.search(self._whole):
+            said = read_object(bytes(self._whole))
+            if said is not None:
+                self.usage = self._api.usage_of(said, self.usage)
+        return self.usage

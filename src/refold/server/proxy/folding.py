@@ -19,12 +19,11 @@ from refold.agent.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.model.wire import spell
-from refold.server.handle_index import enter_shown
+from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
-from refold.server.proxy.joined import JoinedStore
-from refold.server.proxy.ledger import Ledger
+from refold.server.proxy.ledger import JoinedStore, Ledger
 from refold.server.proxy.request import Folded, Folding, Job, Request
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store

@@ -1,12 +1,17 @@
-"""Headers on their way through: what is for the next hop only is dropped, all else is kept."""
+"""Headers: which of them are sent on, whose request they say it is, and who may use the proxy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Final
+from hmac import compare_digest
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
+from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
+
+from refold.server.proxy.settings import Settings
 
 TOKEN_HEADER: Final = "x-refold-token"
 _HOP_BY_HOP: Final = frozenset(
@@ -27,6 +32,10 @@ _KEYS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _ROTATING: Final = ("Bearer sk-ant-oat", "Bearer eyJ")
 """How tokens begin that a client has renewed every few hours, and that name nobody for long."""
 _SESSIONS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
+_OPEN_PATHS: Final = ("/healthz", "/readyz")
+"""What anybody may ask: it says nothing but whether the proxy runs."""
+_PREFIX: Final = "/t/"
+_LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
 def for_upstream(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
@@ -64,3 +73,39 @@ def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> st
 def session_of(headers: CIMultiDictProxy[str]) -> str:
     """Return what a client calls its conversation; empty if it does not."""
     return next((headers[name] for name in _SESSIONS if name in headers), "")
+
+
+class Refusal(NamedTuple):
+    """Why a request is not served."""
+
+    status: int
+    reason: str
+
+
+def admit(request: web.BaseRequest, settings: Settings) -> str | Refusal:
+    """Return the path that a request is for, with its query; or why it is refused.
+
+    This is no open proxy: a target with a host in it is refused. On loopback so is another `Host`,
+    which is how a page on the web would come here. A token may stand in a header, or at the
+    beginning of the path: the only place that every client lets its user set.
+    """
+    path = request.raw_path
+    if not path.startswith("/") or request.method == "CONNECT":
+        return Refusal(403, "this is not an open proxy: ask for a path, not for a host")
+    if not settings.token:
+        return path if _is_local(request, settings) else Refusal(403, "unknown host")
+    shown = request.headers.get(TOKEN_HEADER, "")
+    if path.startswith(_PREFIX):
+        shown, slash, rest = path[len(_PREFIX) :].partition("/")
+        path = slash + rest or "/"
+    if path in _OPEN_PATHS or compare_digest(shown.encode(), settings.token.encode()):
+        return path
+    return Refusal(401, f"give the token of this proxy as {TOKEN_HEADER} or as /t/TOKEN/…")
+
+
+def _is_local(request: web.BaseRequest, settings: Settings) -> bool:
+    try:
+        name = urlsplit(f"//{request.headers.get('host', '')}").hostname
+    except ValueError:
+        return False
+    return name in _LOCAL_NAMES or name == settings.host

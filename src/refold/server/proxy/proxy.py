@@ -1,11 +1,12 @@
-"""The proxy itself: takes requests, lets them be folded, sends them on, and relays the answers."""
+"""The proxy: takes requests, lets them be folded, sends them on, and relays the answers."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import aiohttp
@@ -15,10 +16,9 @@ from yarl import URL
 from refold.errors import describe
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis import find_api
+from refold.server.proxy.events import Meter
 from refold.server.proxy.fold_calls import FAILURES, FoldCalls
-from refold.server.proxy.guard import Refusal, admit
-from refold.server.proxy.headers import for_client, for_upstream
-from refold.server.proxy.meter import Meter
+from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import SocketTalk, relay_socket
@@ -32,6 +32,8 @@ _PATIENT_SECONDS: Final = 30.0
 _SMALL_BYTES: Final = 1 << 20
 """A body up to here is read at once, which takes less time; a longer one passes as it comes."""
 _MAX_ERROR_BYTES: Final = 1 << 20
+"""What is read of a refusal before the request is sent once more. Errors are much shorter; who
+sends more is not waited for."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -278,3 +280,22 @@ def _is_gone(request: web.BaseRequest) -> bool:
 def _error(status: int, message: str) -> web.Response:
     body = {"type": "error", "error": {"type": "api_error", "message": message}}
     return web.json_response(body, status=status)
+
+
+async def serve(settings: Settings, say: Callable[[str], None]) -> str:
+    """Serve until SIGTERM or SIGINT; *say* where, and return one line about what was saved."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        try:
+            loop.add_signal_handler(number, ended.set)
+        except NotImplementedError:  # Windows: an interrupt ends the loop instead
+            break
+    proxy = Proxy(settings)
+    try:
+        await proxy.start()
+        say(f"listening on {proxy.url}")
+        await ended.wait()
+    finally:
+        await proxy.close()
+    return proxy.stats.summary()

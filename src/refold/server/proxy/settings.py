@@ -18,6 +18,7 @@ PREFIX: Final = "REFOLD_"
 """How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
 _MIN_TOKEN_CHARS: Final = 16
+"""Shorter ones can be guessed over a network."""
 _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 

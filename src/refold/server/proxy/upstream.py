@@ -13,7 +13,9 @@ from refold.server.proxy.apis.base import Api, Provider
 from refold.server.proxy.settings import Settings
 
 _CONNECT_SECONDS: Final = 10.0
+"""A provider that does not take a connection by then is down, and a client may try another."""
 _MAX_CONNECTIONS: Final = 4_096
+"""Above what one machine's agents open; a limit keeps files from running out."""
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 MAX_FIELD_BYTES: Final = 65_536
 """The longest line of a request or header, both ways."""

@@ -14,7 +14,7 @@ from refold.agent.session import Session
 from refold.errors import JobError, describe
 from refold.server.proxy.compressing import compress, original
 from refold.server.proxy.folding import Folder
-from refold.server.proxy.frames import make_frame, read_frame
+from refold.server.proxy.request import make_frame, read_frame
 from refold.server.proxy.settings import Settings
 
 

@@ -13,13 +13,15 @@ from typing import Any, Final
 from zlib import crc32
 
 from refold.errors import JobError, WorkerLostError
-from refold.server.proxy.frames import LENGTH, make_frame
+from refold.server.proxy.request import LENGTH, make_frame
 from refold.server.proxy.settings import Settings
 
 _STUCK_SECONDS: Final = 30.0
 """A worker that has not answered for so long is ended, and another one started."""
 _CLOSE_SECONDS: Final = 5.0
+"""Jobs under way may end; then the worker is killed."""
 _BUFFER: Final = 1 << 20
+"""How much is read from a worker at once; a longer answer takes several reads."""
 _log: Final = logging.getLogger("refold.serve")
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from refold.server.proxy.last_sent import LastSent
+from refold.server.proxy.fold_calls import LastSent
 from refold.server.proxy.request import Folded, Job, Request
 
 MARK = {"cache_control": {"type": "ephemeral"}}

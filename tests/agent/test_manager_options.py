@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from refold import ConfigError
-from refold.agent.policy import Policies, ToolPolicy
-from refold.agent.text_refs import ToolResultRef
+from refold.agent.manager_options import Policies, ToolPolicy
+from refold.agent.shapes import ToolResultRef
 
 
 def result(tool: str, *, is_error: bool = False) -> ToolResultRef:

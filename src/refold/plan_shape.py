@@ -1,11 +1,4 @@
-"""Keep the user first, and both sides taking turns, where a provider refuses anything else.
-
-A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
-digest of talk that the user began speaks in that role, at no cost: it labels who said what. Else,
-and where both sides take turns, the message at an end of a stretch that was the user's gets a line
-of its own, in its own role: so whoever spoke before and after the stretch still speaks after and
-before the other side.
-"""
+"""What providers and callers want of a finished plan: sides that take turns, one out for one in."""
 
 from __future__ import annotations
 
@@ -16,14 +9,22 @@ from refold.formats import Sides, find_format, plain
 from refold.model.handles import handle_of
 from refold.model.message import Message
 from refold.model.plan import SUMMARIZED, Fold, Outcome, Plan, kept_fold
-from refold.notation.marks import Stretch, digest, put_handle
+from refold.notation.marks import Stretch, digest, excerpt, put_handle
 
 _ASSISTANT: Final = "assistant"
 _USER: Final = "user"
+_REASON: Final = "same_count"
 
 
 def alternate(plan: Plan) -> Plan:
-    """Return *plan* so that its messages follow each other as its sources do; itself if they do."""
+    """Return *plan* so that its messages follow each other as its sources do; itself if they do.
+
+    A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
+    digest of talk that the user began speaks in that role, at no cost: it labels who said what.
+    Else, and where both sides take turns, the message at an end of a stretch that was the user's
+    gets a line of its own, in its own role: so whoever spoke before and after the stretch still
+    speaks after and before the other side.
+    """
     if not any(fold.is_rolled for fold in plan):
         return plan
     match _sides_of(plan):
@@ -115,3 +116,38 @@ def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
     if is_plain and source.chars <= len(text):
         return kept_fold(source, "within_budget")
     return Fold(sources=(source,), texts={0: text}, outcomes=(row,), is_rolled=True, role=_USER)
+
+
+def spread(plan: Plan) -> Plan:
+    """Return *plan* with a fold for every message; itself if it has one.
+
+    What a digest says of each of its messages stands in the place of that message's text then, and
+    calls stay where they are. So a budget buys less, and may not be kept.
+    """
+    if all(len(fold.sources) == 1 and not fold.is_rolled for fold in plan):
+        return plan
+    return tuple(row for fold in plan for row in _rows(fold))
+
+
+def _rows(fold: Fold) -> Iterator[Fold]:
+    if len(fold.sources) == 1 and not fold.is_rolled:
+        yield fold
+        return
+    for source, row in zip(fold.sources, fold.outcomes, strict=True):
+        yield _row(source, row[0].shown or "")
+
+
+def _row(source: Message, shown: str) -> Fold:
+    """Fold one message into what was shown of it; its first text says that, the others nothing."""
+    handle = handle_of((source,))
+    texts: dict[int, str] = {}
+    outcomes: list[Outcome] = []
+    for number, part in enumerate(source.parts):
+        size = len(part.text)
+        text = excerpt(shown, 100 * len(shown) // max(1, size), handle)
+        if len(text) < size:
+            texts[number], shown = text, ""
+        outcomes.append(Outcome("compressed", _REASON, size, min(size, len(text))))
+    if not texts:
+        return kept_fold(source, _REASON)
+    return Fold(sources=(source,), texts=texts, outcomes=(tuple(outcomes),))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold.errors import StoreError
-from refold.server.proxy.joined import JoinedStore
+from refold.server.proxy.ledger import JoinedStore
 from refold.stores.memory import MemoryStore
 
 

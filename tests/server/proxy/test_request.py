@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refold.server.proxy.breakpoints import without_marks
+from refold.server.proxy.request import without_marks
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 TEXT = {"type": "text", "text": "read the logs"}

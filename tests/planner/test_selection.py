@@ -374,3 +374,16 @@ def test_a_row_that_tells_of_an_error_is_kept_as_a_line_would_be(
     text = shown(select(messages, 250))
     assert "rows of " in text
     assert "letters to harbour 71|failed|" in text
+
+
+def test_output_in_the_users_role_keeps_that_role_between_turns_that_keep_their_places() -> None:
+    messages = [{"role": "user", "content": "Solve the puzzle in chall.py and tell me the flag."}]
+    for n in range(8):
+        said = f"Let me look at part {n} of it.\n```\nopen part{n}.py\n```"
+        messages.append({"role": "assistant", "content": said})
+        lines = "\n".join(f"{i}:value_{n}_{i} = compute({i}, {n})" for i in range(40))
+        shown = f"[File: part{n}.py (40 lines total)]\n{lines}\nbash-$"
+        messages.append({"role": "user", "content": shown})
+    view = compress(messages, token_budget=500, model="gpt-4o").messages
+    roles = [message["role"] for message in view[1:]]
+    assert roles[-8:] == ["assistant", "user"] * 4

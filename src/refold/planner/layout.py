@@ -54,7 +54,7 @@ _NEWEST_SHARE: Final = 0.1
 _WHOLE_SHARE: Final = 0.6
 """What the newest calls and their results may take to stay whole: nobody has read them yet. What
 was typed, said and done before has the older claim: with .9 an answer is there, and the question is
-gone. With .4 a model foresees .02 more at 30 % of the tokens (293 recorded cuts), but what the agent
+gone. With .4 a model foresees .02 more at 30 % of the tokens (on 293 cuts), but what the agent
 has just asked for is cut though it fits.
 """
 _TALK_WHOLE_SHARE: Final = 0.85

@@ -295,12 +295,18 @@ class Selection:
         for place, grouped in groupby(self._messages, lambda m: self._place_of(m, spans)):
             run = list(grouped)
             match place:
+                case Place.DIGEST if self._is_lone(run):
+                    yield self._excerpt(run[0], spans)
                 case Place.DIGEST:
                     yield from self._digest(run, spans)
                 case Place.EXCERPT:
                     yield from (self._excerpt(message, spans) for message in run)
                 case Place.WHOLE:
                     yield from map(self._whole, run)
+
+    def _is_lone(self, run: Sequence[Message]) -> bool:
+        """Tell whether a digest would only take the role from one message that has its place."""
+        return len(run) == 1 and self._layout.places[run[0].index] is Place.EXCERPT
 
     def _whole(self, message: Message) -> Fold:
         """Show all of *message*, if only in other words."""

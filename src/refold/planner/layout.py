@@ -51,7 +51,7 @@ much costs values (293 recorded cuts)."""
 _NEWEST_BLOCKS: Final = 2
 _NEWEST_SHARE: Final = 0.1
 """So many of the newest blocks may each take this share of the budget for their structure."""
-_WHOLE_SHARE: Final = 0.6
+_WHOLE_SHARE: Final = 0.65
 """What the newest calls and their results may take to stay whole: nobody has read them yet. What
 was typed, said and done before has the older claim: with .9 an answer is there, and the question is
 gone. With .4 a model foresees .02 more at 30 % of the tokens (on 293 cuts), but what the agent

@@ -66,9 +66,8 @@ _CHANGE_SHARE: Final = 0.1
 """The same for the lines that tell what was changed; one is about ten tokens."""
 _IN_ORDER: Final = ("task", "asked")
 """The claims whose candidates are ranked; among those of others the best for their tokens win."""
-_ERROR_SHARE: Final = 0.1
-"""The same for errors that are not the newest: most of them were resolved since. With a quarter a
-model foresees .005 less at 15 % of the tokens."""
+_ERROR_SHARE: Final = 1 / 4
+"""The same for errors that are not the newest: most of them were resolved since."""
 
 
 class Selection:

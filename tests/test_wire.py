@@ -76,7 +76,7 @@ def _containers(value: Any) -> set[int]:
 
 def test_deep_nesting_is_copied_and_named() -> None:
     deep: list[Any] = []
-    for _ in range(50_000):
+    for _ in range(20_000):
         deep = [deep]
     assert digest(clone(deep)) == digest(deep)
 

@@ -211,6 +211,7 @@ def test_help_shows_examples(script: str) -> None:
     assert f"python bench/{script}" in done.stdout
 
 
+@pytest.mark.campaign
 def test_stores_compares_ways_to_pack() -> None:
     pytest.importorskip("zstandard", reason="zstandard is not installed")
     done = run("stores.py", "packing", "--cap", "1")
@@ -218,6 +219,7 @@ def test_stores_compares_ways_to_pack() -> None:
     assert "a record, zstd" in done.stdout
 
 
+@pytest.mark.campaign
 def test_stores_fills_a_store_and_looks_things_up() -> None:
     done = run("stores.py", "growth", "--originals", "500", "--stores", "sqlite")
     assert done.returncode == 0, done.stderr

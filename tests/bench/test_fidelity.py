@@ -387,6 +387,7 @@ def make_shared(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.campaign
 def test_a_run_measures_ours_and_the_methods_of_the_kit(tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     shared = ("--shared", str(make_shared(tmp_path)), "--suites", "toolout", "--out", str(out))

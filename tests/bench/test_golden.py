@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from generate import generate_messages
@@ -29,6 +31,7 @@ def test_a_changed_byte_shows_and_says_where() -> None:
     assert find_differences(before, {}) == list(before)
 
 
+@pytest.mark.campaign
 def test_what_was_recorded_is_compared(tmp_path: Path) -> None:
     file = tmp_path / "golden.json"
     few = [str(file), "--most", "2", "--workers", "1"]

@@ -262,6 +262,7 @@ def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.campaign
 def test_the_bench_prints_a_table_for_each_share(tmp_path: Path) -> None:
     line = json.dumps({"messages": made_run(12)}) + "\n"
     (tmp_path / "trajectory.tau-own.jsonl.gz").write_bytes(gzip.compress(line.encode()))
@@ -273,6 +274,7 @@ def test_the_bench_prints_a_table_for_each_share(tmp_path: Path) -> None:
     assert done.returncode == int("MISSED" in done.stdout)
 
 
+@pytest.mark.campaign
 def test_without_a_long_run_there_is_nothing_to_measure(tmp_path: Path) -> None:
     assert bench(tmp_path).returncode == 2
     line = json.dumps({"messages": made_run(1)}) + "\n"

@@ -64,7 +64,7 @@ def test_a_detector_more_changes_nothing_for_the_others(text: str, more: str) ->
 
 
 @needs_scanner
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(st.one_of(texts(), PIECES))
 def test_both_forms_say_the_same(text: str) -> None:
     compiled = DetectorTable((*DETECTORS, SHELF, PARCEL, CRATE), the_scanner())

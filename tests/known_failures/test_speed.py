@@ -116,7 +116,7 @@ def test_kf_36_two_hundred_thousand_tiny_sentences() -> None:
 
 def test_kf_36_deep_nesting_needs_no_stack() -> None:
     nested: list[object] = []
-    for _ in range(50_000):
+    for _ in range(20_000):
         nested = [nested]
     text = "The ferry was late again and nobody knew why. " * 8
     messages: Conversation = [{"id": "a", "role": "user", "content": text, "extra": nested}]

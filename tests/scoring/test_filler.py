@@ -54,7 +54,7 @@ NEGATION = re.compile(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(sentences)
 def test_what_is_ruled_out_early_would_not_have_matched(sentence: str) -> None:
     opens = OPENING.match(sentence) is not None
@@ -70,7 +70,7 @@ def test_a_negation_makes_it_more_than_filler(negation: str) -> None:
     assert is_filler(said, 0, len(said))
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(sentences)
 def test_negations(sentence: str) -> None:
     said = f"Sure, {sentence}"

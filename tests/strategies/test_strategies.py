@@ -133,7 +133,7 @@ def test_the_best_of_each_text_is_found_among_all_and_nothing_twice() -> None:
     assert best_of_each([two, two]) == [2]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.text(st.sampled_from("ab. \n\t\r\xa0\u2028é漢"), max_size=40))
 def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: str) -> None:
     wrapped = {" ".join(said.split()) for said in split_sentences(text) if "\n" in said}

@@ -98,7 +98,7 @@ def test_abbreviations_keep_their_case() -> None:
     ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(named_texts(), max_size=3))
 def test_names_are_those_of_each_pattern(several: list[str]) -> None:
     finder = NameFinder()
@@ -106,7 +106,7 @@ def test_names_are_those_of_each_pattern(several: list[str]) -> None:
         assert list(finder.find(text)) == names_by_pattern(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(named_texts(), named_texts(), st.integers(0, 9), st.integers(0, 5))
 def test_what_a_text_does_not_hold(text: str, other: str, longest: int, most: int) -> None:
     names = (*NameFinder().find(text), *text.split(), "", text[1:3], other[1:3])

@@ -64,7 +64,7 @@ def test_an_empty_text_has_no_stretch() -> None:
     assert split_fences("") == []
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(texts(), st.text(st.sampled_from("`~\n ax"), max_size=80)))
 def test_stretches_tile_the_text(text: str) -> None:
     found = split_fences(text)
@@ -75,7 +75,7 @@ def test_stretches_tile_the_text(text: str) -> None:
         assert first.is_code or second.is_code
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(texts(), st.text(st.sampled_from("`~a \n"), max_size=60)))
 def test_lines_with_marks_are_found(text: str) -> None:
     expected = []
@@ -87,7 +87,7 @@ def test_lines_with_marks_are_found(text: str) -> None:
     assert list(marked_lines(text)) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(texts(), st.text(st.sampled_from("`~a \n"), max_size=60)))
 def test_a_fence_is_where_code_begins(text: str) -> None:
     assert has_fence(text) == any(stretch.is_code for stretch in split_fences(text))

@@ -8,7 +8,7 @@ from refold.text.entities import PatternNames
 from tests.text.named_texts import named_texts, names_by_pattern
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(named_texts())
 def test_names_are_those_of_the_plain_patterns(text: str) -> None:
     assert list(PatternNames().find(text)) == names_by_pattern(text)

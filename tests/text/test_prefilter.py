@@ -49,7 +49,7 @@ def test_what_is_no_word_is_refused(word: bytes) -> None:
         Needs(words=frozenset((word,)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_plain_python_tells_what_is_there(text: str) -> None:
     view = TextView(text)
@@ -61,7 +61,7 @@ def test_plain_python_tells_what_is_there(text: str) -> None:
 
 
 @needs_scanner
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_the_scanner_tells_the_same(text: str) -> None:
     needs = [*(Needs(shapes=shapes) for shapes in SHAPES), Needs(words=WORDS), Needs()]

@@ -20,7 +20,7 @@ from refold.text.scan import (
 )
 from tests.conversations import texts
 
-quick = settings(max_examples=200)
+quick = settings(max_examples=100)
 anything = st.one_of(
     texts(),
     st.text(max_size=60),

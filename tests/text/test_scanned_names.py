@@ -31,7 +31,7 @@ def by_patterns(text: str) -> tuple[str, ...]:
     return PatternNames().find(text)
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(text=named_texts())
 def test_the_same_names_are_found(scanned: Names, text: str) -> None:
     assert scanned.find(text) == by_patterns(text)
@@ -44,7 +44,7 @@ def test_the_same_names_are_found_in_every_two_pieces(scanned: Names, first: str
         assert scanned.find(text) == by_patterns(text), text
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(text=named_texts(), before=st.integers(BLOCK - 12, 2 * BLOCK), sign=st.sampled_from("x .分"))
 def test_names_may_lie_across_blocks(scanned: Names, text: str, before: int, sign: str) -> None:
     far = sign * before + text + sign * before + text

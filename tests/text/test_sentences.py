@@ -136,7 +136,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(st.one_of(texts(), st.text(max_size=40), st.lists(PIECES, max_size=20).map("".join)))
 def test_nothing_but_white_space_lies_outside(text: str) -> None:
     done = 0

@@ -90,7 +90,10 @@ def create_classifier(
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
 
 _MAX_OBJECTS: Final = 20
+"""Places that are tried at which the JSON of an answer may begin; the bound is for answers that are
+made of brackets."""
 _MAX_CHARS: Final = 20_000
+"""What is read of an answer; a verdict with its reason takes a few hundred."""
 
 _PRESERVE: Final = (
     "decisions, conclusions and commitments that matter",

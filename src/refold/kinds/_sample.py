@@ -6,10 +6,17 @@ import re
 from typing import Final
 
 _HEAD: Final = 8_000
+"""Characters of the head that are looked at. From 2,000 to 16,000 at most one of 3,503 recorded
+results is of another kind."""
 _REST: Final = 3_000
+"""Characters of the middle, and of the end: the same holds from 1,000 to 6,000."""
 _SOME: Final = 14
+"""Lines of the head, and together of middle and end. With 7 of each 37 of the 3,503 are of another
+kind, with 28 and with 56 the same 14, in a sixth and a third more time."""
 _WIDEST: Final = 240
+"""Of each line. With 120 characters 9 of them are of another kind, with 480 one."""
 _ARGUMENTS: Final = 600
+"""Of the call, in which a command is looked for; commands are shorter."""
 
 _WRAPPED: Final = re.compile(r'\s*+\{\s*+"(?:output|stdout|stderr|content|result|text)"\s*+:\s*+"')
 _FRAME_LINE: Final = re.compile(

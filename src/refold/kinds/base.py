@@ -14,6 +14,7 @@ LONG: Final = 220
 
 _ERRORS: Final = frozenset({"error", "exit", "failure"})
 _GRAVE: Final = 3.0
+"""The weights of errors begin here; see `Grade.weight`."""
 
 
 @dataclass(frozen=True, slots=True)

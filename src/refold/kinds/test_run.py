@@ -29,7 +29,11 @@ from refold.kinds.base import (
 _WHOLE: Final = 5
 """So many failures are told in full; of later ones the name and what is new."""
 _EVIDENCE_LINES: Final = 12
+"""Of each failure told in full. From 6 to 24 the pieces of 97 recorded runs are the same but for
+one: failures are shorter."""
 _BLOCK_LINES: Final = 40
+"""How far the block of a failure is followed. With 20 lines the recorded runs have 8 pieces fewer
+of 3,729, with 80 two fewer: blocks run into each other."""
 
 _NAMED: Final = Grade("failure", 3.1, must=True)
 """Which test failed: before all else."""

@@ -19,8 +19,11 @@ _CELL: Final = re.compile(r"\S++(?: \S++)*+")
 _MARK: Final = "[columns "
 _HEADING: Final = re.compile(r"\[columns ([<>]{2,99}), (\d{1,2}) apart\]")
 _MIN_ROWS: Final = 3
+"""Two lines are aligned by chance. From 2 to 6 the recorded results are the same."""
 _MAX_COLUMNS: Final = 99
+"""The most that `_HEADING` reads back, like the next; no table for people has more."""
 _MAX_GAP: Final = 99
+"""Blanks between two columns."""
 
 
 def _sees(text: str) -> bool:

@@ -39,6 +39,8 @@ NESTED: Final = frozenset((dict, list))
 MAX_DEPTH: Final = 40
 """Documents nested deeper are left alone, which bounds every recursion over a tree."""
 _MAX_LATE: Final = 4
+"""Texts with brackets that are no JSON would be read again from each of them. With 1 the recorded
+results save .4 % less, with 16 the same."""
 _MAX_FAILURES: Final = 64
 _LATE: Final = 64
 """A reading that fails after so many characters is a late failure."""

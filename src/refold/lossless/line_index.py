@@ -8,6 +8,7 @@ from typing import Final
 _MIN_ANCHOR: Final = 10
 """A line shorter than this does not say where it stands."""
 _MAX_COUNT: Final = 99
+"""The most that one number says: see `spell_count`."""
 
 
 class LineIndex:

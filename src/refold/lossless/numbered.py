@@ -20,6 +20,8 @@ from refold.lossless.base import Codec
 _PADDED: Final = re.compile(r"( {1,12})([1-9]\d{0,6})(→|\t|:|\|)")
 _PADDED_BELOW: Final = re.compile(rf"\n{_PADDED.pattern}")
 _MIN_LINES: Final = 3
+"""Two lines have consecutive numbers by chance. With 2 the recorded results are the same, with 6
+five of 1,386 are no longer shorter."""
 
 
 def _sees(text: str) -> bool:

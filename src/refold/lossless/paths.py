@@ -24,8 +24,13 @@ _EITHER: Final = re.compile(rf"{_ELLIPSIS}[A-Za-z0-9_.@+-]++|{_FOLDERS.pattern}"
 _CONTEXT: Final = re.compile(r"-\d{1,7}-")
 """What follows the path in a line beside a search hit."""
 _MIN_FOLDERS: Final = 12
+"""Characters of the folders that are left out. On 3,050 recorded results 24 save 1.2 % less of all
+that is saved; 4 save .4 % more, with names that a reader must look up for a few characters each."""
 _MAX_FIRST: Final = 64
+"""How far the first step of a path is read back; it bounds the time."""
 _MIN_SLASHES: Final = 4
+"""Two paths with a folder each. From 2 to 8 the recorded results are the same: it only saves
+trying."""
 
 
 def _sees(text: str) -> bool:

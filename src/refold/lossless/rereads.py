@@ -31,6 +31,7 @@ _MAX_CONTEXT: Final = 40
 _MAX_SHARE: Final = 0.5
 """A diff longer than this share of the text is no help to a reader."""
 _MIN_NUMBERED: Final = 3
+"""As in `numbered`: two lines have consecutive numbers by chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from refold.lossless.base import Codec, unreadable
 _DRAWN: Final = re.compile(r"((?:│   |    )*)(├|└)── (.+)")
 _SHORT: Final = re.compile(r"( *)(├|└)(.+)")
 _STEP: Final = 4
+"""Characters that `tree` draws for each level."""
 _BARS: Final = {"├": "│   ", "└": "    "}
 
 

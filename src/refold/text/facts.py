@@ -214,7 +214,6 @@ _NO_FAILURE: Final = re.compile(
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
-"""Longer lines are paragraphs, which are cut into sentences before they are listed as errors."""
 _SENTENCE_END: Final = re.compile(
     rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){_MONTH})|(?<=[。！？；｡।۔؟])|\n"
 )

@@ -17,6 +17,7 @@ from refold.server.proxy.apis.base import (
     Usage,
     Wire,
     whole,
+    without_numbers,
 )
 
 _COUNT: Final = "/messages/count_tokens"
@@ -112,29 +113,16 @@ class Anthropic(Api):
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Leave blocks of ours out, and close the gap in the numbers."""
-        kept: list[Wire] = []
-        own: set[int] = set()
-        for event in events:
-            index = event.get("index", -1)
-            if self.starts_own_call(event):
-                own.add(index)
-            if index in own:
-                continue
-            gap = sum(other < index for other in own)
-            kept.append({**event, "index": index - gap} if gap else event)
-        return kept
+        """Leave blocks of ours out."""
+        return without_numbers(events, "index", self.starts_own_call)
 
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
         """Split the first message, the assistant's, where it was interrupted."""
         if not messages or messages[0].get("role") != "assistant":
             return list(messages)
         content = messages[0].get("content")
-        start = 0
-        inserted: list[Wire] = []
-        for shown, wires in rounds:
-            inserted += wires
-            start += shown
+        inserted = [wire for _, wires in rounds for wire in wires]
+        start = sum(shown for shown, _ in rounds)
         if not isinstance(content, list) or len(content) < start:
             return [*inserted, *messages]
         rest = [{**messages[0], "content": content[start:]}] if content[start:] else []

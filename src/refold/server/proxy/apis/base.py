@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -150,6 +150,38 @@ class Api(ABC):
     @abstractmethod
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
         """Return the client's *messages* since a request, with the *rounds* of its answer."""
+
+
+def usage_of_openai(usage: object, known: Usage, prompt: str, output: str) -> Usage:
+    """Read a `usage` whose *prompt* counts everything, and has what was cached in its details."""
+    if not isinstance(usage, dict):
+        return known
+    details = usage.get(f"{prompt}_details")
+    details = details if isinstance(details, dict) else {}
+    read, written = whole(details.get("cached_tokens")), whole(details.get("cache_write_tokens"))
+    return Usage(
+        uncached=max(0, whole(usage.get(prompt)) - read - written),
+        cache_read=read,
+        cache_written=written,
+        output=whole(usage.get(output)),
+    )
+
+
+def without_numbers(
+    events: Sequence[Wire], number: str, starts_own_call: Callable[[Wire], bool]
+) -> list[Wire]:
+    """Leave out what has the *number* of a call of ours, and close the gap in the numbers."""
+    kept: list[Wire] = []
+    own: set[int] = set()
+    for event in events:
+        index = event.get(number, -1)
+        if starts_own_call(event):
+            own.add(index)
+        if index in own:
+            continue
+        gap = sum(other < index for other in own)
+        kept.append({**event, number: index - gap} if gap else event)
+    return kept
 
 
 def whole(value: object) -> int:

@@ -14,7 +14,7 @@ from refold.server.proxy.apis.base import (
     Turn,
     Usage,
     Wire,
-    whole,
+    usage_of_openai,
 )
 
 
@@ -37,21 +37,7 @@ class OpenAIChat(Api):
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
         """Read `usage` of an answer or of the last chunk."""
-        usage = said.get("usage")
-        if not isinstance(usage, dict):
-            return known
-        details = usage.get("prompt_tokens_details")
-        details = details if isinstance(details, dict) else {}
-        read, written = (
-            whole(details.get("cached_tokens")),
-            whole(details.get("cache_write_tokens")),
-        )
-        return Usage(
-            uncached=max(0, whole(usage.get("prompt_tokens")) - read - written),
-            cache_read=read,
-            cache_written=written,
-            output=whole(usage.get("completion_tokens")),
-        )
+        return usage_of_openai(said.get("usage"), known, "prompt_tokens", "completion_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
         """Tell whether a chunk names our tool."""

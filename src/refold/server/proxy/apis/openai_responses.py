@@ -15,7 +15,8 @@ from refold.server.proxy.apis.base import (
     Turn,
     Usage,
     Wire,
-    whole,
+    usage_of_openai,
+    without_numbers,
 )
 
 _FOLLOWS: Final = "previous_response_id"
@@ -58,20 +59,7 @@ class OpenAIResponses(Api):
         """Read `usage` of a response, or of the event that has the whole of it."""
         response = said.get("response")
         usage = response.get("usage") if isinstance(response, dict) else said.get("usage")
-        if not isinstance(usage, dict):
-            return known
-        details = usage.get("input_tokens_details")
-        details = details if isinstance(details, dict) else {}
-        read, written = (
-            whole(details.get("cached_tokens")),
-            whole(details.get("cache_write_tokens")),
-        )
-        return Usage(
-            uncached=max(0, whole(usage.get("input_tokens")) - read - written),
-            cache_read=read,
-            cache_written=written,
-            output=whole(usage.get("output_tokens")),
-        )
+        return usage_of_openai(usage, known, "input_tokens", "output_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
         """Tell whether an item of ours is added."""
@@ -111,21 +99,13 @@ class OpenAIResponses(Api):
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Leave items of ours out, and close the gap in the numbers."""
-        kept: list[Wire] = []
-        own: set[int] = set()
-        for event in events:
-            index = event.get("output_index", -1)
-            if self.starts_own_call(event):
-                own.add(index)
-            if index in own:
-                continue
-            if isinstance(event.get("response"), dict):
-                kept.append({**event, "response": self.join((), event["response"])})
-                continue
-            gap = sum(other < index for other in own)
-            kept.append({**event, "output_index": index - gap} if gap else event)
-        return kept
+        """Leave items of ours out, also of a whole response."""
+        return [
+            {**event, "response": self.join((), event["response"])}
+            if isinstance(event.get("response"), dict)
+            else event
+            for event in without_numbers(events, "output_index", self.starts_own_call)
+        ]
 
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
         """Put each exchange behind the items that came before it."""

@@ -149,12 +149,14 @@ def _has_any(needles: Sequence[str]) -> Test:
 
 
 _LANE: Final = 64
-_SYMBOLS: Final = 256
+"""Characters of shapes that one machine word follows."""
 _CODES: Final = 0x10000
+"""Characters beyond are emoji and rare scripts, and no shape names one."""
 _FIRST_SYMBOL: Final = 129
 """128 stands for all characters beyond ASCII that no shape names."""
 _ANYTHING: Final = 255
 """Stands for characters that count as ASCII letters where case is ignored: rules nothing out."""
+# FNV-1a, as in `csrc/prefilter.c`: words are short, and it takes a step a letter.
 _HASH_START: Final = 0xCBF29CE484222325
 _HASH_FACTOR: Final = 0x100000001B3
 _HASH_MASK: Final = (1 << 64) - 1

@@ -28,6 +28,7 @@ _OUTLINE: Final = bytes(
 )  # fmt: skip
 
 _ADLER_BYTES: Final = 65_520 // 255
+"""As many bytes as cannot make the sum of `adler32` wrap around at 65,521."""
 
 
 def plain_bytes(text: str) -> bytes:

@@ -12,6 +12,8 @@ AXE := axe-core@4.14.0
 ENGINES := build/engines
 SDKS := build/sdks
 CLIENTS := build/clients
+# Tests start hundreds of processes: each would compile the sources anew where bytecode is not kept.
+KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode
 SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
 .PHONY: demo test test-bench test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks test-clients
@@ -24,11 +26,11 @@ demo-serve: $(VENV)/installed-test
 	@$(BIN)/python -m examples.serve_demo
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n auto
+	$(KEPT) $(BIN)/python -m pytest -n auto
 
 # Whole benches and attacks at their smallest, each in processes of its own.
 test-bench: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n auto -m campaign tests/bench
+	$(KEPT) $(BIN)/python -m pytest -n auto -m campaign tests/bench
 
 # What the scanner in C does, against plain Python: a wheel in an environment of its own, and the
 # tests of all that asks the scanner, of whole conversations, and of both forms byte for byte.

@@ -32,6 +32,13 @@ def long_talk(turns: int = 12) -> Conversation:
     return talk
 
 
+def looked_up(name: str) -> Conversation:
+    function = {"name": "look", "arguments": '{"bay": "the last one by the old lighthouse"}'}
+    call = {"id": name, "type": "function", "function": function}
+    result = {"role": "tool", "tool_call_id": name, "content": report(9)["content"]}
+    return [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+
+
 def viewed(messages: Conversation, **choices: Any) -> Session:
     session = Session(**choices)
     session.extend(messages)
@@ -53,6 +60,12 @@ def test_a_fork_goes_its_own_way() -> None:
     assert spelled(fork.messages[:-1]) == spelled(messages)
     for one in (session, fork):
         assert restored(one, one.view()) == spelled(one.messages)
+
+
+def test_a_fork_of_a_session_that_has_gone_back_knows_what_was_sent() -> None:
+    session = viewed(long_talk(), thinking="append", token_budget=4_000)
+    session.truncate(5)
+    assert spelled(session.fork().view()) == spelled(session.view()) == spelled(session.messages)
 
 
 def test_pop_takes_back_what_came_last() -> None:
@@ -108,6 +121,18 @@ def test_going_back_behind_a_fold_begins_anew(profile: Any, budget: int | None) 
     fresh = viewed(messages[:31], profile=profile, token_budget=budget, store=MemoryStore())
     assert spelled(session.view()) == spelled(fresh.view())
     assert restored(session, session.view()) == spelled(messages[:31])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_budget_that_cannot_be_kept_is_tried_once(profile: Any) -> None:
+    session = viewed([*long_talk(2), *looked_up("c1")], profile=profile, token_budget=10)
+    session.extend([*long_talk(2), *looked_up("c2")])
+    shown, folds = spelled(session.view()), session.report.folds
+    assert session.report.budget is not None
+    assert not session.report.budget.fits
+    assert spelled(session.view()) == shown
+    assert session.report.folds == folds
+    assert session.report.first_changed == session.report.messages
 
 
 @pytest.mark.parametrize("profile", PROFILES)

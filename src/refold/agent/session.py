@@ -340,7 +340,7 @@ class Session:
                 items = unshare(now.items, given, wanted, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
             now = replace(now, is_guarded=True)
-        if now.tokens <= self.thresholds.high_water * aim:
+        if now.tokens <= self.thresholds.high_water * aim or now.is_best_for(budget):
             return now
         low_water, gain = self._landing(now, aim), self.thresholds.min_gain * aim
         untouchable = find_untouchable(_sources(now), self.options)
@@ -611,7 +611,7 @@ class Session:
                 "thresholds": asdict(self.thresholds),
                 "settled": now.settled,
                 "folded": now.folded,
-                "sent": self._sent[1],
+                "sent": self._first_changed(),
                 "is_guarded": now.is_guarded,
                 "models": self._models,
                 "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),

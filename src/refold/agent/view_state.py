@@ -138,6 +138,13 @@ class Standing:
         """Return what the first *place* items cost."""
         return self.items[place - 1].tokens_to if place else 0
 
+    def is_best_for(self, budget: int) -> bool:
+        """Tell whether it is what the last fold made of all there is for that very *budget*."""
+        report, is_all = self.budget, self.folded == len(self.items)
+        if report is None or not is_all or report.token_budget != budget:
+            return False
+        return self.tokens <= report.token_count
+
     def append(self, message: Message, cost: int) -> None:
         """Add a message that nobody has folded yet, which costs so many tokens.
 

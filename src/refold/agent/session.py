@@ -475,11 +475,14 @@ class Session:
         report = report and _with_indices(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
-        return self._adopt(
+        folded = self._adopt(
             replace(now, is_guarded=budget is not None, budget=report or now.budget),
             plan,
             is_resumed=not self.report.messages and self._is_past_unknown(now, plan, budget),
         )
+        if report is None or report.token_count == folded.tokens:
+            return folded
+        return replace(folded, budget=replace(report, token_count=folded.tokens))
 
     def _is_past_unknown(self, now: Standing, plan: Plan, budget: int | None) -> bool:
         """Tell whether another session may have sent the beginning in another form than given."""

@@ -62,9 +62,10 @@ def seal_plan(
     for fold in plan:
         first = fold.sources[0]
         if not fold.texts:
-            is_carried = not is_anchored and first.link and first.provenance is not None
-            sealed.append(_anchor_carried(fold, anchor) if is_carried else fold)
-            is_anchored = is_anchored or bool(is_carried)
+            if not is_anchored and first.link and first.provenance is not None:
+                fold = _anchor_carried(fold, anchor)  # noqa: PLW2901
+                is_anchored = bool(find_anchors(fold.sources[0].wire))
+            sealed.append(fold)
             continue
         name = summary_id_of(fold.sources)
         short = name[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]

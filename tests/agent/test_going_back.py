@@ -170,6 +170,26 @@ def test_what_is_pinned_later_comes_back_into_view(profile: Any, budget: int | N
     assert messages[3] in session.view()
 
 
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+def test_thinking_that_comes_back_with_what_was_pinned_is_left_out(profile: Any) -> None:
+    session = Session(profile=profile, token_budget=100)
+    for n in range(4):
+        thought = {"type": "thinking", "thinking": "Hm.", "signature": f"c{n}"}
+        call = {"type": "tool_use", "id": f"c{n}", "name": "look", "input": {"bay": n}}
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": report(n)["content"]}
+        session.append({"role": "user", "content": f"Go on with bay {n}."})
+        session.append({"role": "assistant", "content": [thought, call]})
+        session.append({"role": "user", "content": [result]})
+        sent = [spelled([message]) for message in session.view()]
+    assert len(sent) < 9
+    session.pin("role:user")
+    view = session.view()
+    same = next(n for n, message in enumerate(view) if spelled([message]) != sent[n])
+    assert "thinking" not in spelled(view[same:])
+    assert session.report.thinking == "stripped"
+    assert restored(session, view) == spelled(session.messages)
+
+
 def test_pins_are_saved_and_functions_must_be_given_again() -> None:
     store = MemoryStore()
     session = viewed(long_talk())

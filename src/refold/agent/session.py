@@ -384,7 +384,7 @@ class Session:
             return False
         known = self._thought  # a fold makes another list; until then it only grows
         looked, found = known[1:] if known[0] is now.items else (0, False)
-        found = found or any(item.source.thinking for item in now.items[looked:])
+        found = found or any(item.shows_thinking for item in now.items[looked:])
         self._thought = now.items, len(now.items), found
         return found
 

@@ -82,6 +82,11 @@ class Item:
         """Whether it shows the one message behind it word for word."""
         return self.fold.is_kept and not self.is_shared
 
+    @property
+    def shows_thinking(self) -> bool:
+        """Whether thinking is in it, which may be bound to what comes before."""
+        return bool(self.source.thinking) and not (self.fold.is_rolled or self.fold.is_stripped)
+
     def hides(self, wanted: Set[int]) -> bool:
         """Tell whether one of the *wanted* messages is behind it and not shown word for word."""
         return not self.is_as_given and not wanted.isdisjoint(range(self.first, self.end))

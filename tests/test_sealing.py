@@ -1,4 +1,4 @@
-"""A plan is sealed once: what shows an anchor already, its own or one taken over, stays as it is."""
+"""A plan is sealed once: what shows an anchor, its own or one that it took over, stays as it is."""
 
 from __future__ import annotations
 

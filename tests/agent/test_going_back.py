@@ -190,6 +190,23 @@ def test_thinking_that_comes_back_with_what_was_pinned_is_left_out(profile: Any)
     assert restored(session, view) == spelled(session.messages)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_pins_that_were_there_before_change_nothing_when_a_session_goes_on(profile: Any) -> None:
+    store = MemoryStore()
+    session = Session(profile=profile, store=store, pins=["role:user"], recency_window=0)
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    session.append({"role": "user", "content": "Look after the cranes."})
+    session.append({"role": "assistant", "content": [thought, {"type": "text", "text": "Well."}]})
+    session.view()
+    for n in range(5):
+        session.append({"role": "user", "content": f"Go on with bay {n}."})
+        session.append(
+            {"role": "assistant", "content": [{"type": "text", "text": report(n)["content"]}]}
+        )
+    shown = spelled(session.view())
+    assert spelled(Session.resume(session.save(store), store).view()) == shown
+
+
 def test_pins_are_saved_and_functions_must_be_given_again() -> None:
     store = MemoryStore()
     session = viewed(long_talk())

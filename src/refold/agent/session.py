@@ -316,17 +316,17 @@ class Session:
         way = self.options.thinking
         if not self.report.messages and way != "append":
             return self._fold_all(now, budget, target=self._first_target(now, budget))
-        if way == "append" or (way == "auto" and self._is_bound(now) and not self._has_new_pins):
-            arrived = self._arrive(now, budget)
-            if way == "append" or not self._is_over(arrived, budget):
-                return arrived
-            now = replace(arrived, folds=now.folds)  # one view is one fold at most
-        if self._has_new_pins:
+        if self._has_new_pins and way != "append":
             given = self._read_given(now.length)
             pinned = {message.index for message in given if is_pinned(message, self.options.pins)}
             if any(item.hides(pinned) for item in now.items):
                 items = unshare(now.items, given, pinned, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
+        if way == "append" or (way == "auto" and self._is_bound(now)):
+            arrived = self._arrive(now, budget)
+            if way == "append" or not self._is_over(arrived, budget):
+                return arrived
+            now = replace(arrived, folds=now.folds)  # one view is one fold at most
         if budget is None:
             grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.thresholds.growth * now.tokens)
             now = replace(now, is_guarded=False) if now.is_guarded else now

@@ -19,9 +19,13 @@ def _text(content: Any) -> str:
     return str(content or "")
 
 
-def _turns(messages: Messages) -> Messages:
-    """Leave out what goes elsewhere in a request: system prompts, and calls without an answer."""
-    turns = [message for message in messages if message["role"] in ("user", "assistant", "tool")]
+_SPEAKERS: Final = ("user", "assistant", "tool")
+_ALL: Final = ("system", "developer", *_SPEAKERS)
+
+
+def _turns(messages: Messages, roles: tuple[str, ...] = _SPEAKERS) -> Messages:
+    """Return what *roles* have in a request, but no call without an answer and no such answer."""
+    turns = [message for message in messages if message["role"] in roles]
     asked = {call["id"] for message in turns for call in message.get("tool_calls") or ()}
     answered = {message["tool_call_id"] for message in turns if message["role"] == "tool"}
     kept: Messages = []
@@ -49,7 +53,10 @@ def _blocks(
     result: Callable[[dict[str, Any], str], dict[str, Any]],
 ) -> Iterator[Block]:
     names: dict[str, str] = {}
-    for message in _turns(messages):
+    turns = _turns(messages)
+    if turns and turns[0]["role"] != "user":
+        yield "user", text("Begin.")  # as clients do: with these providers the user must
+    for message in turns:
         if message["role"] == "tool":
             yield "user", result(message, names[message["tool_call_id"]])
             continue
@@ -62,17 +69,16 @@ def _blocks(
 
 
 def _grouped(blocks: Iterable[Block], key: str, names: dict[str, str]) -> Messages:
-    """Give each side one message for what it says in a row; the user begins."""
-    found = [
+    """Give each side one message for what it says in a row."""
+    return [
         {"role": names.get(role, role), key: [block for _, block in run]}
         for role, run in groupby(blocks, lambda block: block[0])
     ]
-    return found if found and found[0]["role"] == "user" else found[1:]
 
 
 def openai_chat(messages: Messages) -> Messages:
     """Return *messages* as they are, but for what was never answered."""
-    return _turns(messages)
+    return _turns(messages, _ALL)
 
 
 def anthropic(messages: Messages) -> Messages:
@@ -144,20 +150,17 @@ def bedrock(messages: Messages) -> Messages:
 def responses(messages: Messages) -> Messages:
     """Write *messages* as items of the Responses API."""
     items: Messages = []
-    for message in _turns(messages):
+    for message in _turns(messages, _ALL):
         if message["role"] == "tool":
             call_id = message["tool_call_id"]
             output = _text(message["content"])
             items.append({"type": "function_call_output", "call_id": call_id, "output": output})
             continue
-        kind = "input_text" if message["role"] == "user" else "output_text"
         said = _text(message.get("content"))
         if said.strip():
-            part = {"type": kind, "text": said}
-            if kind == "output_text":
-                items.append({"role": "assistant", "content": said})
-            else:
-                items.append({"role": "user", "content": [part]})
+            parts = [{"type": "input_text", "text": said}]
+            content = said if message["role"] == "assistant" else parts
+            items.append({"role": message["role"], "content": content})
         for call in message.get("tool_calls") or ():
             items.append({"type": "function_call", "call_id": call["id"], **call["function"]})
     return items

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
-from tests.conversations import Conversation
+from tests.conversations import SENTENCES, Conversation
 from tests.formats.generated import bedrock, gemini
 
 ASKED = "And what does the harbour master charge for a berth over night, in all?"
@@ -61,3 +61,12 @@ def test_it_is_neither_a_task_nor_a_question_afterwards() -> None:
 def test_lines_between_the_sides_never_make_it_longer(messages: Conversation, budget: int) -> None:
     result = compress(messages, token_budget=budget, model="gpt-4o")
     assert result.tokens_after <= result.tokens_before
+
+
+def test_a_summary_of_what_only_the_user_said_is_the_users() -> None:
+    told = " ".join(SENTENCES[n] for n in (0, 1, 0, 4, 3))
+    messages = [{"role": "user", "content": told}, {"role": "user", "content": "Thanks, go on."}]
+    for budget in range(30, 110):
+        result = compress(messages, summarizer=lambda _: SENTENCES[1], token_budget=budget)
+        assert [message["role"] for message in result.messages] == ["user", "user"]
+        assert uncompress(result.messages, result.verbatim).messages == messages

@@ -17,6 +17,7 @@ import pytest
 import refold
 from refold import retrieve_tool
 from refold.detectors import DETECTORS
+from refold.gates import values_in
 from refold.strategies.tokens import TokenVerdict, join_kept
 from refold.text.facts import extract_facts
 from refold.text.view import TextView
@@ -96,6 +97,11 @@ def test_a_long_search_is_read_once() -> None:
 
 def test_names_in_a_row_are_read_once() -> None:
     assert extract_facts(f"we met Anna{' Anna' * (LONG // 5)}0").names
+
+
+def test_a_number_with_blanks_is_read_once_by_the_gates() -> None:
+    digits = "0" + "\u202f000" * (LONG // 4)
+    assert {"12ms", "40ms"} <= values_in(f"{digits}! From 12 to 40 ms.")
 
 
 def test_blanks_between_kept_words_are_read_once() -> None:

@@ -57,12 +57,13 @@ def _begun(fold: Fold) -> Iterator[Fold]:
     """Let the user begin, if the user began what a digest at the beginning stands for.
 
     A digest of talk says itself who said what. What a model wrote and what tools returned get a
-    message of the assistant's, behind a line of the user's.
+    message of the assistant's, behind a line of the user's, unless all of it was the user's.
     """
     sources, rows = fold.sources, fold.outcomes
+    is_worded = any(row.reason == SUMMARIZED for own in rows for row in own)
     if not fold.is_rolled or sources[0].role != _USER:
         yield fold
-    elif _is_talk(sources) and not any(row.reason == SUMMARIZED for own in rows for row in own):
+    elif all(source.role == _USER for source in sources) or (_is_talk(sources) and not is_worded):
         yield _spoken_by_user(fold)
     else:
         yield _line(sources[0], rows[0])

@@ -24,6 +24,7 @@ from refold.model.provenance import (
     read_provenance,
     seal_key,
     seal_of,
+    shows_long_handle,
     stand_in_digest,
 )
 from refold.model.wire import clone_message, digest, put
@@ -88,7 +89,7 @@ def _render_kept(source: Message, rendering: Rendering, chain: Chain) -> dict[st
     key = chain.link_of(message) if source.link else ""
     rendering.links.append(key)
     # Others before it are new: from now on it is found here, unless anybody could guess where.
-    if key != source.link and chain.is_anchored:
+    if key != source.link and (chain.is_anchored or shows_long_handle(message)):
         rendering.carry(key, source.link)
     return message
 
@@ -135,11 +136,11 @@ def render_short_forms(
         if not isinstance(original, Mapping) or not isinstance(message, dict):
             rendering.messages.append(message)
             continue
-        link = before.key_of(original)
+        link = before.link_of(original)
         if message == original:
             rendering.messages.append(message)
-            key = after.key_of(message)
-            if key != link and after.is_anchored:
+            key = after.link_of(message)
+            if key != link and (after.is_anchored or shows_long_handle(message)):
                 rendering.carry(key, link)
         else:
             fresh = clone_message(message)

@@ -7,7 +7,7 @@ their view. Nothing else of a plan changes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from refold.formats import Loader
@@ -18,6 +18,7 @@ from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import find_anchors
 from refold.model.wire import clone
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, excerpt, put_handle
+from refold.notation.recognize import find_anchor_letters
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
@@ -62,9 +63,10 @@ def seal_plan(
     for fold in plan:
         first = fold.sources[0]
         if not fold.texts:
-            is_carried = not is_anchored and first.link and first.provenance is not None
-            sealed.append(_anchor_carried(fold, anchor) if is_carried else fold)
-            is_anchored = is_anchored or bool(is_carried)
+            if not is_anchored and first.link and first.provenance is not None:
+                fold = _anchor_carried(fold, anchor)  # noqa: PLW2901
+                is_anchored = bool(find_anchors(fold.sources[0].wire))
+            sealed.append(fold)
             continue
         name = summary_id_of(fold.sources)
         short = name[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
@@ -96,8 +98,9 @@ def _anchor_in(plan: Sequence[Fold]) -> str:
 def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold:
     """Show an anchor in a text of *fold* that shows a handle; another one if that is taken."""
     own = anchor_of(fold.sources)
-    forms = [short, *([anchor + short] if anchor else []), own, own + short]
     texts = dict(fold.texts)
+    anchor = _anchor_before(texts.values(), short) or anchor
+    forms = [short, *([anchor + short] if anchor else []), own, own + short]
     shown = [(k, n) for n, text in texts.items() for k, f in enumerate(forms) if ends_in(text, f)]
     now, number = max(shown, default=(0, min(texts)))
     if now and not is_taken:
@@ -105,7 +108,7 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
     after = forms[min(now + 1, len(forms) - 1)]
     texts[number] = put_handle(texts[number], forms[now], after)
     outcomes = fold.outcomes
-    if len(fold.sources) == 1 and number < len(outcomes[0]):
+    if len(outcomes) == 1 and number < len(outcomes[0]):
         row = list(outcomes[0])
         row[number] = row[number].with_output(len(texts[number]))
         outcomes = (tuple(row),)
@@ -118,6 +121,12 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
         is_stripped=fold.is_stripped,
         note=fold.note,
     )
+
+
+def _anchor_before(texts: Iterable[str], short: str) -> str:
+    """Return the anchor that one of *texts* shows before the *short* handle: it was taken over."""
+    shown = ((text, letters) for text in texts for letters in find_anchor_letters(text))
+    return next((letters for text, letters in shown if ends_in(text, letters + short)), "")
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 from refold.formats import find_format
 from refold.model.handles import anchor_of, handle_of
 from refold.model.plan import Fold, Plan
+from refold.model.provenance import find_anchors
 from refold.notation.marks import excerpt
 
 _VERSION: Final = re.compile(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
@@ -67,7 +68,8 @@ def strip_thinking(
             fold = _without(fold, is_anchored=is_anchored)  # noqa: PLW2901
         stripped.append(fold)
         is_linked = bool(source.link) and source.provenance is not None
-        if (fold.texts or fold.note or is_linked) and not source.has_envelope:
+        is_shown = fold.texts or fold.note or (is_linked and find_anchors(source.wire))
+        if is_shown and not source.has_envelope:
             is_anchored = True
     return plan if all(map(_is_same, stripped, plan)) else tuple(stripped)
 

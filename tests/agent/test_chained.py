@@ -178,3 +178,55 @@ def test_whatever_the_layers_each_comes_off(
     layers: list[tuple[Layer, int]], name: str | None, ids: bool
 ) -> None:
     check(layers, name, ids=ids)
+
+
+# What a layer leaves as it is, while another one before it changes
+
+
+def everything(messages: Conversation, store: MemoryStore, name: str | None) -> Any:
+    """Return a view in which whatever is long was shortened, whoever said it."""
+    manager = CompressionManager(store=store, conversation=name, compress_token_limit=100)
+    manager.compress(messages, in_place=False)
+    return manager.view(messages)
+
+
+def test_notes_are_found_again_behind_new_stand_ins() -> None:
+    store = MemoryStore()
+    told = [{"role": "assistant", "content": f"Report {n}. {PROSE * 6}"} for n in range(4)]
+    messages = [{"role": "user", "content": "Go on."}, *told, {"role": "user", "content": "And?"}]
+    view = everything(messages, store, None)
+    assert "whole text: #" in view[4]["content"]
+    ends = [view[1], view[4]]
+    folded = Compressor(store=store, token_budget=400, pins=[lambda m: m in ends]).compress(view)
+    assert [message for message in folded.messages if message in view[1:5]] == ends
+    assert uncompress(folded.messages, store).messages == messages
+
+
+def test_notes_are_found_again_behind_new_notes() -> None:
+    store = MemoryStore()
+    messages = loop(8)
+    first = CompressionManager(store=store, compress_tool_results_limit=6)
+    first.compress(messages, in_place=False)
+    view = first.view(messages)
+    assert uncompress(view, store).messages == messages
+    again = [{"role": "user", "content": f"{PROSE * 9}"}, *view]
+    assert uncompress(everything(again, store, None), store).messages == [again[0], *messages]
+
+
+@pytest.mark.parametrize("name", [None, "customer-1"])
+def test_thinking_that_was_left_out_comes_back_from_behind_a_note(name: str | None) -> None:
+    store = MemoryStore()
+    thought = {"type": "thinking", "thinking": PROSE, "signature": "c2ln"}
+    messages: Conversation = [{"role": "user", "content": f"Read every log. {PROSE * 4}"}]
+    for n in range(4):
+        call = {"type": "tool_use", "id": f"c{n}", "name": "read", "input": {"log": n}}
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": f"{n}. {PROSE * 6}"}
+        messages.append({"role": "assistant", "content": [thought, call]})
+        messages.append({"role": "user", "content": [result]})
+    messages.append({"role": "user", "content": "And?"})
+    compressor = Compressor(store=store, conversation=name, token_budget=1_600)
+    view = compressor.compress(messages).messages
+    assert uncompress(view, store, conversation=name).messages == messages
+    shorter = everything(view, store, name)
+    assert shorter != view
+    assert uncompress(shorter, store, conversation=name).messages == messages

@@ -32,6 +32,13 @@ def long_talk(turns: int = 12) -> Conversation:
     return talk
 
 
+def looked_up(name: str) -> Conversation:
+    function = {"name": "look", "arguments": '{"bay": "the last one by the old lighthouse"}'}
+    call = {"id": name, "type": "function", "function": function}
+    result = {"role": "tool", "tool_call_id": name, "content": report(9)["content"]}
+    return [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+
+
 def viewed(messages: Conversation, **choices: Any) -> Session:
     session = Session(**choices)
     session.extend(messages)
@@ -53,6 +60,12 @@ def test_a_fork_goes_its_own_way() -> None:
     assert spelled(fork.messages[:-1]) == spelled(messages)
     for one in (session, fork):
         assert restored(one, one.view()) == spelled(one.messages)
+
+
+def test_a_fork_of_a_session_that_has_gone_back_knows_what_was_sent() -> None:
+    session = viewed(long_talk(), thinking="append", token_budget=4_000)
+    session.truncate(5)
+    assert spelled(session.fork().view()) == spelled(session.view()) == spelled(session.messages)
 
 
 def test_pop_takes_back_what_came_last() -> None:
@@ -111,6 +124,18 @@ def test_going_back_behind_a_fold_begins_anew(profile: Any, budget: int | None) 
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_a_budget_that_cannot_be_kept_is_tried_once(profile: Any) -> None:
+    session = viewed([*long_talk(2), *looked_up("c1")], profile=profile, token_budget=10)
+    session.extend([*long_talk(2), *looked_up("c2")])
+    shown, folds = spelled(session.view()), session.report.folds
+    assert session.report.budget is not None
+    assert not session.report.budget.fits
+    assert spelled(session.view()) == shown
+    assert session.report.folds == folds
+    assert session.report.first_changed == session.report.messages
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 def test_what_is_pinned_is_never_touched(profile: Any) -> None:
     messages = long_talk()
     messages[3] = {**messages[3], "id": "report-1"}
@@ -143,6 +168,43 @@ def test_what_is_pinned_later_comes_back_into_view(profile: Any, budget: int | N
     assert restored(session, view) == spelled(messages)
     session.append({"role": "user", "content": "And now?"})
     assert messages[3] in session.view()
+
+
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+def test_thinking_that_comes_back_with_what_was_pinned_is_left_out(profile: Any) -> None:
+    session = Session(profile=profile, token_budget=100)
+    for n in range(4):
+        thought = {"type": "thinking", "thinking": "Hm.", "signature": f"c{n}"}
+        call = {"type": "tool_use", "id": f"c{n}", "name": "look", "input": {"bay": n}}
+        result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": report(n)["content"]}
+        session.append({"role": "user", "content": f"Go on with bay {n}."})
+        session.append({"role": "assistant", "content": [thought, call]})
+        session.append({"role": "user", "content": [result]})
+        sent = [spelled([message]) for message in session.view()]
+    assert len(sent) < 9
+    session.pin("role:user")
+    view = session.view()
+    same = next(n for n, message in enumerate(view) if spelled([message]) != sent[n])
+    assert "thinking" not in spelled(view[same:])
+    assert session.report.thinking == "stripped"
+    assert restored(session, view) == spelled(session.messages)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_pins_that_were_there_before_change_nothing_when_a_session_goes_on(profile: Any) -> None:
+    store = MemoryStore()
+    session = Session(profile=profile, store=store, pins=["role:user"], recency_window=0)
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    session.append({"role": "user", "content": "Look after the cranes."})
+    session.append({"role": "assistant", "content": [thought, {"type": "text", "text": "Well."}]})
+    session.view()
+    for n in range(5):
+        session.append({"role": "user", "content": f"Go on with bay {n}."})
+        session.append(
+            {"role": "assistant", "content": [{"type": "text", "text": report(n)["content"]}]}
+        )
+    shown = spelled(session.view())
+    assert spelled(Session.resume(session.save(store), store).view()) == shown
 
 
 def test_pins_are_saved_and_functions_must_be_given_again() -> None:

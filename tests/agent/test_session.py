@@ -66,6 +66,7 @@ def test_a_fresh_session_shows_what_compress_gives(
 ) -> None:
     chosen = {**_AS_IN_SESSIONS, **chosen} if "profile" not in chosen else chosen
     chosen["token_budget"] = budget
+    chosen["thinking"] = "keep"  # only a session doubts in which form thinking was sent before
     result = compress(messages, **chosen)
     session = Session(**chosen, thresholds=TO_THE_BRIM)
     session.extend(messages)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,7 +21,8 @@ Check = Callable[[Wires], None]
 
 
 @cache
-def _has(name: str) -> bool:
+def has(name: str) -> bool:
+    """Tell whether a module of a vendor is installed."""
     try:
         return find_spec(name) is not None
     except ModuleNotFoundError:
@@ -75,7 +76,7 @@ def check_gemini(contents: Wires) -> None:
         assert all(isinstance(answer["response"], dict) for answer in answered)
         calls.append((list(map(_name, called)), list(map(_name, answered))))
     _check_pairs(calls)
-    if _has("google.genai"):
+    if has("google.genai"):
         types = import_module("google.genai.types")
         for content in contents:
             types.Content.model_validate(content)
@@ -95,7 +96,7 @@ def check_bedrock(messages: Wires) -> None:
         called = [block["toolUse"]["toolUseId"] for block in content if "toolUse" in block]
         calls.append((called, [result["toolUseId"] for result in results]))
     _check_pairs(calls)
-    if _has("botocore"):
+    if has("botocore"):
         validator = import_module("botocore.validate").ParamValidator()
         report = validator.validate({"modelId": "m", "messages": list(messages)}, _converse())
         assert not report.has_errors(), report.generate_report()
@@ -116,7 +117,7 @@ def check_responses(items: Wires) -> None:
             after = items[place + 1 : place + 2]
             assert [i for i in after if i.get("role") == "assistant" or "call" in str(i["type"])]
     assert called == answered
-    if _has("openai"):
+    if has("openai"):
         adapter = _adapter("openai.types.responses", "ResponseInputItemParam")
         adapter.validate_python([_strict(item) for item in items])
 
@@ -137,7 +138,7 @@ def check_openai_chat(messages: Wires) -> None:
         assert not waiting
         waiting = [call["id"] for call in message.get("tool_calls") or ()]
     assert not waiting
-    if _has("openai"):
+    if has("openai"):
         adapter = _adapter("openai.types.chat", "ChatCompletionMessageParam")
         adapter.validate_python(list(messages))
 
@@ -146,16 +147,19 @@ def check_anthropic(messages: Wires) -> None:
     """Check messages for the Messages API; turns of one side in a row count as one there."""
     assert messages[0]["role"] == "user"
     waiting: list[str] = []
-    for message in messages:
-        content = message["content"]
-        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    for _, turns in groupby(messages, lambda message: message["role"]):
+        blocks = [block for message in turns for block in _blocks(message["content"])]
         assert all(block["text"].strip() for block in blocks if block["type"] == "text")
         answered = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert sorted(answered) == sorted(waiting)
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
     assert not waiting
-    if _has("anthropic"):
+    if has("anthropic"):
         _adapter("anthropic.types", "MessageParam").validate_python(list(messages))
+
+
+def _blocks(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 def check_bound(given: Wires, sent: Wires) -> None:
@@ -173,6 +177,6 @@ def is_valid(check: Check, conversation: Conversation) -> bool:
     """Tell whether a provider would take *conversation*."""
     try:
         check(conversation)
-    except AssertionError:
+    except (AssertionError, ValueError):  # the rules refuse it, or the types of the provider do
         return False
     return True

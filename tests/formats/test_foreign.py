@@ -51,6 +51,34 @@ def test_what_cannot_be_read_is_refused_with_advice(fold: Callable[[list[Any]], 
         fold([OTHER])
 
 
+@pytest.mark.parametrize("fold", FOLDERS)
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        ({"object": "chat.completion", "choices": [{}]}, r"take its choices\[0\]\.message"),
+        ({"object": "chat.completion.chunk", "choices": [{}]}, "piece of a stream"),
+        ({"type": "content_block_delta", "index": 0, "delta": {"text": "h"}}, "piece of a stream"),
+        ({"type": "response.output_text.delta", "delta": "h"}, "piece of a stream"),
+        ({"candidates": [{"content": {}}]}, r"take its candidates\[0\]\.content"),
+        ({"object": "response", "output": [{"type": "message"}]}, "take its output"),
+    ],
+)
+def test_answers_and_pieces_of_them_are_refused_with_advice(
+    fold: Callable[[list[Any]], object], answer: dict[str, Any], advice: str
+) -> None:
+    with pytest.raises(MessageError, match=rf"messages\[0\].*{advice}"):
+        fold([answer])
+
+
+@pytest.mark.parametrize("key", ["messages", "contents", "input"])
+def test_a_request_is_refused_with_advice(key: str) -> None:
+    request: Any = {"model": "m", key: [{"role": "user", "content": "hi"}]}
+    window = ContextWindowManager(context_limit=9_000)
+    for fold in (compress, window.fit, CompressionManager().view):
+        with pytest.raises(MessageError, match=f"got dict; this is a request: give its '{key}'"):
+            fold(request)
+
+
 @pytest.mark.parametrize("name", ["should_compress", "compress", "view"])
 def test_the_manager_does_not_pass_over_what_it_cannot_read(name: str) -> None:
     with pytest.raises(MessageError, match=r'messages\[0\].*has no "role" \(it has said\)'):

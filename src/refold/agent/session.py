@@ -316,17 +316,17 @@ class Session:
         way = self.options.thinking
         if not self.report.messages and way != "append":
             return self._fold_all(now, budget, target=self._first_target(now, budget))
-        if way == "append" or (way == "auto" and self._is_bound(now) and not self._has_new_pins):
-            arrived = self._arrive(now, budget)
-            if way == "append" or not self._is_over(arrived, budget):
-                return arrived
-            now = replace(arrived, folds=now.folds)  # one view is one fold at most
-        if self._has_new_pins:
+        if self._has_new_pins and way != "append":
             given = self._read_given(now.length)
             pinned = {message.index for message in given if is_pinned(message, self.options.pins)}
             if any(item.hides(pinned) for item in now.items):
                 items = unshare(now.items, given, pinned, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
+        if way == "append" or (way == "auto" and self._is_bound(now)):
+            arrived = self._arrive(now, budget)
+            if way == "append" or not self._is_over(arrived, budget):
+                return arrived
+            now = replace(arrived, folds=now.folds)  # one view is one fold at most
         if budget is None:
             grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.thresholds.growth * now.tokens)
             now = replace(now, is_guarded=False) if now.is_guarded else now
@@ -340,7 +340,7 @@ class Session:
                 items = unshare(now.items, given, wanted, self._text_cache.tokens)
                 return self._fold_all(replace(now, items=items), budget)
             now = replace(now, is_guarded=True)
-        if now.tokens <= self.thresholds.high_water * aim:
+        if now.tokens <= self.thresholds.high_water * aim or now.is_best_for(budget):
             return now
         low_water, gain = self._landing(now, aim), self.thresholds.min_gain * aim
         untouchable = find_untouchable(_sources(now), self.options)
@@ -384,7 +384,7 @@ class Session:
             return False
         known = self._thought  # a fold makes another list; until then it only grows
         looked, found = known[1:] if known[0] is now.items else (0, False)
-        found = found or any(item.source.thinking for item in now.items[looked:])
+        found = found or any(item.shows_thinking for item in now.items[looked:])
         self._thought = now.items, len(now.items), found
         return found
 
@@ -475,11 +475,14 @@ class Session:
         report = report and _with_indices(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
-        return self._adopt(
+        folded = self._adopt(
             replace(now, is_guarded=budget is not None, budget=report or now.budget),
             plan,
             is_resumed=not self.report.messages and self._is_past_unknown(now, plan, budget),
         )
+        if report is None or report.token_count == folded.tokens:
+            return folded
+        return replace(folded, budget=replace(report, token_count=folded.tokens))
 
     def _is_past_unknown(self, now: Standing, plan: Plan, budget: int | None) -> bool:
         """Tell whether another session may have sent the beginning in another form than given."""
@@ -611,7 +614,7 @@ class Session:
                 "thresholds": asdict(self.thresholds),
                 "settled": now.settled,
                 "folded": now.folded,
-                "sent": self._sent[1],
+                "sent": self._first_changed(),
                 "is_guarded": now.is_guarded,
                 "models": self._models,
                 "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats import Reader, Reading, turn_of, turn_path
+from refold.formats import Reader, Reading, check_items, turn_of, turn_path
 from refold.formats.base import is_mapping, kind_of
 from refold.formats.objects import as_data
 from refold.model.failure import is_failure_text
@@ -59,11 +59,8 @@ class ToolResultRef(TextRef):
 
 def read_turns(messages: Sequence[object]) -> list[Reading]:
     """Read every message, or say what is wrong with the first that cannot be read."""
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-        problem = f"must be a list of messages, got {type(messages).__name__}"
-        raise MessageError(problem, "messages")
     reader = Reader()
-    return [_read(reader, message, index) for index, message in enumerate(messages)]
+    return [_read(reader, message, index) for index, message in enumerate(check_items(messages))]
 
 
 def _read(reader: Reader, message: object, index: int) -> Reading:

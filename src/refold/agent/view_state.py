@@ -82,6 +82,11 @@ class Item:
         """Whether it shows the one message behind it word for word."""
         return self.fold.is_kept and not self.is_shared
 
+    @property
+    def shows_thinking(self) -> bool:
+        """Whether thinking is in it, which may be bound to what comes before."""
+        return bool(self.source.thinking) and not (self.fold.is_rolled or self.fold.is_stripped)
+
     def hides(self, wanted: Set[int]) -> bool:
         """Tell whether one of the *wanted* messages is behind it and not shown word for word."""
         return not self.is_as_given and not wanted.isdisjoint(range(self.first, self.end))
@@ -137,6 +142,13 @@ class Standing:
     def tokens_before(self, place: int) -> int:
         """Return what the first *place* items cost."""
         return self.items[place - 1].tokens_to if place else 0
+
+    def is_best_for(self, budget: int) -> bool:
+        """Tell whether it is what the last fold made of all there is for that very *budget*."""
+        report, is_all = self.budget, self.folded == len(self.items)
+        if report is None or not is_all or report.token_budget != budget:
+            return False
+        return self.tokens <= report.token_count
 
     def append(self, message: Message, cost: int) -> None:
         """Add a message that nobody has folded yet, which costs so many tokens.

@@ -21,6 +21,7 @@ from refold.formats import (
     pydantic_ai,
 )
 from refold.formats.base import Format, Reading, Sides, is_mapping, kind_of
+from refold.formats.foreign import advise_list
 from refold.formats.objects import normalize
 from refold.model.harness import is_note
 from refold.model.message import Message
@@ -259,10 +260,17 @@ def _digest(message: Mapping[str, Any], place: str) -> str:
 
 def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
     """Return *messages* if it is a list of mappings."""
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-        raise MessageError(f"must be a list of messages, got {type(messages).__name__}", "messages")
-    for index, message in enumerate(messages):
+    items = check_items(messages)
+    for index, message in enumerate(items):
         _check_message(message, index)
+    return items
+
+
+def check_items(messages: object) -> Sequence[Any]:
+    """Return *messages* if it is a list of anything."""
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        got = f"{type(messages).__name__}{advise_list(messages)}"
+        raise MessageError(f"must be a list of messages, got {got}", "messages")
     return messages
 
 
@@ -283,6 +291,7 @@ __all__ = [
     "Reader",
     "Reading",
     "Sides",
+    "check_items",
     "check_list",
     "find_format",
     "find_task",

@@ -91,6 +91,7 @@ _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
+    rf"(?<![{DIGIT}][\u00a0\u202f])"  # within a number that has blanks: each part reads to its end
     rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
     r" ?([A-Za-z%°]{1,12}+)"
 )
@@ -134,7 +135,7 @@ _FACTORS: Final = {
     **{"k": Decimal(10**3), "mio": Decimal(10**6), "mrd": Decimal(10**9), "bn": Decimal(10**9)},
     **{"trillion": Decimal(10**12), "mln": Decimal(10**6)},
 }
-_MYRIADS: Final = re.compile(r"([百千万萬亿億만억]+)(.*)")
+_MYRIADS: Final = re.compile(r"([百千万萬亿億만억]++)(.*)")
 _MYRIAD: Final = dict(
     zip("百千万萬亿億만억", (100, 1000, 10**4, 10**4, 10**8, 10**8, 10**4, 10**8), strict=True)
 )

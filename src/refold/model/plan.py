@@ -145,11 +145,11 @@ class Fold:
     def shows_same(self, other: Fold) -> bool:
         """Tell whether *other* becomes the same message, but for its thinking."""
         return (
-            self.sources[0].index == other.sources[0].index
-            and self.sources[-1].index == other.sources[-1].index
+            len(self.sources) == len(other.sources)
             and self._texts == other._texts
             and self.is_rolled == other.is_rolled
             and self.role == other.role
+            and all(map(_is_same_message, self.sources, other.sources))
         )
 
     @property
@@ -172,3 +172,7 @@ def kept_fold(message: Message, reason: str) -> Fold:
     sizes = [len(part.text) for part in message.parts] or [0]
     row = tuple([Outcome("preserved", reason, size, size) for size in sizes])
     return Fold(sources=(message,), outcomes=(row,))
+
+
+def _is_same_message(one: Message, other: Message) -> bool:
+    return one is other or one.digest == other.digest

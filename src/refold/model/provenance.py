@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 from refold.model.letters import make_summary_id
 from refold.model.wire import digest, digest_unordered, spell
-from refold.notation.recognize import find_anchor_letters, has_tag
+from refold.notation.recognize import find_anchor_letters, has_long_handle, has_tag
 
 METADATA_KEY = "metadata"
 PROVENANCE_KEY = "_cce_original"
@@ -263,6 +263,11 @@ def _may_be_stripped(wire: Mapping[str, Any]) -> bool:
 def find_anchors(wire: Mapping[str, Any]) -> list[str]:
     """Return the anchors that a message shows."""
     return find_anchor_letters(_text_of(wire))
+
+
+def shows_long_handle(wire: Mapping[str, Any]) -> bool:
+    """Tell whether a message shows a handle that nobody can guess: an anchor, or that of a note."""
+    return has_long_handle(_text_of(wire))
 
 
 def seal_of(

@@ -51,6 +51,7 @@ People write brackets, ellipses and `[see #incident]` themselves; a handle alone
 _CLASSIC: Final = ("[summary", "[cce:", "[truncated")
 _HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
 _ANCHOR: Final = re.compile(rf"(?<!:) #([a-z]{{{ANCHOR_CHARS},36}})\]")
+_LONG: Final = re.compile(rf" #[a-z]{{{ANCHOR_CHARS},36}}\]")
 _KINDS: Final = re.compile(
     rf"\((?:({AMOUNT}) by the user)?+(?:, )?+(?:with ({AMOUNT}) calls?+)?+\)"
 )
@@ -91,6 +92,11 @@ def is_marked(text: str) -> bool:
 def find_anchor_letters(text: str) -> list[str]:
     """Return the anchors that are shown in *text*; those of notes are none."""
     return [letters[:ANCHOR_CHARS] for letters in _ANCHOR.findall(text)]
+
+
+def has_long_handle(text: str) -> bool:
+    """Tell whether an anchor is shown in *text*, or a note with a handle as long."""
+    return _LONG.search(text) is not None
 
 
 def read_shown(text: str) -> Shown | None:

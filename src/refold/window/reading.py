@@ -44,7 +44,7 @@ def as_sent(
 
     if not any(map(has_short_form, check_list(messages))):
         for message in messages:
-            chains.given.key_of(message)
+            chains.given.link_of(message)
         return messages, None
     sent = [
         apply_short_form(message) if isinstance(message, dict) else message for message in messages

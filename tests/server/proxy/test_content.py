@@ -110,6 +110,9 @@ def test_what_was_folded_anew_is_shown_with_what_it_stands_for(
         for _ in range(12):
             agent.turn()
         assert proxy.stats.totals.refolds
+        (figures,) = httpx2.get(f"{proxy.url}/stats").json()["sessions"]
+        assert figures["first_changed"] > 0
+        assert figures["thinking"] == "kept", "there is none in it"
         data = data_of(session_page(proxy))
     assert len(data["messages"]) == 23
     (step,) = data["steps"]

@@ -83,12 +83,14 @@ def test_a_full_window_is_folded_once_with_room_to_spare(tmp_path: Path, restart
     agent, folder = Agent(""), folder_in(tmp_path, token_budget=12_000)
     views: list[list[Any]] = []
     refolds: list[int] = []
+    places: list[int] = []
     sizes: list[int] = []
     for turn in range(40):
         if restart and turn % 3 == 0:
             folder = folder_in(tmp_path, token_budget=12_000)
         folded, sent = fold(folder, agent)
         views.append(sent)
+        places.append(folded.first_changed)
         sizes.append(folded.tokens_after)
         if folded.is_refolded:
             refolds.append(turn)
@@ -98,6 +100,10 @@ def test_a_full_window_is_folded_once_with_room_to_spare(tmp_path: Path, restart
     for turn, (before, after) in enumerate(pairwise(views), start=1):
         if turn not in refolds:
             assert after[: len(before)] == before, f"turn {turn} changed its past"
+            assert len(before) <= places[turn] <= len(after)
+        else:
+            assert after[: places[turn]] == before[: places[turn]]
+            assert places[turn] < len(before)
     assert all(later - earlier >= 4 for earlier, later in pairwise(refolds)), refolds
 
 

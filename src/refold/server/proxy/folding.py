@@ -99,7 +99,7 @@ class Folder:
     ) -> tuple[list[Any], bool, Folded]:
         """Return what the model is to see, whether it is offered the tool, and what to send."""
         saved_before, known = found.saved, found.tokens_known
-        view, is_refolded = self._view(job, request, found)
+        view, is_refolded, first_changed = self._view(job, request, found)
         forms = found.new_forms(view, request.messages)
         is_whole = job.how is Folding.REQUEST
         is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
@@ -135,14 +135,19 @@ class Folder:
                 saved_before=saved_before,
                 tokens_known=known,
                 is_refolded=is_refolded,
+                first_changed=first_changed,
+                thinking=found.session.report.thinking,
             ),
         )
 
-    def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool]:
-        """Return what the model is to see, and whether its beginning was folded anew."""
+    def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool, int]:
+        """Return what the model is to see, if its beginning was folded anew, and its first change.
+
+        That is the place of the first message that the provider has not seen there.
+        """
         sent, length = found.sent
         if sent and length == len(request.messages):
-            return sent, False  # it is asked once more
+            return sent, False, len(sent)  # it is asked once more
         answered = _answered(request.messages)
         if answered > found.length:  # and nobody has entered it: it was sent as it came
             found.extend(request.api, request.messages[:answered])
@@ -152,8 +157,11 @@ class Folder:
         budget = self._budget(found, request)
         view = found.session.view(budget)
         if budget is None or job.how is not Folding.REQUEST or not found.is_full(budget):
-            return view, False
-        return self._refold(job, found, budget), True
+            return view, False, found.session.report.first_changed
+        folded = self._refold(job, found, budget)
+        pairs = enumerate(zip(view, folded, strict=False))
+        changed = (place for place, (old, new) in pairs if old != new)
+        return folded, True, next(changed, min(len(view), len(folded)))
 
     def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""

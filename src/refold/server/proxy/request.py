@@ -11,6 +11,7 @@ from enum import Enum
 from hashlib import blake2b
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Wire
 from refold.server.proxy.ledger import Ledger, name_beginnings
@@ -68,6 +69,10 @@ class Folded:
     """Tokens of the messages, as they came, that were sent before."""
     is_refolded: bool = False
     """Whether the beginning was folded anew, so that the provider's cache does not have it."""
+    first_changed: int = 0
+    """Place of the first message that the provider has not seen there: its cache ends before it."""
+    thinking: Thinking = "kept"
+    """Whether thinking was left out, because something before it has changed."""
     why_not: str = ""
     """Why nothing was folded, if something is wrong."""
 

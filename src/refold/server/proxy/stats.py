@@ -163,11 +163,14 @@ class SessionStats:
     owner: tuple[str, str, str] = ("", "", "")
     """What decides on its worker, its tenant, and what it is called there."""
     totals: Totals = field(default_factory=Totals)
+    last: Folded = field(default_factory=Folded)
+    """What became of its last request."""
 
     def to_dict(self) -> dict[str, Any]:
         """Spell it for the page."""
         about = {"session": self.name, "api": self.api, "model": self.model}
-        return {**about, "last_seen": round(self.last_seen, 3), **self.totals.to_dict()}
+        last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
+        return {**about, "last_seen": round(self.last_seen, 3), **last, **self.totals.to_dict()}
 
 
 class Stats:

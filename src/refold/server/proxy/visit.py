@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from dataclasses import replace
 from typing import Self
 
 from aiohttp import web
@@ -50,6 +51,7 @@ class Visit:
         name = f"{self.tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         self.session = self._stats.session(name, self.api.name, folded.model, time.time())
         self.session.owner = self.key, self.tenant, folded.conversation
+        self.session.last = replace(folded, body=None)
         for totals in self._totals:
             totals.requests += 1
             if not self.api.is_counting(self.path):
@@ -68,6 +70,7 @@ class Visit:
     def refold(self, folded: Folded) -> None:
         """Count a fold that came after all, once the request had been refused as it came."""
         self.folded = folded
+        self.session.last = replace(folded, body=None)
         for totals in self._totals:
             totals.add_fold(folded)
 

@@ -313,7 +313,7 @@ class TestTakingUp:
         write_lines(tmp_path / "in.jsonl", 8)
         old, new = EncryptedStore.new_key(), EncryptedStore.new_key()
 
-        def go_on(*keys: bytes, name: str = "out", stop_after: int = 1) -> None:
+        def go_on(*keys: bytes, name: str = "out", stop_after: int = 99) -> None:
             job = Job(out=tmp_path / name, store=str(tmp_path / f"{name}.db"), keys=keys)
             done: list[Report] = []
 
@@ -326,7 +326,7 @@ class TestTakingUp:
             run_batch(inputs, job, workers=1, part_bytes=SMALL, on_report=stop)
 
         with pytest.raises(KeyboardInterrupt):
-            go_on(old)
+            go_on(old, stop_after=1)
         for others in ((), (new,)):
             with pytest.raises(BatchError, match=r"encrypted with the key [0-9a-f]{8}, which"):
                 go_on(*others)
@@ -334,12 +334,12 @@ class TestTakingUp:
             go_on(new, old, stop_after=3)
         with pytest.raises(BatchError, match="encrypted with the key"):
             go_on(old)
-        go_on(new, old, stop_after=99)
+        go_on(new, old)
         store = str(tmp_path / "out.db")
         unfold(tmp_path / "out", tmp_path / "back", store=store, keys=(new, old))
         assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
         with pytest.raises(KeyboardInterrupt):
-            go_on(name="plain")
+            go_on(name="plain", stop_after=1)
         with pytest.raises(BatchError, match="not encrypted so far"):
             go_on(new, name="plain")
 

@@ -83,11 +83,11 @@ test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 test-browser: $(BROWSER)/installed
 	$(BROWSER)/bin/python -m pytest tests/browser -s -rs
 # Data engines in local mode, in an environment of their own, and more kills than elsewhere. Spark
-# needs Java.
+# needs Java, and the stores the servers of test-stores; what is not installed is skipped, and said.
 test-batch: WITH = $(ENGINES)/bin/python
 test-batch: $(ENGINES)/installed
 	$(WITH) -c 'import daft, dask, datasets, datatrove, polars, pyarrow, pyspark, ray, zstandard'
-	REFOLD_KILLS=20 $(WITH) -m pytest $(TOLERANT) tests/batch
+	REFOLD_KILLS=20 $(WITH) -m pytest -rs $(TOLERANT) tests/batch
 	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) '$(EXAMPLES)[docs/batch.md]'
 
 lint: $(VENV)/installed-lint

@@ -1,11 +1,12 @@
 """Fold files of generated conversations: speed a core, use of two cores, memory, growth, engines.
 
-Records are conversations of `generate.py`, each with a number of its own in its first message. A
-machine may be shared, so that CPU time is what counts; wall time is shown beside it.
+Records are conversations of `generate.py`, every one of them another. They are read with `json`
+alone, folded by two workers, unfolded again and compared byte for byte. A machine may be shared, so
+that CPU time is what counts, with the starts of all processes; wall time is shown beside it.
 
 examples:
   python bench/batch.py
-  python bench/batch.py --records 10000,100000 --messages 17 --profile lossless
+  python bench/batch.py --records 10000,100000 --messages 17
   python bench/batch.py --records 100 --engines ray,spark --engine-records 5000
 """
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -20,7 +23,9 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,8 +34,7 @@ from refold import Options
 from refold.batch import BatchResult, Job, run_batch
 from table import draw
 
-_POOL: Final = 200
-"""Distinct conversations: making them takes longer than folding them."""
+_CHUNK_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +42,9 @@ class Run:
     """One run of a batch."""
 
     wall: float
+    cpu: float
+    """CPU seconds of all processes, their starts included."""
     result: BatchResult
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds of all shards."""
-        return sum(report.cpu_seconds for report in self.result.reports)
 
     @property
     def longest(self) -> float:
@@ -55,18 +56,16 @@ class Run:
 
     @property
     def peak(self) -> float:
-        """The most memory that a worker had, in MB."""
-        return max(report.peak_bytes for report in self.result.reports) / 1e6
+        """The most memory that a worker had, or who hands out the work, in MB."""
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return max(own, *(report.peak_bytes for report in self.result.reports)) / 1e6
 
 
 def write_records(path: Path, count: int, messages: int) -> int:
     """Write so many records; return how many bytes they have."""
-    pool = [generate_messages(messages, seed=seed) for seed in range(min(_POOL, count))]
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            first, task, *rest = pool[number % len(pool)]
-            own = {**task, "content": f"{task['content']} This is ticket {number}."}
-            record = {"id": number, "messages": [first, own, *rest]}
+            record = {"id": number, "messages": generate_messages(messages, seed=number)}
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     return path.stat().st_size
 
@@ -80,59 +79,89 @@ def time_json(path: Path) -> float:
     return time.process_time() - began
 
 
-def run(path: Path, folder: Path, name: str, options: Options, **choices: Any) -> Run:
-    """Fold a file into a folder of its own."""
-    job = Job(out=folder / name, options=options)
-    began = time.perf_counter()
-    result = run_batch([str(path)], job, **choices)
-    return Run(wall=time.perf_counter() - began, result=result)
+def run(source: Path, out: Path, options: Options, *, unfold: bool = False, **choices: Any) -> Run:
+    """Fold a file into a folder of its own, or unfold a folder."""
+    job = Job(out=out, options=options, unfold=unfold)
+    began, used = time.perf_counter(), sum(os.times()[:4])
+    result = run_batch([str(source)], job, **choices)
+    wall, cpu = time.perf_counter() - began, sum(os.times()[:4]) - used
+    return Run(wall=wall, cpu=cpu, result=result)
 
 
 def measure_sizes(
     folder: Path, counts: Sequence[int], messages: int, options: Options
 ) -> list[list[str]]:
-    """Fold files of several sizes with two workers."""
+    """Fold files of several sizes with two workers, and unfold them."""
     rows = []
     smaller: tuple[int, float] | None = None
     for count in counts:
-        path = folder / f"{count}.jsonl"
+        path, out, back = folder / f"{count}.jsonl", folder / f"{count}", folder / "back"
         size = write_records(path, count, messages)
-        two = run(path, folder, f"two-{count}", options, workers=2)
+        plain = time_json(path)
+        two = run(path, out, options, workers=2)
         growth = "–"
         if smaller is not None:
             # Others come and go on a shared machine: the smaller one is folded again afterwards.
-            again = run(folder / f"{smaller[0]}.jsonl", folder, "again", options, workers=2)
+            again = run(folder / f"{smaller[0]}.jsonl", folder / "again", options, workers=2)
             shutil.rmtree(folder / "again")
             factor = two.cpu / ((smaller[1] + again.cpu) / 2)
             growth = f"{factor:.1f}× for {count / smaller[0]:.0f}×"
-        figures = (two.wall, two.cpu, size / two.cpu / 1e6)
+        unfolded = run(out, back, options, unfold=True, workers=2)
+        speeds = [size / seconds / 1e6 for seconds in (plain, two.cpu, unfolded.cpu)]
         rows.append(
             [
                 f"{count:,}",
                 f"{size / 1e6:,.1f}",
-                *(f"{figure:,.2f}" for figure in figures),
+                *(f"{figure:,.2f}" for figure in (two.wall, two.cpu)),
+                *(f"{speed:.2f}" for speed in speeds),
                 f"{two.peak:.0f}",
                 growth,
+                "yes" if is_same(path, back) else "NO",
             ]
         )
         smaller = count, two.cpu
-        shutil.rmtree(folder / f"two-{count}")
+        shutil.rmtree(out)
+        shutil.rmtree(back)
     return rows
+
+
+def is_same(path: Path, back: Path) -> bool:
+    """Tell whether the parts in a folder are a file, byte for byte."""
+    with path.open("rb") as file:
+        for part in sorted(back.glob("part-*")):
+            with part.open("rb") as piece:
+                while chunk := piece.read(_CHUNK_BYTES):
+                    if file.read(len(chunk)) != chunk:
+                        return False
+        return not file.read(1)
 
 
 def compare_cores(path: Path, folder: Path, options: Options) -> list[tuple[str, str]]:
     """Fold the same file with one worker and with two, and read it with `json` alone."""
     size = path.stat().st_size
     plain = time_json(path)
-    one = run(path, folder, "one", options, workers=1)
-    two = run(path, folder, "two", options, workers=2)
+    one = run(path, folder / "one", options, workers=1)
+    two = run(path, folder / "two", options, workers=2)
     return [
         ("json.loads and dumps alone", f"{size / plain / 1e6:.1f} MB/s a core"),
         ("refold batch", f"{size / one.cpu / 1e6:.2f} MB/s a core"),
         ("times slower", f"{one.cpu / plain:.0f}"),
         ("two workers, by CPU time", f"{one.cpu / two.longest:.2f}× as fast"),
         ("two workers, by the clock", f"{one.wall / two.wall:.2f}× as fast, starts included"),
+        ("json alone, by the clock", f"{time_cores(path):.2f}× as fast: what the machine gives"),
     ]
+
+
+def time_cores(path: Path) -> float:
+    """Return how much faster two processes read the same JSON twice than one does."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        list(pool.map(time_json, [path] * 2))  # both have started
+        began = time.perf_counter()
+        list(pool.map(time_json, [path] * 2))
+        both = time.perf_counter() - began
+        began = time.perf_counter()
+        pool.submit(time_json, path).result()
+        return 2 * (time.perf_counter() - began) / both
 
 
 def compare_engines(
@@ -186,7 +215,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts = [int(count) for count in arguments.records.split(",")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        head = ["records", "MB", "wall s", "CPU s", "MB/s a core", "peak MB", "growth of CPU"]
+        head = ["records", "MB", "wall s", "CPU s", "json MB/s", "fold MB/s", "unfold MB/s"]
+        head += ["peak MB", "growth of CPU", "same bytes"]
         sizes = measure_sizes(folder, counts, arguments.messages, options)
         print(draw(head, sizes))
         print()

@@ -139,6 +139,13 @@ class TestFiles:
         with pytest.raises(FormatError, match=r"in\.parquet: cannot be read as parquet"):
             run(tmp_path / "in.parquet", tmp_path / "out")
 
+    def test_a_file_without_the_column_is_named(self, tmp_path: Path) -> None:
+        pq.write_table(texts(2).rename_columns(["id", "talk"]), tmp_path / "in.parquet")
+        says = r"in\.parquet: expected one column 'messages', got 'id', 'talk'.*--column"
+        with pytest.raises(ConfigError, match=says):
+            run(tmp_path / "in.parquet", tmp_path / "out")
+        assert run(tmp_path / "in.parquet", tmp_path / "out", key="talk")["totals"]["records"] == 2
+
     @pytest.mark.parametrize("is_file", [False, True])
     def test_arrow_files_come_back(self, tmp_path: Path, is_file: bool) -> None:
         table = structs(10)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from refold import ConfigError, FormatError, Options, SqliteStore, StoreError
+from refold import ConfigError, EncryptedStore, FormatError, Options, SqliteStore, StoreError
 from refold.batch import BatchError, BatchResult, Job, run_batch
 from refold.batch.job import Report
 from tests.batch.chats import chat, line, parts, tree, write_lines
@@ -125,6 +125,20 @@ def test_originals_go_to_a_store(tmp_path: Path) -> None:
         other.put({})
     missing = unfold(tmp_path / "one", tmp_path / "none", store=str(tmp_path / "other.db"))
     assert missing.manifest["errors"] == {"RecordError": 6}
+
+
+def test_an_encrypted_store_is_not_read_without_its_keys(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    write_lines(tmp_path / "in.jsonl", 2)
+    store = str(tmp_path / "originals.db")
+    key = EncryptedStore.new_key()
+    options = Options(token_budget=400)
+    job = Job(out=tmp_path / "out", options=options, store=store, keys=(key,))
+    run_batch([str(tmp_path / "in.jsonl")], job, workers=1)
+    with pytest.raises(StoreError, match=r"originals\.db.* is encrypted: give its key"):
+        unfold(tmp_path / "out", tmp_path / "back", store=store)
+    unfold(tmp_path / "out", tmp_path / "back", store=store, keys=(key,))
+    assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
 
 
 def test_each_part_has_a_place_of_its_own_in_a_bucket(tmp_path: Path) -> None:
@@ -268,6 +282,66 @@ class TestTakingUp:
         fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1)
         with pytest.raises(BatchError, match="another batch"):
             run_batch([str(tmp_path / "in.jsonl")], other, part_bytes=SMALL)
+
+    def test_a_batch_that_came_to_nothing_is_in_nobodys_way(self, tmp_path: Path) -> None:
+        write_lines(tmp_path / "in.jsonl", 4)
+        inputs = [str(tmp_path / "in.jsonl")]
+        for wrong in (tmp_path, tmp_path / "in.jsonl"):
+            with pytest.raises(StoreError, match="cannot open"):
+                run_batch(inputs, Job(out=tmp_path / "out", store=str(wrong)), workers=1)
+        right = Job(out=tmp_path / "out", store=str(tmp_path / "originals.db"))
+        assert run_batch(inputs, right, workers=1).manifest["totals"]["records"] == 4
+
+    def test_what_was_done_before_is_told_at_the_start(self, tmp_path: Path) -> None:
+        write_lines(tmp_path / "in.jsonl", 6)
+        told: list[int] = []
+
+        def stop(_: Report) -> None:
+            raise KeyboardInterrupt
+
+        def start(_: object, done: Sequence[Report]) -> None:
+            told.extend(report.figures.records for report in done)
+
+        with pytest.raises(KeyboardInterrupt):
+            fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1, on_report=stop)
+        told_then = {"on_start": start, "on_report": lambda one: told.append(one.figures.records)}
+        fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1, **told_then)
+        assert sum(told) == 6
+
+    def test_nothing_goes_on_without_the_keys_of_its_originals(self, tmp_path: Path) -> None:
+        pytest.importorskip("cryptography", reason="cryptography is not installed")
+        write_lines(tmp_path / "in.jsonl", 8)
+        old, new = EncryptedStore.new_key(), EncryptedStore.new_key()
+
+        def go_on(*keys: bytes, name: str = "out", stop_after: int = 99) -> None:
+            job = Job(out=tmp_path / name, store=str(tmp_path / f"{name}.db"), keys=keys)
+            done: list[Report] = []
+
+            def stop(report: Report) -> None:
+                done.append(report)
+                if len(done) == stop_after:
+                    raise KeyboardInterrupt
+
+            inputs = [str(tmp_path / "in.jsonl")]
+            run_batch(inputs, job, workers=1, part_bytes=SMALL, on_report=stop)
+
+        with pytest.raises(KeyboardInterrupt):
+            go_on(old, stop_after=1)
+        for others in ((), (new,)):
+            with pytest.raises(BatchError, match=r"encrypted with the key [0-9a-f]{8}, which"):
+                go_on(*others)
+        with pytest.raises(KeyboardInterrupt):
+            go_on(new, old, stop_after=3)
+        with pytest.raises(BatchError, match="encrypted with the key"):
+            go_on(old)
+        go_on(new, old)
+        store = str(tmp_path / "out.db")
+        unfold(tmp_path / "out", tmp_path / "back", store=store, keys=(new, old))
+        assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+        with pytest.raises(KeyboardInterrupt):
+            go_on(name="plain", stop_after=1)
+        with pytest.raises(BatchError, match="not encrypted so far"):
+            go_on(new, name="plain")
 
     def test_a_folder_with_other_things_is_refused(self, tmp_path: Path) -> None:
         write_lines(tmp_path / "in.jsonl", 1)

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,12 @@ def test_records_that_were_set_aside_have_an_exit_code(refold: Refold, tmp_path:
     assert "1 record set aside in out" in run.err
 
 
+def test_what_is_done_is_said(refold: Refold, tmp_path: Path) -> None:
+    write_lines(tmp_path / "in.jsonl", 1)
+    assert "nothing left" not in refold("batch", "in.jsonl", "out").err
+    assert "there was nothing left to do" in refold("batch", "in.jsonl", "out").err
+
+
 def test_quiet_says_nothing(refold: Refold, tmp_path: Path) -> None:
     write_lines(tmp_path / "in.jsonl", 2)
     run = refold("batch", "in.jsonl", "out", "--quiet", *FIXED)
@@ -122,6 +129,32 @@ def test_a_terminal_sees_rate_and_time_left(tmp_path: Path) -> None:
     text = shown.decode()
     for word in ("folding", "records", "/s", "0:00:"):
         assert word in text
+
+
+def test_a_log_counts_what_was_done_before_and_not_as_fast(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(tmp_path / "in.jsonl", 10)
+
+    def run(**choices: Any) -> None:
+        job = Job(out=tmp_path / "out")
+        run_batch([str(tmp_path / "in.jsonl")], job, workers=1, part_bytes=1, **choices)
+
+    done: list[object] = []
+
+    def stop(report: object) -> None:
+        done.append(report)
+        if len(done) == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(on_report=stop)
+    seconds = itertools.count(0, 40.0)
+    with counting("folding", quiet=False, clock=lambda: next(seconds)) as progress:
+        run(on_start=progress.start, on_report=progress.advance)
+    first, _ = capsys.readouterr().err.splitlines()
+    assert first.startswith("folding: 90 %, 9 records, ")
+    assert 35 < float(first.split()[-3]) < 45  # as long as the one before, and not a ninth of that
 
 
 def test_a_log_has_a_line_now_and_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,6 +100,9 @@ def test_gc_removes_what_is_old(refold: Refold) -> None:
     assert "1 originals removed" in refold("store", "gc", "all.db", "--older-than", "90d").err
     with SqliteStore("all.db") as store:
         assert store.get(["new"]) == {"new": 1}
+    shown = refold("store", "stat", "all.db").out.decode().splitlines()
+    assert shown[0].startswith("1 originals ·")
+    assert shown[-1] == "4 notes of removals: see refold store audit"
 
 
 @pytest.mark.parametrize(
@@ -163,6 +166,12 @@ def test_keys_of_the_environment_encrypt(
     monkeypatch.setenv("REFOLD_STORE_KEYS", NEW)
     assert unfolds(refold, file, "new.db", "ann")
     assert not unfolds(refold, file, "all.db", "ann")
+    done = refold("store", "verify", "all.db")
+    assert done.code == 1
+    assert done.out.startswith(b"not looked into: ")
+    assert b"all.db" in done.out
+    assert b"it needs the key" in done.out
+    assert "· 0 damaged" in done.err
     assert refold("store", "copy", "new.db", "plain.db", "--decrypt").code == 0
     assert refold("store", "copy", "plain.db", "sealed.db", "--encrypt").code == 0
     assert unfolds(refold, file, "sealed.db", "bob")

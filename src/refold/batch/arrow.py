@@ -136,7 +136,11 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 def find_column(schema: pa.Schema, column: str) -> int:
     """Return the place of *column*."""
     if schema.names.count(column) != 1:
-        raise ConfigError(f"expected one column {column!r}, got {', '.join(schema.names)}")
+        got = ", ".join(map(repr, schema.names)) or "none"
+        raise ConfigError(
+            f"expected one column {column!r}, got {got}: say with column= or --column which one "
+            "has the conversations"
+        )
     return int(schema.get_field_index(column))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from refold.errors import NestingError
+from refold.errors import NestingError, StoreError
 from refold.stores import Store
 from refold.stores.codec import MAX_DEPTH
-from refold.stores.opening import open_store
+from refold.stores.encrypted import is_sealed
+from refold.stores.opening import KEYS, open_store
 
 _BUFFERED_CHARS: Final = 4_000_000
 """About how much is put at once. A put to a database is a transaction with a write to the disk,
@@ -55,6 +56,11 @@ class BufferedStore:
         wanted = list(keys)
         unknown = [key for key in wanted if key not in self._waiting]
         found = self._store.get(unknown) if unknown else {}
+        for key, value in found.items():
+            if is_sealed(value):
+                raise StoreError(
+                    f"the value of {key!r} in {self._store!r} is encrypted: give its key in {KEYS}"
+                )
         # What is in the store was there first.
         return {
             key: found[key] if key in found else self._waiting[key]

@@ -21,6 +21,8 @@ from refold.batch.job import Figures, Job, Report, Shard
 from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
 from refold.batch.record import digest_of
 from refold.errors import BatchError
+from refold.stores.address import public
+from refold.stores.encrypted import id_of
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
@@ -42,7 +44,7 @@ class Output:
         self._mode = reduce(and_, (mode_of(file) for file in files))
         self._identity = {
             **self._head(),
-            "store": None if job.store is None else digest_of(job.store),
+            "store": None if job.store is None else digest_of(public(job.store)),
             "modified": times,
             "cuts": [list(cut) for cut in cuts],
         }
@@ -65,21 +67,47 @@ class Output:
 
     def _take_up(self) -> None:
         noted = self._scratch / _JOB
+        used: list[str] = []
         if noted.exists():
-            known = json.loads(noted.read_text())
-            if known != self._identity:
-                changed = ", ".join(
-                    name for name in self._identity if known.get(name) != self._identity[name]
-                )
-                raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
+            used = self._used_keys(json.loads(noted.read_text()))
             for abandoned in self._scratch.glob("*.tmp"):
                 abandoned.unlink(missing_ok=True)
-            return
-        if any(name.name != SCRATCH for name in self.job.out.iterdir()):
+        elif any(name.name != SCRATCH for name in self.job.out.iterdir()):
             raise self._refusal("is not empty")
         self._scratch.mkdir(mode=0o700, exist_ok=True)
         with replacing(noted) as temporary:
-            temporary.write_text(json.dumps(self._identity))
+            keys = sorted({*used, *_key_names(self.job)[:1]})
+            temporary.write_text(json.dumps({**self._identity, "keys": keys}))
+
+    def _used_keys(self, known: dict[str, Any]) -> list[str]:
+        """Return the keys that earlier runs have encrypted with; refuse to go on without them.
+
+        Another batch that has come to nothing, as with a wrong option, is in nobody's way.
+        """
+        used: list[str] = known.pop("keys", [])
+        if known == self._identity:
+            self._check_keys(used)
+            return used
+        if any(self.job.out.glob("part-*")):
+            changed = ", ".join(
+                name for name, value in self._identity.items() if known.get(name) != value
+            )
+            raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
+        return []
+
+    def _check_keys(self, used: Sequence[str]) -> None:
+        given = _key_names(self.job)
+        lost = set(used) - set(given)
+        if lost:
+            raise BatchError(
+                f"originals of the batch in {str(self.job.out)!r} are encrypted with the key "
+                f"{min(lost)}, which was not given: add it behind the one to encrypt with"
+            )
+        if given and not used:
+            raise BatchError(
+                f"originals of the batch in {str(self.job.out)!r} are not encrypted so far: go on "
+                "without keys, or give a folder and a store of its own"
+            )
 
     def is_finished(self) -> bool:
         """Tell whether this very batch is done; raise `BatchError` if another one is."""
@@ -167,6 +195,11 @@ class Output:
         # A worker of a killed batch may still be there for a moment, and write.
         for _ in range(3):
             shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _key_names(job: Job) -> list[str]:
+    """Name the keys that originals are encrypted with; unfolding, nothing depends on them."""
+    return [] if job.store is None or job.unfold else [id_of(key).hex() for key in job.keys]
 
 
 def line_offsets(ordered: Sequence[Report]) -> dict[int, int]:

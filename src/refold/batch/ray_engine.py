@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -19,8 +20,11 @@ def run_ray(
     data = need("ray.data", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
+        # Progress is told by refold, and errors are raised.
+        quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         cores = {} if address else {"num_cpus": workers}
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, **cores)
+        ray.init(address=address, include_dashboard=False, **quiet, **cores)
     data.DataContext.get_current().enable_progress_bars = False
     try:
         rows = data.range(len(shards), override_num_blocks=len(shards))

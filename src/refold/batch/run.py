@@ -47,7 +47,7 @@ def run_batch(
     workers: int | None = None,
     address: str | None = None,
     part_bytes: int | None = None,
-    on_start: Callable[[Sequence[Shard]], None] | None = None,
+    on_start: Callable[[Sequence[Shard], Sequence[Report]], None] | None = None,
     on_report: Callable[[Report], None] | None = None,
 ) -> BatchResult:
     """Do *job* to all records of *inputs*: files, folders, patterns and datasets.
@@ -55,7 +55,7 @@ def run_batch(
     Every part is written whole, with a report; a run that was killed is taken up by running it
     again, and comes to the same bytes. With *engine* `ray` or `spark`, *address* names a cluster,
     whose machines need refold, and the inputs and the output under the same paths. *on_start* is
-    told all shards, and *on_report* of each that is done, also by earlier runs.
+    told all shards, and what earlier runs have done of them; *on_report* of each that is done now.
 
     Raises `BatchError` if the output folder holds anything else.
     """
@@ -76,14 +76,14 @@ def run_batch(
         raise BatchError(describe(error)) from error
 
 
-def _ignore(_: object) -> None:
+def _ignore(*_: object) -> None:
     """Take no notice of progress."""
 
 
 def _finish(
     output: Output,
     work: Callable[[Job, Sequence[Shard]], Generator[Report, None, None]],
-    on_start: Callable[[Sequence[Shard]], None],
+    on_start: Callable[[Sequence[Shard], Sequence[Report]], None],
     on_report: Callable[[Report], None],
 ) -> BatchResult:
     """Do what is left to do."""
@@ -91,9 +91,7 @@ def _finish(
     if manifest is not None:
         return BatchResult(manifest=manifest)
     reports = output.reports()
-    on_start(output.shards)
-    for report in reports.values():
-        on_report(report)
+    on_start(output.shards, list(reports.values()))
     left = [shard for shard in output.shards if shard.number not in reports]
     with closing(work(output.job, left)) as done:  # closed at once, whatever happens here
         for report in done:

@@ -19,6 +19,7 @@ from refold.batch.extras import need
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, unfold_record
 from refold.batch.work import Work
+from refold.errors import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +78,10 @@ def work_on_table(shard: Shard, work: Work, out: BinaryIO) -> None:
     is_back = work.job.unfold
     change, change_schema = (_unfold, unfold_schema) if is_back else (_fold, fold_schema)
     with _reading(shard) as (schema, batches):
-        changed = change_schema(schema, column)
+        try:
+            changed = change_schema(schema, column)
+        except ConfigError as error:
+            raise ConfigError(f"{shard.source}: {error}") from error
         notes = {key: note for key, note in (changed.metadata or {}).items() if key != _STALE}
         parquet = need("pyarrow.parquet", "batch")
         with parquet.ParquetWriter(out, changed.with_metadata(notes), compression="zstd") as writer:

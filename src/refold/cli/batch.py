@@ -41,6 +41,7 @@ Examples:
 IN is a file, a folder, a quoted pattern, or hf:NAME@SPLIT. JSON lines (also
 compressed with zstd) have one conversation per line: a list of messages, or
 an object with "messages". Tables (Parquet, Arrow) have one per row.
+--budget is for each of them.
 OUT is a folder: parts, _manifest.json with their checksums, and records that
 could not be read in _rejected.jsonl. Run the same command again to resume
 what was interrupted.
@@ -70,7 +71,12 @@ def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int 
 @click.option("--address", metavar="URL", help="The cluster of --engine ray or spark.")
 @store_option
 @click.option("--column", metavar="NAME", help="Which column or key has the messages.")
-@click.option("--part-size", callback=_read_size, metavar="SIZE", help="About how much a part has.")
+@click.option(
+    "--part-size",
+    callback=_read_size,
+    metavar="SIZE",
+    help="About how much a part has; 250KB to 64MB.",
+)
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost, for the sum.")
 @fold_options
 @json_option
@@ -125,6 +131,8 @@ def command(
         from refold.cli.render import make_console
 
         make_console().print(draw_summary(_summary(result, price)))
+    if not result.reports and result.manifest["parts"]:
+        say("there was nothing left to do", quiet=quiet)
     rejected = result.manifest["totals"]["rejected"]
     if rejected:
         what = "1 record" if rejected == 1 else f"{rejected:,} records"

@@ -19,8 +19,8 @@ _LOG_SECONDS: Final = 30.0
 class BatchProgress(Protocol):
     """Is told what there is to do, and of each shard that is done."""
 
-    def start(self, shards: Sequence[Shard]) -> None:
-        """Learn what there is to do."""
+    def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
+        """Learn what there is to do, and what an earlier run has done of it."""
 
     def advance(self, report: Report) -> None:
         """Learn that a shard is done."""
@@ -49,14 +49,21 @@ def counting(
         yield _Bar(what, bar)
 
 
+def _sums(done: Sequence[Report]) -> tuple[int, int]:
+    """Return how many records and bytes of input are done."""
+    return sum(one.figures.records for one in done), sum(one.shard.size for one in done)
+
+
 class _Bar:
     def __init__(self, what: str, bar: Any) -> None:
         self._bar = bar
         self._task = bar.add_task(what, total=None, records=0)
         self._records = 0
 
-    def start(self, shards: Sequence[Shard]) -> None:
-        self._bar.update(self._task, total=sum(shard.size for shard in shards))
+    def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
+        self._records, size = _sums(done)
+        total = sum(shard.size for shard in shards)
+        self._bar.update(self._task, total=total, completed=size, records=self._records)
 
     def advance(self, report: Report) -> None:
         self._records += report.figures.records
@@ -70,10 +77,12 @@ class _Log:
         self._what = what
         self._clock = clock
         self._quiet = quiet
-        self._total = self._done = self._records = 0
+        self._total = self._done = self._before = self._records = 0
         self._began = self._said = clock()
 
-    def start(self, shards: Sequence[Shard]) -> None:
+    def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
+        self._records, self._done = _sums(done)
+        self._before = self._done
         self._total = sum(shard.size for shard in shards)
 
     def advance(self, report: Report) -> None:
@@ -82,7 +91,7 @@ class _Log:
         now = self._clock()
         if now - self._said >= _LOG_SECONDS:
             self._said = now
-            rate = self._done / (now - self._began)
+            rate = (self._done - self._before) / (now - self._began)
             say(
                 f"{self._what}: {100 * self._done / max(1, self._total):.0f} %, "
                 f"{self._records:,} records, {rate / 1e6:.2f} MB/s, "

@@ -39,7 +39,8 @@ def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "over budget", f"{summary['over_budget']:,}"
     for action, (texts, chars_before, chars_after) in summary["kinds"].items():
         word, _ = action_word(action)
-        yield word, f"{texts:,} texts, {chars_before:,} → {chars_after:,} characters"
+        plural = "" if texts == 1 else "s"
+        yield word, f"{texts:,} text{plural}, {chars_before:,} → {chars_after:,} characters"
     yield "bytes", f"{summary['bytes_in']:,} read, {summary['bytes_out']:,} written"
     if summary["cpu_seconds"]:
         rate = summary["bytes_in"] / summary["cpu_seconds"] / 1e6

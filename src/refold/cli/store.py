@@ -86,7 +86,7 @@ def stat(store: str, as_json: bool) -> None:
 def verify(store: str, quiet: bool) -> int:
     """Read everything in a store and compare all digests.
 
-    Ends with 1 if something is damaged, or encrypted and read without keys.
+    Ends with 1 if something is damaged, or encrypted and read without its keys.
     """
     with open_store(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
         verdict = verify_store(opened, on_progress=_share(progress, opened))
@@ -96,8 +96,10 @@ def verify(store: str, quiet: bool) -> int:
         click.echo(f"and {len(verdict.damaged) - _MOST_DAMAGED:,} more")
     if verdict.sealed:
         click.echo(f"encrypted, and not looked into without {KEYS}: {verdict.sealed:,}")
+    if verdict.locked:
+        click.echo(f"not looked into: {verdict.locked:,} ({clean(verdict.why_locked)})")
     say(f"{verdict.entries:,} originals · {len(verdict.damaged):,} damaged", quiet=quiet)
-    return 1 if verdict.damaged or verdict.sealed else 0
+    return 1 if verdict.damaged or verdict.sealed or verdict.locked else 0
 
 
 @command.command()
@@ -245,6 +247,8 @@ def _draw_stat(found: StoreStat) -> None:
         click.echo(f"  {who}: {entries:,} originals · {found.sizes[name]:,} bytes")
     if len(found.scopes) > len(rows):
         click.echo(f"  and {len(found.scopes) - len(rows):,} more")
+    if found.notes:
+        click.echo(f"{found.notes:,} notes of removals: see refold store audit")
 
 
 def _draw_notes(notes: Iterable[RemovalNote]) -> None:

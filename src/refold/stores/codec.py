@@ -9,7 +9,7 @@ what becomes of these bytes in a store.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from refold.errors import NestingError, StoreError
@@ -40,6 +40,16 @@ def decode_value(key: str, record: bytes) -> Any:
             f"the value of {key!r} is not readable ({error}); something other than refold "
             "has changed it"
         ) from error
+
+
+def decode_found(
+    wanted: Mapping[bytes, str], found: Mapping[bytes, bytes], store: str
+) -> dict[str, Any]:
+    """Decode what was found of *wanted* keys, in their order; errors name the *store*."""
+    try:
+        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+    except StoreError as error:
+        raise StoreError(f"cannot read the store {store!r}: {error}") from error
 
 
 def spell_json(key: str, value: Any) -> bytes:

@@ -22,6 +22,10 @@ _MARK: Final = "sealed:"
 """How a value begins that was encrypted here."""
 
 
+class LockedError(StoreError):
+    """A value may be sound, but is not to be read with these keys."""
+
+
 class EncryptedStore:
     """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
 
@@ -54,8 +58,8 @@ class EncryptedStore:
         self._store = store
         self._keys = tuple(ring)
         self._compression: Compression = compression
-        self._ciphers: dict[bytes, Any] = {_id_of(key): AESGCM(key) for key in ring}
-        self._first = _id_of(ring[0])
+        self._ciphers: dict[bytes, Any] = {id_of(key): AESGCM(key) for key in ring}
+        self._first = id_of(ring[0])
         self._refusal = InvalidTag
 
     @staticmethod
@@ -136,7 +140,9 @@ class EncryptedStore:
     def _open(self, key: str, value: Any) -> Any:
         """Undo `_seal`."""
         if not is_sealed(value):
-            raise StoreError(f"the value of {key!r} is not encrypted; it was put without a key")
+            raise self._locked(
+                key, "it is not encrypted; `refold store copy --encrypt` makes a store that is"
+            )
         try:
             data = base64.b64decode(value.removeprefix(_MARK), validate=True)
         except ValueError as error:
@@ -144,7 +150,7 @@ class EncryptedStore:
         name, nonce = data[:_ID_BYTES], data[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
         cipher = self._ciphers.get(name)
         if cipher is None:
-            raise self._unreadable(key, f"it needs the key {name.hex()}, which was not given")
+            raise self._locked(key, f"it needs the key {name.hex()}, which was not given")
         raw = encode_key(key)
         try:
             plain = cipher.decrypt(nonce, data[_ID_BYTES + _NONCE_BYTES :], raw)
@@ -153,7 +159,13 @@ class EncryptedStore:
             raise self._unreadable(key, "it is damaged, or was put under another key") from error
 
     def _unreadable(self, key: str, reason: str) -> StoreError:
-        return StoreError(f"the value of {key!r} cannot be decrypted: {reason}")
+        return StoreError(self._explain(key, reason))
+
+    def _locked(self, key: str, reason: str) -> LockedError:
+        return LockedError(self._explain(key, reason))
+
+    def _explain(self, key: str, reason: str) -> str:
+        return f"cannot read {self._store!r}: the value of {key!r} cannot be decrypted: {reason}"
 
 
 def is_sealed(value: object) -> bool:
@@ -161,6 +173,6 @@ def is_sealed(value: object) -> bool:
     return isinstance(value, str) and value.startswith(_MARK)
 
 
-def _id_of(key: bytes) -> bytes:
+def id_of(key: bytes) -> bytes:
     """Return what a value calls the key it was encrypted with; it gives nothing of it away."""
     return blake2b(key, digest_size=_ID_BYTES, person=b"refold key id").digest()

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 from refold.checks import check_positive
 from refold.errors import StoreError, describe
 from refold.stores.base import Entry, Removed
-from refold.stores.codec import decode_value, encode_value
+from refold.stores.codec import decode_found, encode_value
 from refold.stores.key import check_entries, check_keys, decode_key, encode_key
 from refold.stores.loop import LoopThread
 
@@ -211,7 +211,7 @@ class RemoteStore:
         if not wanted:
             return {}
         found = await self._trying("read", partial(self._backend.read, list(wanted)))
-        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+        return decode_found(wanted, found, self._name)
 
     def _using(self, doing: str) -> LoopThread:
         """Return the loop that talks to the server, if this store can be used."""

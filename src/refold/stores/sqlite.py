@@ -16,7 +16,7 @@ from typing import Any, Final, Self, get_args
 from refold.checks import check_choice, check_positive
 from refold.errors import StoreError
 from refold.stores.base import Entry, Removed
-from refold.stores.codec import decode_value, encode_value
+from refold.stores.codec import decode_found, encode_value
 from refold.stores.key import check_entries, check_keys, decode_key, encode_key, removable, span
 from refold.stores.packing import Compression, check_compression
 from refold.stores.sqlite_file import explain, open_file, roll_back
@@ -103,7 +103,7 @@ class SqliteStore:
         with self._using("read") as connection:
             found = dict(_find(connection, "key, value", wanted, oldest))
         # In the order asked for: SQLite's own order is an accident.
-        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+        return decode_found(wanted, found, str(self._path))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield what there is under keys that begin with *prefix*, in the order of their bytes.

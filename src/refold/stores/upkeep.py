@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 from refold.errors import StoreError
 from refold.model.wire import digest
 from refold.stores.base import Store, managed
-from refold.stores.encrypted import is_sealed
-from refold.stores.key import is_digest
+from refold.stores.encrypted import LockedError, is_sealed
+from refold.stores.key import AUDIT_PREFIX, is_digest
 from refold.stores.scope import period_of, scopes_of
 
 T = TypeVar("T")
@@ -33,6 +33,7 @@ class StoreStat:
     """How much there is in a store."""
 
     entries: int = 0
+    """Originals; what was noted of removals is none."""
     size: int = 0
     """Bytes at rest, keys included, without what a database needs besides."""
     oldest: float | None = None
@@ -41,6 +42,8 @@ class StoreStat:
     """Originals of each conversation or tenant, by name; those without one under `""`."""
     sizes: Counter[str] = field(default_factory=Counter)
     """Bytes of each of them."""
+    notes: int = 0
+    """Notes of removals: see `read_audit`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Spell it as JSON-ready data."""
@@ -51,6 +54,7 @@ class StoreStat:
             "newest": self.newest,
             "scopes": dict(self.scopes),
             "sizes": dict(self.sizes),
+            "notes": self.notes,
         }
 
 
@@ -58,6 +62,9 @@ def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> St
     """Count what is in *store*, without reading it."""
     stat = StoreStat()
     for entry in managed(store).entries():
+        if entry.key.startswith(AUDIT_PREFIX):
+            stat.notes += 1
+            continue
         stat.entries += 1
         stat.size += entry.size
         names, _ = scopes_of(entry.key)
@@ -82,15 +89,20 @@ class Verdict:
     """Keys whose values cannot be read, or are not what their key says."""
     sealed: int = 0
     """How many are encrypted, and were read without keys: nothing is known of those."""
+    locked: int = 0
+    """How many are encrypted with a key that was not given, or not encrypted where all should be:
+    nothing is known of those either."""
+    why_locked: str = ""
+    """What was wrong with the first of them."""
 
 
 def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> Verdict:
     """Read everything in *store*: packing, digests, and that originals are what they are named."""
     checked = sealed = 0
     damaged: list[str] = []
+    locked: list[str] = []
     for keys in batches(entry.key for entry in managed(store).entries()):
-        found, bad = _read_what_can_be(store, keys)
-        damaged += bad
+        found = _read_what_can_be(store, keys, damaged, locked)
         sealed += sum(map(is_sealed, found.values()))
         damaged += (
             key
@@ -99,7 +111,13 @@ def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> 
         )
         checked += len(keys)
         on_progress(checked)
-    return Verdict(entries=checked, damaged=tuple(damaged), sealed=sealed)
+    return Verdict(
+        entries=checked,
+        damaged=tuple(damaged),
+        sealed=sealed,
+        locked=len(locked),
+        why_locked=next(iter(locked), ""),
+    )
 
 
 def copy_store(
@@ -124,19 +142,22 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _read_what_can_be(store: Store, keys: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return what can be read of *keys*, and the keys of what cannot."""
+def _read_what_can_be(
+    store: Store, keys: list[str], damaged: list[str], locked: list[str]
+) -> dict[str, Any]:
+    """Return what can be read of *keys*; note what is damaged, and why others are locked."""
     try:
-        return store.get(keys), []
+        return store.get(keys)
     except StoreError:
         found: dict[str, Any] = {}
-        bad = []
         for key in keys:
             try:
                 found.update(store.get([key]))
+            except LockedError as error:
+                locked.append(str(error))
             except StoreError:
-                bad.append(key)
-        return found, bad
+                damaged.append(key)
+        return found
 
 
 def _is_named_right(key: str, value: Any) -> bool:

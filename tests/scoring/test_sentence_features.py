@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scoring import sentence_features as scoring
+from refold.scoring import sentence as scoring
 from refold.scoring.sentence import FILLER_PENALTY, FILLERS, is_filler, score_sentences
 from refold.text.sentences import sentence_spans
 from tests.conversations import texts

@@ -81,6 +81,18 @@ def test_what_is_not_known_is_counted_and_cache_points_are_not() -> None:
     assert unknown.opaque
 
 
+def test_so_it_is_in_results() -> None:
+    image = {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}}
+    known, unknown = load(
+        [
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [block]}}]}
+            for block in (image, {"hologram": {"text": LONG}})
+        ]
+    )
+    assert not known.opaque
+    assert unknown.opaque
+
+
 def test_every_view_of_a_session_is_valid() -> None:
     store = MemoryStore()
     session = Session(token_budget=2_500, profile="standard", store=store)

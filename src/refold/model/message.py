@@ -119,7 +119,7 @@ class Message:
         link: str | None = None,
     ) -> Message:
         """Return the same message with something else in its place; what is `None` stays."""
-        return Message(
+        changed = Message(
             index=self.index if index is None else index,
             id=self.id if id is None else id,
             role=self.role,
@@ -138,11 +138,14 @@ class Message:
             is_fixed=self.is_fixed,
             is_turn=self.is_turn,
         )
+        if id is None and wire is None and provenance is None:
+            changed.lone_id = self.lone_id  # what it is derived from is the same
+        return changed
 
     def unproven(self) -> Message:
         """Return the same message as one that stands for nothing, whatever it says."""
         bare = self.changed()
-        bare.provenance = None
+        bare.provenance = bare.lone_id = None
         return bare
 
     @property

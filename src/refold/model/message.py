@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from refold.model.part import Call, Media, Part
@@ -166,6 +167,12 @@ class Message:
     def chars(self) -> int:
         """Length of all replaceable text."""
         return sum(len(part.text) for part in self.parts)
+
+    def texts(self) -> Iterator[str]:
+        """Yield all texts that it costs tokens for."""
+        yield from (part.text for part in self.parts)
+        yield from self.opaque
+        yield from (call.text for call in self.calls)
 
     @property
     def is_tool_result(self) -> bool:

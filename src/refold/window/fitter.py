@@ -18,7 +18,7 @@ from refold.options import Pin
 from refold.render import Rendering, render
 from refold.restore import MappingLookup
 from refold.tokens.choose import factor_of
-from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
+from refold.window.history import MOST_ANEW, History, new_tail, numbered, read_history, total_of
 from refold.window.outcome import (
     REUSED,
     explain,
@@ -266,21 +266,25 @@ class Fitter:
         """Remember a pass that was made at this turn; without one, that it was not worth it."""
         own = replace(result, messages=[clone(m) for m in result.messages])
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
-        self.passes.remember(
-            Pass(
-                given=history.given,
-                ids=history.ids,
-                shown=numbered(shown),
-                firsts=tuple(firsts),
-                total=history.total,
-                turn=history.turn,
-                chains=history.chains,
-                result=own,
-                is_stuck=made_at is None,
-                factor=self._factor,
-                made_at=before if made_at is None else (*before, made_at),
-            )
+        done = Pass(
+            given=history.given,
+            ids=history.ids,
+            shown=numbered(shown),
+            firsts=tuple(firsts),
+            total=history.total,
+            turn=history.turn,
+            chains=history.chains,
+            result=own,
+            is_stuck=made_at is None,
+            factor=self._factor,
+            made_at=before if made_at is None else (*before, made_at),
         )
+        if history.read is not None and not self.engine.asker.is_enabled:
+            # Without a model, all that is known of a text stays true.
+            text_cache = history.read.text_cache
+            text_cache.keep_only(frozenset(text for m in done.shown for text in m.texts()))
+            done.tails.append(new_tail(done, text_cache, history.read.factor, self.engine))
+        self.passes.remember(done)
 
 
 def _is_shorter(fold: Fold, fitting: Fitting) -> bool:

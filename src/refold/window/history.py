@@ -149,7 +149,7 @@ def new_tail(earlier: Pass, text_cache: TextCache, factor: float, engine: Engine
 
 def _has_short_form(message: Mapping[str, Any]) -> bool:
     # A sibling room: imported late, so that neither is needed first.
-    from refold.agent.compressed_content import has_short_form
+    from refold.agent.shapes import has_short_form
 
     return has_short_form(message)
 

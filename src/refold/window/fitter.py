@@ -11,6 +11,7 @@ from refold.budget.guard import find_pinned
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
+from refold.lazy import Lazy
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
@@ -100,7 +101,7 @@ class Fitter:
             engine=self.engine,
             text_cache=job.text_cache,
             available=available,
-            anchor_room=self.engine.anchor_room(job.messages),
+            anchor_room=Lazy(lambda: self.engine.anchor_room(job.messages)),
             target=self.thresholds.target(current.tokens_after if current else total, available),
             pinned=find_pinned(job.messages, self.pins),
             max_messages=self.max_messages,
@@ -284,7 +285,7 @@ class Fitter:
             text_cache = history.read.text_cache
             text_cache.keep_only(frozenset(text for m in done.shown for text in m.texts()))
             done.tails.append(new_tail(done, text_cache, history.read.factor, self.engine))
-        self.passes.remember(done)
+        self.passes.remember(done, history.earlier)
 
 
 def _is_shorter(fold: Fold, fitting: Fitting) -> bool:

@@ -139,11 +139,15 @@ class Passes:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def remember(self, done: Pass) -> None:
-        """Keep *done*, in the place of an earlier pass over the same conversation."""
+    def remember(self, done: Pass, earlier: Pass | None = None) -> None:
+        """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
         with self._lock:
             copies = done.given.copies
-            others = [p for p in self._passes if copies[: len(p.given)] != p.given.copies]
+            others = [
+                p
+                for p in self._passes
+                if p is not earlier and copies[: len(p.given)] != p.given.copies
+            ]
             self._passes = [*others, done][-_MAX_PASSES:]
 
     def forget(self) -> None:

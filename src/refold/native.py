@@ -44,6 +44,11 @@ class Scanner(Protocol):
     ) -> bytes:
         """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
 
+    def needles(
+        self, text: str, lower: str, heads: bytes, rows: bytes, /
+    ) -> tuple[list[int], list[int]]:
+        """Return which words a text holds, and where some of them are: `refold.text.needles`."""
+
     def estimate_tokens(
         self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /
     ) -> int:

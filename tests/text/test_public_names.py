@@ -51,3 +51,13 @@ def test_no_secret_beside_a_summary() -> None:
 def test_whatever_announces_it(text: str, secret: str) -> None:
     listed = without_secrets(f"Maria Lopez. {text}", ("Maria Lopez", secret), iter_entities)
     assert listed == ("Maria Lopez",)
+
+
+def test_a_text_is_searched_once_for_all_who_ask() -> None:
+    text = f"Maria Lopez set the password to {PASSWORD} in loadConfig."
+    names = tuple(iter_entities(text))
+    hidden: dict[str, str] = {}
+    first = without_secrets(text, names, iter_entities, hidden)
+    assert hidden == {text: text.replace(PASSWORD, "<secret>")}
+    assert without_secrets(text, names, iter_entities, {text: text}) == names
+    assert without_secrets(text, names, iter_entities, hidden) == first

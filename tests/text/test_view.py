@@ -31,6 +31,11 @@ def test_lower_bytes_are_those_of_the_lower_text(text: str) -> None:
     assert view.plain_lower == plain_bytes(view.lower)
 
 
+def test_notes_keep_no_words_that_nobody_asks_for() -> None:
+    notes = Notes(declared=frozenset((b"two", b"four")))
+    assert TextView("One, two, three.", notes).words == {b"two"}
+
+
 def test_notes_are_shared_by_those_who_are_given_them() -> None:
     notes = Notes(1, lambda bits: frozenset((b"one",) * bits))
     assert TextView("two", notes).words == TextView("three", notes).words == {b"one"}

@@ -153,3 +153,23 @@ def test_many_threads_with_histories_of_their_own_read_each_whole() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(read, range(32)))
+
+
+def test_a_message_that_came_since_and_was_changed_in_place_is_noticed() -> None:
+    manager, messages, _ = fitted(100)
+    messages.append({"role": "user", "content": "This is new."})
+    manager.fit(messages)
+    change(messages[-1])
+    messages.append({"role": "user", "content": "And now?"})
+    again = manager.fit(messages)
+    assert again.steps[0] == REUSED
+    assert [message["content"] for message in again.messages[-2:]] == [OTHER, "And now?"]
+
+
+def test_fewer_messages_than_were_read_before() -> None:
+    manager, messages, _ = fitted(100)
+    longer = [*messages, {"role": "user", "content": "One."}, {"role": "user", "content": "Two."}]
+    manager.fit(longer)
+    again = manager.fit(longer[:-1])
+    assert [message["content"] for message in again.messages[-1:]] == ["One."]
+    assert manager.fit(longer).messages[-1]["content"] == "Two."

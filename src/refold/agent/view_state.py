@@ -93,9 +93,7 @@ class Item:
 
     def texts(self) -> Iterator[str]:
         """Yield all texts that it is made of."""
-        yield from (part.text for part in self.source.parts)
-        yield from self.source.opaque
-        yield from (call.text for call in self.source.calls)
+        yield from self.source.texts()
         yield from self.fold.texts.values()
 
 

@@ -11,6 +11,7 @@ from refold.model.draft import Draft
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, kept_fold
 from refold.stages.replace import Folder
+from refold.stages.stand_in import StandIn
 from refold.tokens.base import CountedTexts
 
 SPOKEN: Final = "said_beside_results"
@@ -72,6 +73,7 @@ class Unit:
         """Whether a roll-up stands for it: what it costs alone does not matter then."""
         self._folder = folder
         self._tokens = tokens
+        self._is_simple = len(run) == len(run[0].parts) == 1 and run[0].is_turn
         self._level = Level.KEPT
         self._lost_target = False
         self._spoken = frozenset(
@@ -79,10 +81,20 @@ class Unit:
             for number, segment in enumerate(folder.draft.segments_of(run[0]))
             if folder.is_kept(segment, SPOKEN)
         )
-        self.folds = tuple(
-            kept_fold(message, reasons.get(message.index, "within_budget")) for message in run
+        self._folds = tuple(
+            [kept_fold(message, reasons.get(message.index, "within_budget")) for message in run]
         )
-        self.cost = self._price(self.folds)
+        self._shown: StandIn | None = None
+        """What the one text of the one message has become since, if there is no more to it."""
+        self.cost = sum(map(tokens.message, run))
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """What becomes of the run; most steps down are only priced, and the last one is written."""
+        if self._shown is not None:
+            self._folds = (self._folder.fold_shown(self.run[0], [self._shown]),)
+            self._shown = None
+        return self._folds
 
     @property
     def is_note(self) -> bool:
@@ -100,27 +112,42 @@ class Unit:
             return 0
         depth = _DEPTHS.get(level)
         if depth is None:
-            folds = tuple(self._truncate(fold, _CHARS_SHOWN[level]) for fold in self.folds)
+            folds = tuple([self._truncate(fold, _CHARS_SHOWN[level]) for fold in self.folds])
         elif self.pointing_here:
             return 0
+        elif self._is_simple and not self._lost_target:
+            self._level = level
+            return self._show(self._folder.show(self.run[0], depth)[0])
         else:
             folds = tuple(self._folder.fold_run(self.run, depth))
             if self._lost_target:
                 folds = tuple(map(self._unrefer, folds))
         self._level = level
-        return self._take(folds) if self._price(folds) <= self.cost else 0
+        return self._take(folds, most=self.cost)
+
+    def _show(self, made: StandIn) -> int:
+        """Show *made* for the one text if that saves tokens; return how many."""
+        whole, tokens = self.run[0], self._tokens
+        cost = tokens.message(whole)
+        if made.text is not None:
+            cost += tokens.count(made.text) - tokens.count(whole.parts[0].text)
+        if cost > self.cost:
+            return 0
+        saved, self.cost, self._shown = self.cost - cost, cost, made
+        return saved
 
     def release(self) -> int:
         """Stand without the text that it referred to; return the tokens saved, usually fewer."""
         self._lost_target = True
         return self._take(tuple(map(self._unrefer, self.folds)))
 
-    def _take(self, folds: tuple[Fold, ...]) -> int:
-        before, self.cost, self.folds = self.cost, self._price(folds), folds
-        return before - self.cost
-
-    def _price(self, folds: Sequence[Fold]) -> int:
-        return sum(map(self._tokens.fold, folds))
+    def _take(self, folds: tuple[Fold, ...], most: int | None = None) -> int:
+        """Become *folds*, if they cost no more than *most*; return the tokens saved."""
+        cost = sum(map(self._tokens.fold, folds))
+        if most is not None and cost > most:
+            return 0
+        before, self.cost, self._folds, self._shown = self.cost, cost, folds, None
+        return before - cost
 
     def _truncate(self, fold: Fold, chars: int) -> Fold:
         """Cut every text of which more than *chars* characters are shown, if that saves tokens."""

@@ -122,6 +122,9 @@ class DetectorTable:
         self._prefilter: Final = (
             None if scanner is None else Prefilter([one.needs for one in detectors], scanner)
         )
+        self._declared: Final = frozenset[bytes]().union(
+            *[one.needs.words | one.needs.also for one in detectors]
+        )
         self._all: Final = tuple([(detector, self._test(detector)) for detector in detectors])
         self._hard: Final = tuple([row for row in self._all if row[0].hard])
         self._soft: Final = tuple([row for row in self._all if not row[0].hard])
@@ -134,7 +137,7 @@ class DetectorTable:
 
     def _notes(self, text: str) -> Notes:
         if self._prefilter is None:
-            return Notes()
+            return Notes(declared=self._declared)
         return Notes(self._prefilter.scan(text), self._prefilter.words_in)
 
     def detect(self, text: str) -> Findings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from refold.model.part import Call, Media, Part
@@ -119,7 +120,7 @@ class Message:
         link: str | None = None,
     ) -> Message:
         """Return the same message with something else in its place; what is `None` stays."""
-        return Message(
+        changed = Message(
             index=self.index if index is None else index,
             id=self.id if id is None else id,
             role=self.role,
@@ -138,11 +139,14 @@ class Message:
             is_fixed=self.is_fixed,
             is_turn=self.is_turn,
         )
+        if id is None and wire is None and provenance is None:
+            changed.lone_id = self.lone_id  # what it is derived from is the same
+        return changed
 
     def unproven(self) -> Message:
         """Return the same message as one that stands for nothing, whatever it says."""
         bare = self.changed()
-        bare.provenance = None
+        bare.provenance = bare.lone_id = None
         return bare
 
     @property
@@ -163,6 +167,12 @@ class Message:
     def chars(self) -> int:
         """Length of all replaceable text."""
         return sum(len(part.text) for part in self.parts)
+
+    def texts(self) -> Iterator[str]:
+        """Yield all texts that it costs tokens for."""
+        yield from (part.text for part in self.parts)
+        yield from self.opaque
+        yield from (call.text for call in self.calls)
 
     @property
     def is_tool_result(self) -> bool:

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Final, Literal
 
 from refold.text.alphabet import IDEOGRAPHS
-from refold.text.name_patterns import CAMEL, NUMBER, PASCAL, SNAKE, VOWELLESS
+from refold.text.name_patterns import CAMEL, CONSONANTS, NUMBER, PASCAL, SNAKE, VOWELLESS
 from refold.text.patterns import UNITS
 from refold.text.scan import undisguised
 from refold.text.sentences import Span, sentence_spans
@@ -109,10 +109,14 @@ _OTHER_SIGN: Final = (
     rf"|(?P<quantity>(?<![.,]){NUMBER}(?:%|\s?{_UNIT}|[{IDEOGRAPHS}]))"
     rf"|(?P<short>{VOWELLESS}(?![\w]))"
 )
-FEATURES: Final = re.compile(
-    rf"{_BEFORE_SIGN}(?:{_PLACE_OR_STATUS}"
-    rf"|(?P<error>[A-Z][\w.]*+(?<={'|'.join(_ERROR_ENDS)})(?=:))|{_OTHER_SIGN})"
+_ERROR: Final = rf"(?P<error>[A-Z][\w.]*+(?<={'|'.join(_ERROR_ENDS)})(?=:))"
+FEATURES: Final = re.compile(rf"{_BEFORE_SIGN}(?:{_PLACE_OR_STATUS}|{_ERROR}|{_OTHER_SIGN})")
+_PLAIN_WORD: Final = rf"[A-Z]?[{CONSONANTS}]*+[aeiouy][a-z]*+(?:[^\w./:-]++|\.(?=\s))"
+"""A word with a vowel and without a sign, and what ends it: no feature begins with it."""
+_FEATURES_OR_WORDS: Final = re.compile(
+    rf"{_BEFORE_SIGN}(?:(?:{_PLAIN_WORD})++|{_PLACE_OR_STATUS}|{_ERROR}|{_OTHER_SIGN})"
 )
+"""The same, and the plain words between: they are read once, and not tried letter by letter."""
 LONGEST_UNIT: Final = 16
 """How far beyond a sentence the unit of its last number may reach."""
 _LONG: Final = 1_000
@@ -149,9 +153,10 @@ def count_features(text: str, start: int, end: int) -> int:
     if end - start > _LONG:
         return count_in_long(text, start, end)
     points = 0
-    for found in FEATURES.finditer(text, start, end + LONGEST_UNIT):
-        if found.start() < end:
-            points += WEIGHTS[found.lastgroup or "name"]
+    for found in _FEATURES_OR_WORDS.finditer(text, start, end + LONGEST_UNIT):
+        kind = found.lastgroup
+        if kind is not None and found.start() < end:
+            points += WEIGHTS[kind]
     return points
 
 

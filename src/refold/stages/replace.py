@@ -10,7 +10,7 @@ from refold.model.message import Message
 from refold.model.plan import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.stages.base import RunContext
 from refold.stages.protect import protection
-from refold.stages.stand_in import StandIns
+from refold.stages.stand_in import StandIn, StandIns
 
 
 def make_plan(draft: Draft, context: RunContext, depth: Depth) -> Plan:
@@ -82,14 +82,21 @@ class Folder:
 
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
-        segments = self.draft.segments_of(message)
-        if not segments:
+        if not message.parts:
             return kept_fold(message, protection(message, "", self._setting) or "short_content")
+        return self.fold_shown(message, self.show(message, depth))
+
+    def show(self, message: Message, depth: Depth) -> list[StandIn]:
+        """Make what stands in for each text of *message*."""
+        make = self.stand_ins.for_segment
+        return [make(segment, depth) for segment in self.draft.segments_of(message)]
+
+    def fold_shown(self, message: Message, shown_for: Sequence[StandIn]) -> Fold:
+        """Replace each text of *message* by what is *shown_for* it."""
         texts: dict[int, str] = {}
         row: list[Outcome] = []
-        for number, segment in enumerate(segments):
-            made = self.stand_ins.for_segment(segment, depth)
-            chars = shown = len(segment.text)
+        for number, made in enumerate(shown_for):
+            chars = shown = len(message.parts[number].text)
             if made.text is not None:
                 texts[number] = made.text
                 shown = len(made.text)

@@ -89,6 +89,7 @@ class TextCache:
         self._named: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self._mentions: dict[str, tuple[str, ...]] = {}
+        self._hidden: dict[str, str] = {}
         self._kept_tokens: dict[str, str | None] = {}
         self._judged: dict[str, Judgement | None] = {}
         self._written: dict[str, str | None] = {}
@@ -247,7 +248,7 @@ class TextCache:
         if found is None:
             soft_texts = self._detectors.soft_texts
             found = soft_texts(text, self._findings.get(text))
-            found = self._found[text] = without_secrets(text, found, soft_texts)
+            found = self._found[text] = without_secrets(text, found, soft_texts, self._hidden)
         return found
 
     def _names(self, text: str) -> tuple[str, ...]:
@@ -255,7 +256,7 @@ class TextCache:
         named = self._named.get(text)
         if named is None:
             found = self.finder.find(text)
-            named = self._named[text] = without_secrets(text, found, iter_entities)
+            named = self._named[text] = without_secrets(text, found, iter_entities, self._hidden)
         return named
 
     @property
@@ -292,6 +293,7 @@ class TextCache:
         self._extracts = _only(self._extracts, texts)
         self._found = _only(self._found, texts)
         self._mentions = _only(self._mentions, texts)
+        self._hidden = _only(self._hidden, texts)
         self._kept_tokens = _only(self._kept_tokens, texts)
         self._judged = _latest(self._judged)
         self._written = _latest(self._written)

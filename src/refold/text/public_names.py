@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from typing import Final
 
 from refold.text.view import TextView
@@ -17,22 +17,31 @@ _HUMP: Final = re.compile("[a-z][A-Z]")
 
 
 def without_secrets(
-    text: str, names: tuple[str, ...], find: Callable[[str], Iterable[str]]
+    text: str,
+    names: tuple[str, ...],
+    find: Callable[[str], Iterable[str]],
+    hidden: MutableMapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return *names*, what *find* finds in *text*, without its secrets, their parts and holders.
 
     Many texts have no name that looks like a secret; that is seen at little cost. Otherwise the
-    names stay that are found in the text without its secrets.
+    names stay that are found in the text without its secrets. *hidden* keeps texts without theirs
+    for the next time.
     """
     listed = "\n".join(names)
     if not _MIXED.search(listed) and not (_HUMP.search(listed) and _announces_secrets(text)):
         return names
-    from refold.text.redaction import hide_secrets  # knows many patterns: imported when needed
+    bare = None if hidden is None else hidden.get(text)
+    if bare is None:
+        from refold.text.redaction import hide_secrets  # knows many patterns: imported when needed
 
-    hidden = hide_secrets(text)
-    if hidden == text:
+        bare = hide_secrets(text)
+        bare = text if bare == text else bare
+        if hidden is not None:
+            hidden[text] = bare
+    if bare is text:
         return names
-    kept = set(find(hidden))
+    kept = set(find(bare))
     return tuple([name for name in names if name in kept])
 
 

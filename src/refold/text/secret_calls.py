@@ -14,8 +14,10 @@ from refold.text.secret_names import Grade
 from refold.text.secret_values import Link, can_be_secret
 
 _SECOND: Final = re.compile(
-    r"(?<=[\w@+-])(?:[ \t]++[/|:][ \t]++|:(?!//))[\"'`]?(?P<value>[^\s\"'`,;/:|]{5,80}+)"
+    r"(?: (?<=[\w@+-].)[ \t]*+[/|:][ \t]++|\t(?<=[\w@+-].)[ \t]*+[/|:][ \t]++|:(?<=[\w@+-].)(?!//))"
+    r"[\"'`]?(?P<value>[^\s\"'`,;/:|]{5,80}+)"
 )
+"""Each way begins with a sign, which can be looked for, and not with a look behind."""
 _LOGIN: Final = re.compile(
     r"\b(?:log(?:ged|ging)?[ -]?in|sign(?:ed)?[ -]?in|login|account|user(?:name)?|creds?"
     r"|credentials|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur"

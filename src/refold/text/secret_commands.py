@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final
 
@@ -67,19 +67,20 @@ _ROWS: Final = (
     ("> auth ", r"(?<=[0-9]> )AUTH", r"(?<=AUTH)[ \t]++(?:[\w-]{1,40}[ \t]++)?"),
 )
 _USER_COLON_PASSWORD: Final = re.compile(
-    r"(?<!\S)(?:-[aAuU]|--(?:user|auth|creds|credentials)|user(?==))[ \t=]++[\\\"']{0,2}"
+    r"(?:-(?<!\S.)(?:[aAuU]|-(?:user|auth|creds|credentials))|user(?<!\S....)(?==))"
+    r"[ \t=]++[\\\"']{0,2}"
     r"(?P<user>[\w.@+-]{1,60}+):(?P<value>[^\s\"'\\|;:/]{3,200}+)"
 )
 _USER_PERCENT_PASSWORD: Final = re.compile(
-    r"(?<!\S)-U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%(?P<value>[^\s\"'\\|;]{3,200}+)"
+    r"-(?<!\S.)U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%(?P<value>[^\s\"'\\|;]{3,200}+)"
 )
 """As the programs of Samba spell it."""
 _USER_AND_PASSWORD: Final = re.compile(
-    r"(?<!\S)(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
+    r"-(?<!\S.)(?:[uUl]|-?user(?:name)?|-?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
     rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}"
 )
 _PASSWORD_AND_USER: Final = re.compile(
-    rf"(?<!\S)-[pPwW][ \t=]++{_WORD}[\"']?[ \t]++(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]"
+    rf"-(?<!\S.)[pPwW][ \t=]++{_WORD}[\"']?[ \t]++(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]"
 )
 """Programs that ask for a user with one letter ask for the password with another."""
 _COMMANDS: Final = tuple(
@@ -99,15 +100,20 @@ _PIPED: Final = re.compile(
 )
 
 
-def find_on_command_lines(text: str, lower: str) -> Iterator[Span]:
-    """Yield the passwords of commands; *lower* is *text* in lower case."""
+_USER_SIGNS: Final = ("-u", "-l", "-a", "--cred", "user=")
+_PIPED_SIGNS: Final = ("echo", "printf")
+COMMAND_SIGNS: Final = (*(sign for sign, _ in _COMMANDS), *_USER_SIGNS, *_PIPED_SIGNS)
+
+
+def find_on_command_lines(text: str, seen: Collection[str]) -> Iterator[Span]:
+    """Yield the passwords of commands; *seen* are the signs in the lower-cased text."""
     for sign, command in _COMMANDS:
-        if sign in lower:
+        if sign in seen:
             for found in command.finditer(text):
                 yield found.span("value")
-    if any(sign in lower for sign in ("-u", "-l", "-a", "--cred", "user=")):
+    if any(sign in seen for sign in _USER_SIGNS):
         yield from _after_users(text)
-    if "|" in text and ("echo" in lower or "printf" in lower):
+    if "|" in text and any(sign in seen for sign in _PIPED_SIGNS):
         for found in _PIPED.finditer(text):
             yield found.span("value")
 

@@ -106,6 +106,8 @@ def find_keys(text: str, runs: Sequence[Span]) -> Iterator[Span]:
 
 def find_known(text: str, runs: Sequence[Span]) -> Iterator[Span]:
     """Yield those among them that a row of the tables describes."""
+    if not runs:
+        return iter(())
     near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
     known = [_known(pattern, text) for needle, pattern in _compiled() if needle in near]
     if any(prefix in near for prefix in _PREFIXES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -94,6 +94,8 @@ _COMMON: Final = frozenset({"pass"})
 """Words of every text: alone they count for little."""
 _GLUED: Final = frozenset({"pwd", "passwd", "pw"})
 """Words that others are written together with."""
+_JOINTS: Final = " _.:-"
+"""What may stand where a word has a blank."""
 _SHORT: Final = 4
 """Words of so few ASCII letters are parts of too many others."""
 
@@ -105,7 +107,7 @@ def _spelled(words: list[str]) -> str:
         by_first.setdefault(word[:1], []).append(word[1:])
     ends = by_first.pop("", None) is not None
     branches = [
-        ("[ _.:-]?" if first == " " else re.escape(first)) + _spelled(rest)
+        (f"[{_JOINTS}]?" if first == " " else re.escape(first)) + _spelled(rest)
         for first, rest in by_first.items()
     ]
     if not branches:
@@ -115,14 +117,24 @@ def _spelled(words: list[str]) -> str:
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
 
 
-_PASS: Final = (
-    r"(?<![a-z])(?:ssh|key|store|db|user|root|admin|sudo|ftp|smtp|mail|sql|mysql|pg|my|web|wifi|vpn"
-    r"|ldap|proxy|redis|mongo|app|svc|login|new|old|bind|zip|cert|pfx|jks|truststore|keystore|wp|"
-    r"api|server|service)pass(?![a-z])"
-)
-_NAME: Final = re.compile(f"{_PASS}|{_spelled(list(GRADES))}")
-_ASCII_NAME: Final = re.compile(f"{_PASS}|{_spelled([word for word in GRADES if word.isascii()])}")
-_JOINT: Final = re.compile(r"[ _.:-]")
+_BEFORE_PASS: Final = (
+    "ssh key store db user root admin sudo ftp smtp mail sql mysql pg my web wifi vpn ldap proxy "
+    "redis mongo app svc login new old bind zip cert pfx jks truststore keystore wp api server "
+    "service"
+).split()
+"""What `pass` is written together with."""
+_PASS: Final = rf"(?<![a-z])(?:{'|'.join(_BEFORE_PASS)})pass(?![a-z])"
+_ALL: Final = _spelled(list(GRADES))
+_ALL_ASCII: Final = _spelled([word for word in GRADES if word.isascii()])
+_NAMES: Final = {
+    (False, False): re.compile(_ALL),
+    (False, True): re.compile(f"{_PASS}|{_ALL}"),
+    (True, False): re.compile(_ALL_ASCII),
+    (True, True): re.compile(f"{_PASS}|{_ALL_ASCII}"),
+}
+"""What is looked for, by whether a text is ASCII and whether it has a `pass`: without one, `re` can
+go by the first letters, in half the time."""
+_JOINT: Final = re.compile(f"[{_JOINTS}]")
 _BY_LETTERS: Final = {_JOINT.sub("", word): grade for word, grade in GRADES.items()}
 _SUFFIX: Final = re.compile(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
 _OTHER_THING: Final = re.compile(
@@ -144,17 +156,48 @@ class Name:
     """Whether it means so much else that only an assignment counts."""
 
 
-def find_names(text: str, lower: str) -> Iterator[Name]:
-    """Yield the words that announce secrets; *lower* is *text* in lower case, place by place."""
-    words = _ASCII_NAME if lower.isascii() else _NAME
-    found = words.search(lower)
+def _beginnings(word: str) -> list[str]:
+    """Return how *word* may begin: up to its second blank, the first one in all spellings."""
+    first, is_joined, rest = word.partition(" ")
+    second = rest.partition(" ")[0]
+    return [f"{first}{joint}{second}" for joint in ["", *_JOINTS]] if is_joined else [word]
+
+
+NEEDLES: Final = {
+    **{begin: False for word in GRADES for begin in _beginnings(word)},
+    **{f"{before}pass": False for before in _BEFORE_PASS},
+    **{word: True for word in GRADES if word.isascii() and len(word) <= _SHORT},
+    **dict.fromkeys(_GLUED, False),
+}
+"""How each of these words begins, and whether it counts only where a word does."""
+
+
+def find_names(text: str, lower: str, places: Iterable[int] | None = None) -> Iterator[Name]:
+    """Yield the words that announce secrets; *lower* is *text* in lower case, place by place.
+
+    With *places*, where `NEEDLES` were seen, no others are looked at.
+    """
+    words = _NAMES[lower.isascii(), "pass" in lower]
+    waiting = None if places is None else iter(places)
+    found = _next_word(words, lower, 0, waiting)
     while found is not None:
         name = _read_name(text, lower, found)
         if name is not None:
             yield name
         # A short word inside another may hide a longer one: "rootPassword" has "otp" in it.
         is_inside = name is None and len(found[0]) <= _SHORT
-        found = words.search(lower, found.start() + 1 if is_inside else found.end())
+        start = found.start() + 1 if is_inside else found.end()
+        found = _next_word(words, lower, start, waiting)
+
+
+def _next_word(
+    words: re.Pattern[str], lower: str, start: int, waiting: Iterator[int] | None
+) -> re.Match[str] | None:
+    """Return the next word from *start* on; only at the places that are *waiting*, if any are."""
+    if waiting is None:
+        return words.search(lower, start)
+    matches = (words.match(lower, place) for place in waiting if place >= start)
+    return next(filter(None, matches), None)
 
 
 def _read_name(text: str, lower: str, found: re.Match[str]) -> Name | None:

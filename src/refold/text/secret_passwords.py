@@ -10,8 +10,16 @@ from refold.text.randomness import has_digit
 from refold.text.runs import Span
 
 _TOKEN: Final = re.compile(
-    r"(?<![^\s\"'`:=,;/({\[>])[A-Za-z0-9_!#$^&?~@%+-]{6,40}+(?![^\s\"'`:=,;.!?)}\]<\\|])"
+    r"(?<![^\s\"'`:=,;/({\[>])(?=[A-Za-z_!#$^&?~@%+-]*+[0-9])"
+    r"[A-Za-z0-9_!#$^&?~@%+-]{6,40}+(?![^\s\"'`:=,;.!?)}\]<\\|])"
 )
+_KINDS: Final = bytes(
+    ord("0") if byte in b"0123456789"
+    else ord("1") if (chr(byte).isalpha() and byte < 128) or byte in b"_!#$^&?~@%+-"
+    else ord(" ")
+    for byte in range(256)
+)  # fmt: skip
+"""Maps the characters of such a word to 0 and 1: digits and others."""
 _INNER_MARK: Final = re.compile(r"[A-Za-z0-9][!#$^~]{1,2}[A-Za-z0-9]|[A-Za-z0-9]&[A-Za-z0-9]")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
@@ -32,8 +40,15 @@ _NAME: Final = re.compile(
 """Names in code (`testSession1`), and addresses."""
 
 
-def find_password_like(text: str) -> Iterator[Span]:
-    """Yield words of letters, digits and marks that no language and no program has."""
+def find_password_like(text: str, plain: bytes) -> Iterator[Span]:
+    """Yield words of letters, digits and marks that no language and no program has.
+
+    *plain* is the text as bytes: where no digit stands beside another of their characters, there
+    is none of them.
+    """
+    kinds = plain.translate(_KINDS)
+    if kinds.find(b"01") < 0 and kinds.find(b"10") < 0:
+        return
     for found in _TOKEN.finditer(text):
         word = found[0]
         if not has_digit(word) or not _LOWER.search(word):

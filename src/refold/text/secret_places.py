@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from refold.text.patterns import MAIL
@@ -173,11 +173,10 @@ _SMTP: Final = re.compile(r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9
 _BASE32: Final = re.compile(r"(?<!\S)(?P<value>[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])")
 
 
-def find_placed(text: str, lower: str) -> Iterator[Span]:
-    """Yield what stands where only secrets stand; *lower* is *text* in lower case."""
-    for sign, find in _FINDERS:
-        if any(needle in lower for needle in sign):
-            yield from find(text)
+def find_placed(text: str, seen: Iterable[str]) -> Iterator[Span]:
+    """Yield what stands where only secrets stand; *seen* are the signs in the lower-cased text."""
+    for find in dict.fromkeys(find for sign in seen for find in _BY_SIGN.get(sign, ())):
+        yield from find(text)
 
 
 def _passwords_of_urls(text: str) -> Iterator[Span]:
@@ -324,3 +323,9 @@ _FINDERS: Final = (
     (("key", "secret", "scan", "authenticator"), _in_groups),
 )
 """What must be in the lower-cased text for each, and each."""
+_BY_SIGN: Final = {
+    sign: [find for signs, find in _FINDERS if sign in signs]
+    for signs, _ in _FINDERS
+    for sign in signs
+}
+PLACE_SIGNS: Final = tuple(_BY_SIGN)

@@ -7,6 +7,7 @@ every random token is worth keeping.
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -17,6 +18,7 @@ from refold.text.scan import RunTest
 from refold.text.secret_names import Grade, Name
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
+_LONG_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_+/-", 20)
 _PIECE: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
 _PADDING: Final = re.compile(r"={0,2}")
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]+$|[0-9a-fA-F]{8}-[0-9a-fA-F-]+$")
@@ -73,9 +75,9 @@ _FLAG: Final = re.compile(r"[ \t](?:-[tkpa]|auth|login|authenticate|--?\w{0,12}k
 _HASHES: Final = re.compile(r"sha|md5|hash|digest|assert|commit|uuid|equal|expect", re.I)
 
 
-def find_random_tokens(text: str) -> Iterator[Span]:
-    """Yield the runs that look like nothing but chance."""
-    for run in _RUN.finditer(text):
+def find_random_tokens(text: str, plain: bytes) -> Iterator[Span]:
+    """Yield the runs that look like nothing but chance; *plain* is the text as bytes."""
+    for run in _RUN.finditer(text) if _LONG_RUN.holds(plain) else ():
         start, end = run.span()
         before = text[start - 1 : start]
         is_data = end - start >= _MIN_DATA and ("+" in run[0] or "/" in run[0][1:])

@@ -7,22 +7,27 @@ One vocabulary for all of refold: the detector that keeps keys word for word rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
+from refold.native import scanner
 from refold.text.named_secrets import find_named
+from refold.text.needles import Needles
 from refold.text.runs import KEY_RUN, Span
 from refold.text.scan import plain_bytes
 from refold.text.secret_blocks import find_columns, find_private_keys, find_seed_phrases
 from refold.text.secret_calls import find_in_calls
-from refold.text.secret_commands import find_on_command_lines
+from refold.text.secret_commands import COMMAND_SIGNS, find_on_command_lines
 from refold.text.secret_keys import find_keys, find_known
 from refold.text.secret_lists import find_in_lists
-from refold.text.secret_names import find_names
+from refold.text.secret_names import NEEDLES, find_names
 from refold.text.secret_numbers import find_numbers
 from refold.text.secret_passwords import find_password_like
-from refold.text.secret_places import find_placed
+from refold.text.secret_places import PLACE_SIGNS, find_placed
 from refold.text.secret_tokens import find_digests, find_random_tokens
 from refold.text.unwrap import join_lines, unescape
 from refold.text.view import TextView
+
+_NEEDLES: Final = Needles((*PLACE_SIGNS, *COMMAND_SIGNS), NEEDLES, scanner)
 
 
 def find_secrets(text: str) -> list[Span]:
@@ -45,19 +50,21 @@ def find_secrets(text: str) -> list[Span]:
 def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
     lower = view.lower
-    names = list(find_names(text, lower))
+    seen = _NEEDLES.look(text, lower)
+    signs = frozenset(seen.signs)
+    names = list(find_names(text, lower, seen.places))
     yield find_keys(text, list(KEY_RUN.spans(view.plain)))
     yield find_named(text, names)
     yield find_columns(text, names)
-    yield find_placed(text, lower)
-    yield find_on_command_lines(text, lower)
+    yield find_placed(text, signs)
+    yield find_on_command_lines(text, signs)
     yield find_in_calls(text, lower)
     yield find_private_keys(text)
-    yield find_seed_phrases(text)
-    yield find_numbers(text, lower)
+    yield find_seed_phrases(text, view.plain)
+    yield find_numbers(text, lower, view.outline)
     yield find_in_lists(text, names)
-    yield find_random_tokens(text)
-    yield find_password_like(text)
+    yield find_random_tokens(text, view.plain)
+    yield find_password_like(text, view.plain)
     yield find_digests(text, view.plain, names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -34,12 +35,17 @@ class Unwrapped:
     """A text with something taken out of it."""
 
     text: str
-    places: list[int]
-    """Where each character was."""
+    starts: list[int]
+    """Where in it a piece begins that was left as it was, or one character for others."""
+    moved: list[int]
+    """How far behind that the piece was."""
 
     def span(self, start: int, end: int) -> Span:
         """Return where a piece of the text was."""
-        return self.places[start], self.places[end - 1] + 1
+        return self._place(start), self._place(end - 1) + 1
+
+    def _place(self, place: int) -> int:
+        return place + self.moved[bisect_right(self.starts, place) - 1]
 
 
 def join_lines(text: str) -> Unwrapped | None:
@@ -59,17 +65,20 @@ def _replaced(
 ) -> Unwrapped | None:
     """Replace what *pattern* finds by at most one character each."""
     pieces: list[str] = []
-    places: list[int] = []
-    done = 0
+    starts, moved = [0], [0]
+    done = lost = 0
     for found in pattern.finditer(text):
         start, end = found.span()
         char = replace(found)
         pieces += text[done:start], char
-        places += range(done, start)
-        places += [start] * len(char)
+        if char:  # it was where the other ones began
+            starts.append(start - lost)
+            moved.append(lost)
+        lost += end - start - len(char)
+        starts.append(end - lost)
+        moved.append(lost)
         done = end
     if done == 0:
         return None
     pieces.append(text[done:])
-    places += range(done, len(text))
-    return Unwrapped("".join(pieces), places)
+    return Unwrapped("".join(pieces), starts, moved)

@@ -11,20 +11,27 @@ from refold.text.scan import outline, plain_bytes, undisguised, words_in
 class Notes:
     """What a prefilter has found out about a text, kept for another look at it."""
 
-    __slots__ = ("_decode", "_words", "bits")
+    __slots__ = ("_declared", "_decode", "_words", "bits")
 
     def __init__(
-        self, bits: int = 0, decode: Callable[[int], frozenset[bytes]] | None = None
+        self,
+        bits: int = 0,
+        decode: Callable[[int], frozenset[bytes]] | None = None,
+        declared: frozenset[bytes] | None = None,
     ) -> None:
         self.bits: Final = bits
         """What the scanner has seen, see `refold.text.prefilter`; nothing without it."""
         self._decode: Final = decode
+        self._declared: Final = declared
+        """The words that anybody will ask for, if that is known: all of a text take more memory
+        than the text."""
         self._words: frozenset[bytes] | None = None
 
     def words_of(self, view: TextView) -> frozenset[bytes]:
-        """Return the words that the scanner has seen, or all of them without it."""
+        """Return the words that the scanner has seen; without it, those that were declared."""
         if self._words is None:
-            self._words = self._decode(self.bits) if self._decode else all_words(view)
+            words = self._decode(self.bits) if self._decode else all_words(view)
+            self._words = words if self._declared is None else words & self._declared
         return self._words
 
 

@@ -11,6 +11,7 @@ from refold.budget.guard import find_pinned
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
+from refold.lazy import Lazy
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.wire import clone
@@ -18,7 +19,7 @@ from refold.options import Pin
 from refold.render import Rendering, render
 from refold.restore import MappingLookup
 from refold.tokens.choose import factor_of
-from refold.window.history import MOST_ANEW, History, numbered, read_history, total_of
+from refold.window.history import MOST_ANEW, History, new_tail, numbered, read_history, total_of
 from refold.window.outcome import (
     REUSED,
     explain,
@@ -100,7 +101,7 @@ class Fitter:
             engine=self.engine,
             text_cache=job.text_cache,
             available=available,
-            anchor_room=self.engine.anchor_room(job.messages),
+            anchor_room=Lazy(lambda: self.engine.anchor_room(job.messages)),
             target=self.thresholds.target(current.tokens_after if current else total, available),
             pinned=find_pinned(job.messages, self.pins),
             max_messages=self.max_messages,
@@ -266,21 +267,25 @@ class Fitter:
         """Remember a pass that was made at this turn; without one, that it was not worth it."""
         own = replace(result, messages=[clone(m) for m in result.messages])
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
-        self.passes.remember(
-            Pass(
-                given=history.given,
-                ids=history.ids,
-                shown=numbered(shown),
-                firsts=tuple(firsts),
-                total=history.total,
-                turn=history.turn,
-                chains=history.chains,
-                result=own,
-                is_stuck=made_at is None,
-                factor=self._factor,
-                made_at=before if made_at is None else (*before, made_at),
-            )
+        done = Pass(
+            given=history.given,
+            ids=history.ids,
+            shown=numbered(shown),
+            firsts=tuple(firsts),
+            total=history.total,
+            turn=history.turn,
+            chains=history.chains,
+            result=own,
+            is_stuck=made_at is None,
+            factor=self._factor,
+            made_at=before if made_at is None else (*before, made_at),
         )
+        if history.read is not None and not self.engine.asker.is_enabled:
+            # Without a model, all that is known of a text stays true.
+            text_cache = history.read.text_cache
+            text_cache.keep_only(frozenset(text for m in done.shown for text in m.texts()))
+            done.tails.append(new_tail(done, text_cache, history.read.factor, self.engine))
+        self.passes.remember(done, history.earlier)
 
 
 def _is_shorter(fold: Fold, fitting: Fitting) -> bool:

@@ -10,8 +10,10 @@ from refold.engine import Engine, Job
 from refold.errors import MessageError
 from refold.formats import Loader, check_list
 from refold.model.message import Message
+from refold.model.wire import clone
+from refold.stages import TextCache
 from refold.tokens.choose import factor_of
-from refold.window.passes import Given, Pass
+from refold.window.passes import Given, Pass, Tail
 from refold.window.reading import Chains, Wires, as_sent
 
 MOST_ANEW: Final = 64
@@ -42,6 +44,13 @@ class History:
     """What undoes the short forms of what was read now."""
     earlier: Pass | None = None
     """The last pass over the beginning of the list."""
+    read: Tail | None = None
+    """What was read behind it, if that can be gone on from."""
+
+    def give_back(self) -> None:
+        """Leave what was read for the next call: nothing has been changed that it does not know."""
+        if self.earlier is not None and self.read is not None:
+            self.earlier.tails[:] = [self.read]
 
     @property
     def ids(self) -> frozenset[str]:
@@ -85,10 +94,11 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
             earlier=earlier,
         )
     start = len(earlier.given)
-    growth = factor_of(engine.options.counter) / earlier.factor  # what is gone is not counted again
-    chains = earlier.chains.copy()
-    tail, short = _read_tail(messages[start:], earlier, chains, engine)
-    job = engine.job_of((*earlier.shown, *numbered(tail, len(earlier.shown))))
+    factor = factor_of(engine.options.counter)
+    growth = factor / earlier.factor  # what is gone is not counted again
+    read, short = _read_tail(messages[start:], earlier, factor, engine)
+    tail = tuple(read.messages)
+    job = Job((*earlier.shown, *read.numbered), read.text_cache)
     return History(
         wires=messages,
         job=job,
@@ -97,9 +107,10 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         turn=earlier.turn + _turns_in(tail),
         tail=tail,
         is_anew=False,
-        chains=chains,
+        chains=read.chains,
         short=short,
         earlier=earlier,
+        read=read if read.is_plain and not short else None,
     )
 
 
@@ -113,22 +124,55 @@ def _sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[
 
 
 def _read_tail(
-    messages: Wires, earlier: Pass, chains: Chains, engine: Engine
-) -> tuple[tuple[Message, ...], dict[str, Any]]:
-    """Read what came after an *earlier* pass."""
-    start = len(earlier.given)
+    messages: Wires, earlier: Pass, factor: float, engine: Engine
+) -> tuple[Tail, dict[str, Any]]:
+    """Read what came after an *earlier* pass; what the call before has read is not read again."""
+    told = check_list(messages)
+    known = earlier.take_tail(factor)
+    if known is not None:
+        done = len(known.copies)
+        rest = told[done:]
+        if list(told[:done]) == known.copies and not any(map(_has_short_form, rest)):
+            _read_on(known, rest, earlier, engine)
+            return known, {}
+    text_cache = engine.new_text_cache() if known is None else known.text_cache
+    fresh = new_tail(earlier, text_cache, factor, engine)
+    return fresh, _read_on(fresh, told, earlier, engine)
+
+
+def new_tail(earlier: Pass, text_cache: TextCache, factor: float, engine: Engine) -> Tail:
+    """Return what is known behind an *earlier* pass before anything is read."""
     loader = Loader(earlier.shown[0].format, strict_roles=engine.options.strict_roles)
-    tail = []
-    wires, short = _sent(check_list(messages), chains, engine)
+    chains = earlier.chains.copy()
+    return Tail(text_cache=text_cache, factor=factor, loader=loader, chains=chains)
+
+
+def _has_short_form(message: Mapping[str, Any]) -> bool:
+    # A sibling room: imported late, so that neither is needed first.
+    from refold.agent.shapes import has_short_form
+
+    return has_short_form(message)
+
+
+def _read_on(tail: Tail, messages: Wires, earlier: Pass, engine: Engine) -> dict[str, Any]:
+    """Read *messages* that follow those of *tail*; return what undoes their short forms."""
+    start = len(earlier.given) + len(tail.messages)
+    wires, short = _sent(messages, tail.chains, engine)
+    read = []
     for index, wire in enumerate(wires, start):
-        message = loader.load(wire, index)
+        message = tail.loader.load(wire, index)
         if message.id in earlier.ids:
             raise MessageError(
                 f"id {message.id!r} is already used by an earlier message; ids must be unique",
                 f"messages[{index}].id",
             )
-        tail.append(message)
-    return engine.recognize(tuple(tail), chains.sent), short
+        read.append(message)
+    recognized = engine.recognize(tuple(read), tail.chains.sent)
+    place = len(earlier.shown) + len(tail.messages)
+    tail.copies += [clone(dict(wire)) for wire in messages]
+    tail.messages += recognized
+    tail.numbered += numbered(recognized, place)
+    return short
 
 
 def numbered(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:

@@ -181,13 +181,13 @@ class ContextWindowManager:
         """Return a list to send: as it is if it fits, else shortened until it does."""
         wires, objects = self._known.read(messages)
         attempt = self._begin(wires, tools)
-        return _given_back(attempt.settled or self._run(attempt), objects)
+        return _given_back(self._settled(attempt) or self._run(attempt), objects)
 
     async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
         wires, objects = self._known.read(messages)
         attempt = await asyncio.to_thread(self._begin, wires, tools)
-        return _given_back(attempt.settled or await self._arun(attempt), objects)
+        return _given_back(self._settled(attempt) or await self._arun(attempt), objects)
 
     async def enforce_limit(
         self, messages: Wires, tools: Sequence[Tool] | None = None
@@ -272,6 +272,13 @@ class ContextWindowManager:
         self, messages: Wires, tools: Sequence[Tool] | None, *, soft: bool = False
     ) -> Attempt:
         return self._fitter.begin(messages, self.available(tools).available, soft=soft)
+
+    def _settled(self, attempt: Attempt) -> FitResult | None:
+        """Return what to send if no pass is due; the attempt is over then."""
+        result = attempt.settled
+        if result is not None:
+            attempt.history.give_back()
+        return result
 
     def _run(self, attempt: Attempt) -> FitResult:
         flow = self._fitter.flow(attempt)

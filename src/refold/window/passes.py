@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from refold.formats import Loader
 from refold.formats.objects import Objects
 from refold.model.message import Message
 from refold.model.wire import clone
+from refold.stages import TextCache
 from refold.window.reading import Chains, Wires
 from refold.window.result import FitResult
 
@@ -68,6 +70,29 @@ class Given:
         )
 
 
+@dataclass(slots=True, kw_only=True)
+class Tail:
+    """What has come since a pass, as far as it was read: the next call reads only the rest."""
+
+    text_cache: TextCache
+    """What is known of the texts in view."""
+    factor: float
+    """What counts were multiplied with at the time."""
+    loader: Loader
+    chains: Chains
+    """Where the stand-ins of the list end, up to here."""
+    copies: list[Any] = field(default_factory=list[Any])
+    """What was given, to see whether it is still the same."""
+    messages: list[Message] = field(default_factory=list[Message])
+    numbered: list[Message] = field(default_factory=list[Message])
+    """The same by their places behind what the pass shows."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it stands for anything else: that has to be looked up each time."""
+        return not any(message.link or message.provenance for message in self.messages)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
     """One list that was read, and what became of it."""
@@ -94,6 +119,16 @@ class Pass:
     """What counts were multiplied with at the time: an estimate may have learned since."""
     made_at: tuple[int, ...] = ()
     """The turns at which this conversation was changed, this pass included."""
+    tails: list[Tail] = field(default_factory=list[Tail], repr=False, compare=False)
+    """What was read behind it, at most one: whoever takes it out has it alone."""
+
+    def take_tail(self, factor: float) -> Tail | None:
+        """Take out what was read behind it; `None` if that is nothing, or is counted otherwise."""
+        try:
+            tail = self.tails.pop()
+        except IndexError:  # at work elsewhere
+            return None
+        return tail if tail.factor == factor else None
 
 
 class Passes:
@@ -104,11 +139,15 @@ class Passes:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def remember(self, done: Pass) -> None:
-        """Keep *done*, in the place of an earlier pass over the same conversation."""
+    def remember(self, done: Pass, earlier: Pass | None = None) -> None:
+        """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
         with self._lock:
             copies = done.given.copies
-            others = [p for p in self._passes if copies[: len(p.given)] != p.given.copies]
+            others = [
+                p
+                for p in self._passes
+                if p is not earlier and copies[: len(p.given)] != p.given.copies
+            ]
             self._passes = [*others, done][-_MAX_PASSES:]
 
     def forget(self) -> None:

@@ -175,7 +175,7 @@ def _rewrite(task: Task, rungs: Sequence[Rung], messages: Sequence[Message]) -> 
     changing = [message.index for message in messages if message.index not in stays]
     shown, originals = list(task.messages), dict[int, Message]()
     steps: dict[str, None] = {}
-    excess = sum(map(tokens.message, shown)) - (task.target - task.anchor_room)
+    excess = sum(map(tokens.message, shown)) - (task.target - task.anchor_room.get())
     for rung, index in _each(rungs, changing):
         if excess <= 0:
             break

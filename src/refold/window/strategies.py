@@ -104,7 +104,7 @@ def _is_good(task: Task, fitting: Fitting) -> bool:
 
 def _budget(task: Task) -> Options:
     """Return the options under which a plan leaves room for an anchor."""
-    room = max(0, task.available - task.anchor_room)
+    room = max(0, task.available - task.anchor_room.get())
     return replace(task.engine.options, token_budget=room)
 
 
@@ -135,7 +135,7 @@ def _cut_words(task: Task, plan: Plan) -> int | None:
 
 def _roll_up(task: Task) -> Fitting:
     """Put the oldest stretch into one summary, and change nothing else."""
-    aim = max(0, task.target - task.anchor_room)
+    aim = max(0, task.target - task.anchor_room.get())
     plan, report = fit_budget(
         task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, only_rolls=True
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from refold.budget.guard import find_untouchable
 from refold.engine import Engine
+from refold.lazy import Lazy
 from refold.model.message import Message
 from refold.model.plan import Plan
 from refold.stages import TextCache
@@ -23,7 +24,7 @@ class Task:
     """Tokens that it may have."""
     target: int
     """Tokens to aim at, so that the next turns fit too."""
-    anchor_room: int
+    anchor_room: Lazy[int]
     """What the first stand-in may cost more than it does in a plan."""
     pinned: Mapping[int, str]
     """Index of every message that must stay → reason."""
@@ -42,7 +43,7 @@ class Task:
     def cost(self, plan: Plan) -> int:
         """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""
         has_stand_in = any(not fold.is_kept or fold.sources[0].link for fold in plan)
-        room = self.anchor_room if has_stand_in else 0
+        room = self.anchor_room.get() if has_stand_in else 0
         return room + sum(map(self.text_cache.tokens.fold, plan))
 
 

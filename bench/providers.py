@@ -200,7 +200,8 @@ def _check(name: str, messages: Any, tally: Tally, dice: random.Random, *, every
     for profile, share in ways if every else [dice.choice(ways)]:
         tally.folds += 1
         try:
-            _check_fold(name, messages, profile, share and max(1, int(share * tokens)))
+            budget = None if share is None else max(1, int(share * tokens))
+            _check_fold(name, messages, profile, budget)
         except Exception as error:  # noqa: BLE001 (whatever the vendors' types raise is a fault)
             what = str(error).partition("\n")[0][:80]
             tally.faults.append(f"{name} {profile} {share}: {type(error).__name__} {what}")

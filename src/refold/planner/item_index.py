@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
-from refold.planner.items import Shape, find_items, shape_of
+from refold.native import Items, scanner
+from refold.planner.items import CLASSES, STOP, Shape, find_items, part_words, shape_of
 
 
 class Voice(IntFlag):
@@ -100,14 +100,15 @@ class ItemIndex:
         self._voices: list[int] = []
 
     def add_text(
-        self, turn: int, voice: int, words: str, ends: Iterable[int]
+        self, turn: int, voice: int, text: str, ends: list[int]
     ) -> tuple[list[int], list[tuple[int, ...]]]:
         """Take in a text; return for each of its pieces how many items it has, and which rows.
 
-        Turns come in order; *words* is what `part_words` made of the text, *ends* tell where its
-        pieces end. Items that mean nothing are counted, but have no rows.
+        Turns come in order; *ends* tell where the pieces of *text* end. Items that mean nothing are
+        counted, but have no rows.
         """
         row_of, many = self._words.__getitem__, self._words.many
+        words = part_words(text)
         counts: list[int] = []
         shown: list[tuple[int, ...]] = []
         heard: list[int] = []
@@ -115,11 +116,11 @@ class ItemIndex:
         for end in ends:
             items = list(map(row_of, words[start:end].split()))
             start = end
-            rows = set(items)
+            rows = dict.fromkeys(items)
             if rows and min(rows) < VOID:
                 items = [row for word in items for row in many.get(word, (word,))]
-                rows = set(items)
-            rows.discard(VOID)
+                rows = dict.fromkeys(items)
+            rows.pop(VOID, None)
             counts.append(len(items))
             shown.append(tuple(rows))
             heard += items
@@ -153,3 +154,27 @@ class ItemIndex:
             times=[*map(self._times.__getitem__, range(len(self._first)))],
             voices=self._voices,
         )
+
+
+class ScannedIndex(ItemIndex):
+    """The same, by the scanner."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def add_text(
+        self, turn: int, voice: int, text: str, ends: list[int]
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows."""
+        return self._items.add_text(turn, voice, text, ends)
+
+    def stats(self) -> ItemStats:
+        """Return what is known so far."""
+        return ItemStats(*self._items.columns())
+
+
+def start_index() -> ItemIndex:
+    """Return an index without items."""
+    if scanner is None:
+        return ItemIndex()
+    return ScannedIndex(scanner.items(CLASSES, STOP, find_items, shape_of))

@@ -9,7 +9,9 @@ from typing import Final
 
 # Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
 # looked at from its beginning, so that rows of dots or slashes take linear time.
-_ITEM: Final = re.compile(r"(?:(?<![#$@~./])[#$@~./]++)?+\w++(?:[./@+-]++\w++)*+")
+_BEFORE: Final = "#$@~./"
+_WITHIN: Final = "./@+-"
+_ITEM: Final = re.compile(rf"(?:(?<![{_BEFORE}])[{_BEFORE}]++)?+\w++(?:[{_WITHIN}]++\w++)*+")
 _BETWEEN: Final = "!\"%&'()*,:;<=>?[\\]^`{|}"
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
@@ -19,7 +21,7 @@ _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _MAX_CHARS: Final = 120
-_STOP: Final = frozenset(
+STOP: Final = frozenset(
     "a an the and or but if then else of to in on at by for with from into as is are was were be "
     "been being it its this that these those i you he she we they me him her us them my your his "
     "our their what which who whom how when where why do does did done have has had having will "
@@ -27,6 +29,22 @@ _STOP: Final = frozenset(
     "again more most some any all each other only own same don now here there up down out off get "
     "got go going like well okay yeah let".split()
 )
+"""Words that mean nothing by themselves."""
+
+
+def _class_of(char: str) -> int:
+    if not char.isascii():
+        return 0
+    return (
+        1 * (char.isspace() or char in _BETWEEN)
+        + 2 * (char.isalnum() or char == "_")
+        + 4 * (char in _BEFORE)
+        + 8 * (char in _WITHIN)
+    )
+
+
+CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
+"""What each byte may be for the scanner: 1 between items, 2 a letter, 4 before one, 8 within."""
 
 
 class Shape(IntEnum):
@@ -133,7 +151,7 @@ def _shape_of_number(item: str) -> Shape:
 def _shape_of_word(item: str) -> Shape:
     if not item.islower() and _CAMEL.search(item):
         return Shape.CAMEL
-    if len(item) < 3 or item.lower() in _STOP:
+    if len(item) < 3 or item.lower() in STOP:
         return Shape.NONE
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME

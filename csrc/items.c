@@ -1,0 +1,456 @@
+/* An index of all words and values of a conversation: where each was said, how often, by whom.
+ *
+ * Words of ASCII letters are read here; of others Python is asked which items they have, and what
+ * these look like.
+ */
+#include "items.h"
+#include "scan.h"
+
+#include <string.h>
+
+enum { BLANK = 1, LETTER = 2, BEFORE = 4, WITHIN = 8 }; /* what a byte may be, in the table */
+enum { UNKNOWN = 0, MEANS_NOTHING = 1, FIRST_ROW = 2 }; /* what `flags` of a known item tell */
+enum { FIRST_ROWS = 1024, VOID = -1 };
+
+typedef struct {
+    long first, last, turns, times, voices;
+    int shape;
+    Py_ssize_t piece; /* the last one that it was found in */
+} Row;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *classes; /* bytes: what each byte may be */
+    PyObject *find_items, *shape_of; /* asked about what is not ASCII */
+    PyObject *foreign; /* word → the rows of its items */
+    PyObject *number;  /* item → its row */
+    KnownNames known, stop;
+    Row *rows;
+    Py_ssize_t count, room;
+    Py_ssize_t pieces; /* how many there were so far */
+} Items;
+
+/* A text that is read, and what was found in the piece at hand. */
+typedef struct {
+    Items *self;
+    PyObject *text;
+    const unsigned char *plain; /* a byte for each character; 255 for those beyond ASCII */
+    long turn, voice;
+    PyObject *shown; /* a list: the rows of this piece */
+    Py_ssize_t heard; /* how many items it has */
+} Text;
+
+static int
+make_room(Items *self)
+{
+    Py_ssize_t room = self->room ? 2 * self->room : FIRST_ROWS;
+    Row *rows = PyMem_Realloc(self->rows, (size_t)room * sizeof *rows);
+    if (rows == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->rows = rows;
+    self->room = room;
+    return 0;
+}
+
+/* Give an item a row that was seen for the first time; the table keeps its string. */
+static int
+add_row(Text *text, Known *known, int shape)
+{
+    Items *self = text->self;
+    if (shape == NONE) {
+        known->flags = MEANS_NOTHING;
+        return 0;
+    }
+    if (self->count == self->room && make_room(self) < 0) {
+        return -1;
+    }
+    PyObject *number = PyLong_FromSsize_t(self->count);
+    if (number == NULL || PyDict_SetItem(self->number, known->name, number) < 0) {
+        Py_XDECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    Row row = {text->turn, -1, 0, 0, 0, shape, -1};
+    self->rows[self->count] = row;
+    known->flags = (uint32_t)(FIRST_ROW + self->count++);
+    return 0;
+}
+
+/* Note that a row was heard in the piece at hand. */
+static int
+hear(Text *text, Py_ssize_t number)
+{
+    Row *row = &text->self->rows[number];
+    row->times++;
+    row->voices |= text->voice;
+    if (row->last != text->turn) {
+        row->last = text->turn;
+        row->turns++;
+    }
+    if (row->piece == text->self->pieces) {
+        return 0;
+    }
+    row->piece = text->self->pieces;
+    PyObject *shown = PyLong_FromSsize_t(number);
+    int result = shown == NULL ? -1 : PyList_Append(text->shown, shown);
+    Py_XDECREF(shown);
+    return result;
+}
+
+static int
+hear_known(Text *text, const Known *known)
+{
+    text->heard++;
+    return known->flags == MEANS_NOTHING ? 0 : hear(text, known->flags - FIRST_ROW);
+}
+
+static int
+hear_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
+{
+    if (length > MAX_ITEM) {
+        text->heard++;
+        return 0;
+    }
+    Known *known = known_add_ascii(&text->self->known, item, length);
+    if (known == NULL
+        || (known->flags == UNKNOWN
+            && add_row(text, known, shape_of(&text->self->stop, item, length)) < 0)) {
+        return -1;
+    }
+    return hear_known(text, known);
+}
+
+/* The items of a word that is not all letters: signs may begin one, and may join two. */
+static int
+hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
+{
+    const unsigned char *plain = text->plain;
+    const unsigned char *classes = (const unsigned char *)PyBytes_AS_STRING(text->self->classes);
+    Py_ssize_t place = start;
+    while (place < stop) {
+        Py_ssize_t item = place;
+        while (place < stop && classes[plain[place]] & BEFORE) {
+            place++;
+        }
+        if (place == stop || !(classes[plain[place]] & LETTER)) {
+            place = place > item ? place : place + 1;
+            continue;
+        }
+        Py_ssize_t end;
+        do {
+            while (place < stop && classes[plain[place]] & LETTER) {
+                place++;
+            }
+            end = place;
+            while (place < stop && classes[plain[place]] & WITHIN) {
+                place++;
+            }
+        } while (place < stop && place > end && classes[plain[place]] & LETTER);
+        place = end;
+        if (hear_ascii(text, plain + item, end - item) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The row of an item that Python has found in a word, or VOID; -2 with an error. */
+static Py_ssize_t
+row_of(Text *text, PyObject *item)
+{
+    if (!PyUnicode_Check(item)) {
+        PyErr_SetString(PyExc_TypeError, "an item is a string");
+        return -2;
+    }
+    Py_ssize_t length = PyUnicode_GET_LENGTH(item);
+    if (length > MAX_ITEM) {
+        return VOID;
+    }
+    Known *known = known_add(&text->self->known, item);
+    if (known == NULL) {
+        return -2;
+    }
+    if (known->flags == UNKNOWN) {
+        long shape;
+        if (PyUnicode_IS_ASCII(item)) {
+            shape = shape_of(&text->self->stop, PyUnicode_1BYTE_DATA(item), length);
+        } else {
+            PyObject *told = PyObject_CallOneArg(text->self->shape_of, item);
+            shape = told == NULL ? -1 : PyLong_AsLong(told);
+            Py_XDECREF(told);
+        }
+        if (PyErr_Occurred() || add_row(text, known, (int)shape) < 0) {
+            return -2;
+        }
+    }
+    return known->flags == MEANS_NOTHING ? VOID : (Py_ssize_t)known->flags - FIRST_ROW;
+}
+
+/* A tuple of the rows of a word's items. */
+static PyObject *
+ask_for_rows(Text *text, PyObject *word)
+{
+    PyObject *items = PyObject_CallOneArg(text->self->find_items, word);
+    if (items == NULL || !PyList_Check(items)) {
+        if (items != NULL) {
+            PyErr_SetString(PyExc_TypeError, "a list of items is wanted");
+        }
+        Py_XDECREF(items);
+        return NULL;
+    }
+    PyObject *rows = PyTuple_New(PyList_GET_SIZE(items));
+    for (Py_ssize_t place = 0; rows != NULL && place < PyList_GET_SIZE(items); place++) {
+        Py_ssize_t row = row_of(text, PyList_GET_ITEM(items, place));
+        PyObject *number = row < VOID ? NULL : PyLong_FromSsize_t(row);
+        if (number == NULL) {
+            Py_CLEAR(rows);
+        } else {
+            PyTuple_SET_ITEM(rows, place, number);
+        }
+    }
+    Py_DECREF(items);
+    return rows;
+}
+
+static int
+hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
+{
+    PyObject *word = PyUnicode_Substring(text->text, start, stop);
+    if (word == NULL) {
+        return -1;
+    }
+    PyObject *rows = Py_XNewRef(PyDict_GetItemWithError(text->self->foreign, word));
+    if (rows == NULL && !PyErr_Occurred()) {
+        rows = ask_for_rows(text, word);
+        if (rows != NULL && stop - start <= MAX_ITEM
+            && PyDict_SetItem(text->self->foreign, word, rows) < 0) {
+            Py_CLEAR(rows);
+        }
+    }
+    Py_DECREF(word);
+    if (rows == NULL) {
+        return -1;
+    }
+    int result = 0;
+    for (Py_ssize_t place = 0; result == 0 && place < PyTuple_GET_SIZE(rows); place++) {
+        Py_ssize_t row = PyLong_AsSsize_t(PyTuple_GET_ITEM(rows, place));
+        text->heard++;
+        result = row == VOID ? 0 : hear(text, row);
+    }
+    Py_DECREF(rows);
+    return result;
+}
+
+/* Read a piece, word by word: what stands between blanks and signs that are part of no item. */
+static int
+read_piece(Text *text, Py_ssize_t start, Py_ssize_t stop)
+{
+    const unsigned char *plain = text->plain;
+    const unsigned char *classes = (const unsigned char *)PyBytes_AS_STRING(text->self->classes);
+    Py_ssize_t place = start;
+    int result = 0;
+    while (result == 0) {
+        while (place < stop && classes[plain[place]] & BLANK) {
+            place++;
+        }
+        if (place == stop) {
+            break;
+        }
+        Py_ssize_t word = place;
+        unsigned all = LETTER, any = 0;
+        for (; place < stop && !(classes[plain[place]] & BLANK); place++) {
+            all &= classes[plain[place]];
+            any |= plain[place];
+        }
+        result = any >= BEYOND ? hear_foreign(text, word, place)
+                 : all == LETTER ? hear_ascii(text, plain + word, place - word)
+                                 : hear_parts(text, word, place);
+    }
+    text->self->pieces++;
+    return result;
+}
+
+/* A byte for each character of a text that is not ASCII; NULL with an error. */
+static unsigned char *
+make_plain(PyObject *text)
+{
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    unsigned char *plain = PyMem_Malloc((size_t)size);
+    if (plain == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    for (Py_ssize_t place = 0; place < size; place++) {
+        Py_UCS4 code = PyUnicode_READ(kind, data, place);
+        plain[place] = (unsigned char)(code < BEYOND ? code : Py_UNICODE_ISSPACE(code) ? ' ' : 0xFF);
+    }
+    return plain;
+}
+
+/* Read all pieces of a text; *counts* and *shown* are lists, which get one entry for each. */
+static int
+read_pieces(Text *text, PyObject *ends, PyObject *counts, PyObject *shown)
+{
+    Py_ssize_t start = 0, size = PyUnicode_GET_LENGTH(text->text);
+    for (Py_ssize_t piece = 0; piece < PyList_GET_SIZE(ends); piece++) {
+        Py_ssize_t end = PyLong_AsSsize_t(PyList_GET_ITEM(ends, piece));
+        if (end < start || end > size) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "pieces end in order, within the text");
+            }
+            return -1;
+        }
+        text->heard = 0;
+        text->shown = PyList_New(0);
+        PyObject *rows = NULL, *heard = NULL;
+        if (text->shown != NULL && read_piece(text, start, end) == 0) {
+            rows = PyList_AsTuple(text->shown);
+            heard = PyLong_FromSsize_t(text->heard);
+        }
+        Py_XDECREF(text->shown);
+        int result = rows == NULL || heard == NULL || PyList_Append(counts, heard) < 0
+                             || PyList_Append(shown, rows) < 0
+                         ? -1
+                         : 0;
+        Py_XDECREF(rows);
+        Py_XDECREF(heard);
+        if (result < 0) {
+            return -1;
+        }
+        start = end;
+    }
+    return 0;
+}
+
+static PyObject *
+items_add_text(PyObject *object, PyObject *args)
+{
+    Text text = {.self = (Items *)object};
+    PyObject *ends;
+    if (!PyArg_ParseTuple(args, "llUO!:add_text", &text.turn, &text.voice, &text.text, &PyList_Type,
+                          &ends)) {
+        return NULL;
+    }
+    unsigned char *made = NULL;
+    if (!PyUnicode_IS_ASCII(text.text) && (made = make_plain(text.text)) == NULL) {
+        return NULL;
+    }
+    text.plain = made == NULL ? PyUnicode_1BYTE_DATA(text.text) : made;
+    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *result = NULL;
+    if (counts != NULL && shown != NULL && read_pieces(&text, ends, counts, shown) == 0) {
+        result = PyTuple_Pack(2, counts, shown);
+    }
+    Py_XDECREF(counts);
+    Py_XDECREF(shown);
+    PyMem_Free(made);
+    return result;
+}
+
+static long
+figure_of(const Row *row, int column)
+{
+    const long figures[] = {row->shape, row->first, row->last, row->turns, row->times, row->voices};
+    return figures[column];
+}
+
+static PyObject *
+list_column(const Items *self, int column)
+{
+    PyObject *list = PyList_New(self->count);
+    for (Py_ssize_t row = 0; list != NULL && row < self->count; row++) {
+        PyObject *figure = PyLong_FromLong(figure_of(&self->rows[row], column));
+        if (figure == NULL) {
+            Py_CLEAR(list);
+        } else {
+            PyList_SET_ITEM(list, row, figure);
+        }
+    }
+    return list;
+}
+
+static PyObject *
+items_columns(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    Items *self = (Items *)object;
+    PyObject *result = PyTuple_New(7);
+    if (result == NULL) {
+        return NULL;
+    }
+    PyTuple_SET_ITEM(result, 0, Py_NewRef(self->number));
+    for (int column = 0; column < 6; column++) {
+        PyObject *list = list_column(self, column);
+        if (list == NULL) {
+            Py_DECREF(result);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(result, column + 1, list);
+    }
+    return result;
+}
+
+/* What an object holds never leads back to it, so the garbage collector need not know of it. */
+static void
+items_dealloc(PyObject *object)
+{
+    Items *self = (Items *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    known_clear(&self->known);
+    known_clear(&self->stop);
+    Py_XDECREF(self->classes);
+    Py_XDECREF(self->find_items);
+    Py_XDECREF(self->shape_of);
+    Py_XDECREF(self->foreign);
+    Py_XDECREF(self->number);
+    PyMem_Free(self->rows);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *
+items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
+{
+    PyObject *classes, *stop, *find_items, *shape_of;
+    if (!PyArg_ParseTuple(args, "SOOO:items", &classes, &stop, &find_items, &shape_of)
+        || table_of(classes, 256) == NULL) {
+        return NULL;
+    }
+    Items *self = (Items *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->classes = Py_NewRef(classes);
+    self->find_items = Py_NewRef(find_items);
+    self->shape_of = Py_NewRef(shape_of);
+    self->foreign = PyDict_New();
+    self->number = PyDict_New();
+    if (self->foreign == NULL || self->number == NULL || known_init(&self->known) < 0
+        || known_init(&self->stop) < 0 || known_note(&self->stop, stop, MEANS_NOTHING) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static PyMethodDef methods[] = {
+    {"add_text", items_add_text, METH_VARARGS, NULL},
+    {"columns", items_columns, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, (void *)items_new},
+    {Py_tp_dealloc, (void *)items_dealloc},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+PyType_Spec items_spec = {
+    .name = "refold._scan.items",
+    .basicsize = sizeof(Items),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};

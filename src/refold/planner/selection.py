@@ -13,13 +13,12 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.choose import Choice
 from refold.planner.conversation import Conversation
-from refold.planner.corpus import Corpus, Text, find_candidates, open_texts
+from refold.planner.corpus import Text, find_candidates, open_texts
 from refold.planner.explain import PieceExplainer
 from refold.planner.gaps import Span
 from refold.planner.layout import Layout, Place, find_movable, lay_out
 from refold.planner.open_question import rank_evidence
 from refold.planner.pieces import CHANGE
-from refold.planner.relevance import Weights, learned_worths, talk_worths
 from refold.planner.required import RequiredPieces
 from refold.planner.task_pieces import rank_task, worth_as_act
 from refold.planner.tiny_budget import FEW_TOKENS, best_span, fit_end
@@ -81,7 +80,7 @@ class Selection:
         target: int,
         limit: int,
         untouchable: Mapping[int, str],
-        weights: Weights,
+        worths: Sequence[float],
         newest: Mapping[int, Fold] = MappingProxyType({}),
         explains: bool = False,
     ) -> None:
@@ -89,7 +88,6 @@ class Selection:
         self._target = target
         self._untouchable = untouchable
         messages, talk, corpus = conversation.messages, conversation.talk, conversation.corpus
-        worths = _worths(corpus, weights, target - conversation.preserved, talk=talk)
         self._talk = talk
         self._newest = newest
         """The newest messages in a shorter form that loses nothing, where they have one."""
@@ -371,16 +369,3 @@ def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:
     for text in texts:
         found[text.message.index][text.part] = text
     return found
-
-
-def _worths(corpus: Corpus, weights: Weights, room: int, *, talk: bool) -> list[float]:
-    """Return what each item is worth for *room* tokens; what is known anyway is worth nothing."""
-    if talk:
-        worths = talk_worths(corpus.stats, corpus.turns)
-    else:
-        share = room / max(1, sum(turn.tokens for turn in corpus.turns))
-        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
-    number = corpus.stats.number
-    for item in corpus.known & number.keys():
-        worths[number[item]] = 0.0
-    return worths

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from heapq import merge
 from itertools import starmap
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
@@ -49,6 +48,7 @@ _UTF_8: Final = ("utf-8", "surrogatepass")
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""
 _DIGITS: Final = b"0123456789"
+_PLACE: Final = attrgetter("place")
 
 
 class ErrorSpan(NamedTuple):
@@ -77,9 +77,9 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     """
     mark_wrapping(text, marks)
     if text.startswith(("{", "[", _JSON_LINES)):
-        errors = merge(errors, _find_in_fields(text), key=attrgetter("place"))
+        errors = sorted((*errors, *_find_in_fields(text)), key=_PLACE)
     if ROWS in text:
-        errors = merge(errors, starmap(ErrorSpan, find_in_rows(text)), key=attrgetter("place"))
+        errors = sorted((*errors, *starmap(ErrorSpan, find_in_rows(text))), key=_PLACE)
     spots: list[Spot] = []
     said: dict[bytes, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""

@@ -16,7 +16,7 @@ from refold.planner.choose import Candidates
 from refold.planner.file_calls import CallEffects
 from refold.planner.gaps import ONCE
 from refold.planner.item_index import ItemStats, Voice, start_index
-from refold.planner.items import find_items
+from refold.planner.items import distinct_items
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
 from refold.planner.relevance import Turn
@@ -147,7 +147,7 @@ def read_texts(
             if text:
                 call = calls.get(part.call_id or "")
                 kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
-                typed = may_be_typed and not part.call_id and is_typed_text(text)
+                typed = may_be_typed and not part.call_id and is_typed_text(text, None if call else kind)
                 tool = call.name if call else ""
                 texts.append(
                     Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)
@@ -171,7 +171,7 @@ def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool)
     newest = texts[-1].message.index - _NEW_TURNS if texts else 0
     for text in texts:
         if text.message.role in preserved:
-            known.update(find_items(_as_compared(text.text, talk=talk)))
+            known.update(distinct_items(_as_compared(text.text, talk=talk)))
             cuts.of.append(range(0))
             continue
         if message is text.message:

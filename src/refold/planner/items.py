@@ -105,6 +105,17 @@ def find_items(text: str) -> list[str]:
     return items
 
 
+def distinct_items(text: str) -> set[str]:
+    """Return each item of *text* once: most words come again and again."""
+    found: set[str] = set()
+    for word in set(part_words(text).split()):
+        if word.isascii() and word.isalnum():  # one item, as it is
+            found.add(word)
+        else:
+            found.update(find_items(word))
+    return found
+
+
 def shape_of(item: str) -> Shape:
     """Tell what *item* looks like."""
     if len(item) > _MAX_CHARS:

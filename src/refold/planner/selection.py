@@ -213,10 +213,17 @@ class Selection:
         if cost <= _TYPED_SHARE * self._free:
             return typed
         shown: dict[int, int] = {}
-        for number in typed:  # the first of each text, but not a mere greeting
+        said: set[int] = set()
+        """Texts that show more than a mere greeting."""
+        for number in typed:  # the first of each text that says something, else the first
             text = self._candidates.text[number]
-            if text not in shown or self._is_filler(shown[text]) > self._is_filler(number):
+            if text in said:
+                continue
+            if not self._is_filler(number):
                 shown[text] = number
+                said.add(text)
+            else:
+                shown.setdefault(text, number)
         return list(shown.values())
 
     def _is_filler(self, number: int) -> bool:

@@ -147,7 +147,11 @@ def read_texts(
             if text:
                 call = calls.get(part.call_id or "")
                 kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
-                typed = may_be_typed and not part.call_id and is_typed_text(text, None if call else kind)
+                typed = (
+                    may_be_typed
+                    and not part.call_id
+                    and is_typed_text(text, None if call else kind)
+                )
                 tool = call.name if call else ""
                 texts.append(
                     Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)

@@ -218,4 +218,4 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
     for message in stretch:
         shown, summary = summary, ""
         outcome = Outcome("digested", SUMMARIZED, message.chars, share)
-        yield Line([("", shown)], len(shown), message.chars, 0, outcome)
+        yield Line([("", shown)], len(shown), 0, outcome)

@@ -207,8 +207,9 @@ def learned_worths(
     worths = [0.0] * len(stats.shape)
     power = -_evenness(share)
     rows = rows_of(stats)
+    heard = _Heard(turns)
     chances = {
-        class_: [(1.0 + exp(-odds)) ** power for odds in _log_odds(stats, turns, class_, weights)]
+        class_: [(1.0 + exp(-odds)) ** power for odds in _log_odds(stats, heard, class_, weights)]
         for class_ in rows
     }
     for row, chance in zip(rows[VALUES], chances[VALUES], strict=True):
@@ -237,9 +238,16 @@ def _evenness(share: float) -> float:
     return min(1.0, max(0.7, 1.2 - share))
 
 
-def _log_odds(
-    stats: ItemStats, turns: Sequence[Turn], class_: str, weights: Weights
-) -> list[float]:
+class _Heard:
+    """The turns of a conversation in their buckets, for all classes of items alike."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.count = len(turns)
+        self.last = bucket_last(turns)
+        self.first = bucket_first(turns)
+
+
+def _log_odds(stats: ItemStats, turns: _Heard, class_: str, weights: Weights) -> list[float]:
     """Add up the weights of each item of a class: of all the buckets that it is in.
 
     `bucket_items` says which these are. Here weights are laid out by the figures that lead to the
@@ -247,10 +255,10 @@ def _log_odds(
     """
     own, is_member = weights[class_], _MEMBERS[class_]
     said = _turns_said(stats, class_)
-    by_turns, by_times, by_share = _count_buckets(len(turns), max(said, default=0))
+    by_turns, by_times, by_share = _count_buckets(turns.count, max(said, default=0))
     bias = own["bias"][0]
-    of_last = [bias + weight for weight in _add_up(own, bucket_last(turns))]
-    of_first = _add_up(own, bucket_first(turns))
+    of_last = [bias + weight for weight in _add_up(own, turns.last)]
+    of_first = _add_up(own, turns.first)
     of_turns = list(map(own["turns"].__getitem__, by_turns))
     of_times = list(map(own["times"].__getitem__, by_times))
     of_share = list(map(own["share"].__getitem__, by_share))
@@ -258,7 +266,7 @@ def _log_odds(
     shapes = [shape - _FIRST_SHAPE[class_] for shape in range(Shape.NONE)]
     by_shape = [own["shape_turns"][5 * n : 5 * n + 5] if n >= 0 else () for n in shapes]
     by_teller = [own["shape_teller"][3 * n : 3 * n + 3] if n >= 0 else () for n in shapes]
-    tellers = [_TELLERS[turn.voice] for turn in turns]
+    tellers = turns.last["teller"]
     of_chars = own.get("chars", _NO_CHARS)
     figures = zip(
         *(stats.number, stats.shape, stats.last, stats.first, said, stats.times, stats.voices),

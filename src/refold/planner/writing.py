@@ -110,8 +110,7 @@ class Line(NamedTuple):
     said: Sequence[tuple[str, str]]
     """Who said what: roles, and tools by their names."""
     shown: int
-    """How many characters of its texts are shown, and of how many."""
-    whole: int
+    """How many characters of its texts are shown."""
     errors: int
     """How many of its errors are shown nowhere."""
     outcome: Outcome
@@ -128,11 +127,10 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
     body = "\n".join(text for _, text in lines)
     shown = sum([_chars(spans) for _, spans in picks])
     errors = sum([pick.errors for pick in chosen.values()])
-    whole = sum([_whole(text) for text in texts.values()])
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    return Line(lines, shown, whole, errors, outcome)
+    return Line(lines, shown, errors, outcome)
 
 
 def _speaker(text: Text) -> str:

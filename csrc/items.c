@@ -10,20 +10,20 @@
 
 enum { BLANK = 1, LETTER = 2, BEFORE = 4, WITHIN = 8 }; /* what a byte may be, in the table */
 enum { UNKNOWN = 0, MEANS_NOTHING = 1, FIRST_ROW = 2 }; /* what `flags` of a known item tell */
-enum { FIRST_ROWS = 1024, VOID = -1 };
+enum { FIRST_ROWS = 1024 };
+
+enum { SHAPE, FIRST, LAST, TURNS, TIMES, VOICES, COLUMNS };
 
 typedef struct {
-    long first, last, turns, times, voices;
-    int shape;
+    long figures[COLUMNS];
     Py_ssize_t piece; /* the last one that it was found in */
 } Row;
 
 typedef struct {
     PyObject_HEAD
     PyObject *classes; /* bytes: what each byte may be */
-    PyObject *find_items, *shape_of; /* asked about what is not ASCII */
-    PyObject *foreign; /* word → the rows of its items */
-    PyObject *number;  /* item → its row */
+    PyObject *items_of, *shape_of; /* what is not ASCII: word → its items, item → its shape */
+    PyObject *number; /* item → its row */
     KnownNames known, stop;
     Row *rows;
     Py_ssize_t count, room;
@@ -56,7 +56,7 @@ make_room(Items *self)
 
 /* Give an item a row that was seen for the first time; the table keeps its string. */
 static int
-add_row(Text *text, Known *known, int shape)
+add_row(Text *text, Known *known, long shape)
 {
     Items *self = text->self;
     if (shape == NONE) {
@@ -72,7 +72,7 @@ add_row(Text *text, Known *known, int shape)
         return -1;
     }
     Py_DECREF(number);
-    Row row = {text->turn, -1, 0, 0, 0, shape, -1};
+    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1};
     self->rows[self->count] = row;
     known->flags = (uint32_t)(FIRST_ROW + self->count++);
     return 0;
@@ -83,11 +83,11 @@ static int
 hear(Text *text, Py_ssize_t number)
 {
     Row *row = &text->self->rows[number];
-    row->times++;
-    row->voices |= text->voice;
-    if (row->last != text->turn) {
-        row->last = text->turn;
-        row->turns++;
+    row->figures[TIMES]++;
+    row->figures[VOICES] |= text->voice;
+    if (row->figures[LAST] != text->turn) {
+        row->figures[LAST] = text->turn;
+        row->figures[TURNS]++;
     }
     if (row->piece == text->self->pieces) {
         return 0;
@@ -156,90 +156,47 @@ hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
     return 0;
 }
 
-/* The row of an item that Python has found in a word, or VOID; -2 with an error. */
-static Py_ssize_t
-row_of(Text *text, PyObject *item)
+/* An item that is not ASCII: Python tells what it looks like. */
+static int
+hear_item(Text *text, PyObject *item)
 {
     if (!PyUnicode_Check(item)) {
         PyErr_SetString(PyExc_TypeError, "an item is a string");
-        return -2;
+        return -1;
     }
-    Py_ssize_t length = PyUnicode_GET_LENGTH(item);
-    if (length > MAX_ITEM) {
-        return VOID;
+    if (PyUnicode_IS_ASCII(item)) {
+        return hear_ascii(text, PyUnicode_1BYTE_DATA(item), PyUnicode_GET_LENGTH(item));
     }
     Known *known = known_add(&text->self->known, item);
-    if (known == NULL) {
-        return -2;
-    }
-    if (known->flags == UNKNOWN) {
-        long shape;
-        if (PyUnicode_IS_ASCII(item)) {
-            shape = shape_of(&text->self->stop, PyUnicode_1BYTE_DATA(item), length);
-        } else {
-            PyObject *told = PyObject_CallOneArg(text->self->shape_of, item);
-            shape = told == NULL ? -1 : PyLong_AsLong(told);
-            Py_XDECREF(told);
-        }
-        if (PyErr_Occurred() || add_row(text, known, (int)shape) < 0) {
-            return -2;
+    if (known != NULL && known->flags == UNKNOWN) {
+        PyObject *told = PyObject_CallOneArg(text->self->shape_of, item);
+        long shape = told == NULL ? -1 : PyLong_AsLong(told);
+        Py_XDECREF(told);
+        if (PyErr_Occurred() || add_row(text, known, shape) < 0) {
+            return -1;
         }
     }
-    return known->flags == MEANS_NOTHING ? VOID : (Py_ssize_t)known->flags - FIRST_ROW;
+    return known == NULL ? -1 : hear_known(text, known);
 }
 
-/* A tuple of the rows of a word's items. */
-static PyObject *
-ask_for_rows(Text *text, PyObject *word)
-{
-    PyObject *items = PyObject_CallOneArg(text->self->find_items, word);
-    if (items == NULL || !PyList_Check(items)) {
-        if (items != NULL) {
-            PyErr_SetString(PyExc_TypeError, "a list of items is wanted");
-        }
-        Py_XDECREF(items);
-        return NULL;
-    }
-    PyObject *rows = PyTuple_New(PyList_GET_SIZE(items));
-    for (Py_ssize_t place = 0; rows != NULL && place < PyList_GET_SIZE(items); place++) {
-        Py_ssize_t row = row_of(text, PyList_GET_ITEM(items, place));
-        PyObject *number = row < VOID ? NULL : PyLong_FromSsize_t(row);
-        if (number == NULL) {
-            Py_CLEAR(rows);
-        } else {
-            PyTuple_SET_ITEM(rows, place, number);
-        }
-    }
-    Py_DECREF(items);
-    return rows;
-}
-
+/* A word with letters beyond ASCII: Python tells which items it has. */
 static int
 hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
 {
     PyObject *word = PyUnicode_Substring(text->text, start, stop);
-    if (word == NULL) {
+    PyObject *items = word == NULL ? NULL : PyObject_GetItem(text->self->items_of, word);
+    Py_XDECREF(word);
+    if (items == NULL) {
         return -1;
     }
-    PyObject *rows = Py_XNewRef(PyDict_GetItemWithError(text->self->foreign, word));
-    if (rows == NULL && !PyErr_Occurred()) {
-        rows = ask_for_rows(text, word);
-        if (rows != NULL && stop - start <= MAX_ITEM
-            && PyDict_SetItem(text->self->foreign, word, rows) < 0) {
-            Py_CLEAR(rows);
-        }
+    int result = PyList_Check(items) ? 0 : -1;
+    if (result < 0) {
+        PyErr_SetString(PyExc_TypeError, "a list of items is wanted");
     }
-    Py_DECREF(word);
-    if (rows == NULL) {
-        return -1;
+    for (Py_ssize_t place = 0; result == 0 && place < PyList_GET_SIZE(items); place++) {
+        result = hear_item(text, PyList_GET_ITEM(items, place));
     }
-    int result = 0;
-    for (Py_ssize_t place = 0; result == 0 && place < PyTuple_GET_SIZE(rows); place++) {
-        Py_ssize_t row = PyLong_AsSsize_t(PyTuple_GET_ITEM(rows, place));
-        text->heard++;
-        result = row == VOID ? 0 : hear(text, row);
-    }
-    Py_DECREF(rows);
+    Py_DECREF(items);
     return result;
 }
 
@@ -350,19 +307,12 @@ items_add_text(PyObject *object, PyObject *args)
     return result;
 }
 
-static long
-figure_of(const Row *row, int column)
-{
-    const long figures[] = {row->shape, row->first, row->last, row->turns, row->times, row->voices};
-    return figures[column];
-}
-
 static PyObject *
 list_column(const Items *self, int column)
 {
     PyObject *list = PyList_New(self->count);
     for (Py_ssize_t row = 0; list != NULL && row < self->count; row++) {
-        PyObject *figure = PyLong_FromLong(figure_of(&self->rows[row], column));
+        PyObject *figure = PyLong_FromLong(self->rows[row].figures[column]);
         if (figure == NULL) {
             Py_CLEAR(list);
         } else {
@@ -376,12 +326,12 @@ static PyObject *
 items_columns(PyObject *object, PyObject *Py_UNUSED(none))
 {
     Items *self = (Items *)object;
-    PyObject *result = PyTuple_New(7);
+    PyObject *result = PyTuple_New(1 + COLUMNS);
     if (result == NULL) {
         return NULL;
     }
     PyTuple_SET_ITEM(result, 0, Py_NewRef(self->number));
-    for (int column = 0; column < 6; column++) {
+    for (int column = 0; column < COLUMNS; column++) {
         PyObject *list = list_column(self, column);
         if (list == NULL) {
             Py_DECREF(result);
@@ -401,9 +351,8 @@ items_dealloc(PyObject *object)
     known_clear(&self->known);
     known_clear(&self->stop);
     Py_XDECREF(self->classes);
-    Py_XDECREF(self->find_items);
+    Py_XDECREF(self->items_of);
     Py_XDECREF(self->shape_of);
-    Py_XDECREF(self->foreign);
     Py_XDECREF(self->number);
     PyMem_Free(self->rows);
     type->tp_free(object);
@@ -413,8 +362,8 @@ items_dealloc(PyObject *object)
 static PyObject *
 items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *stop, *find_items, *shape_of;
-    if (!PyArg_ParseTuple(args, "SOOO:items", &classes, &stop, &find_items, &shape_of)
+    PyObject *classes, *stop, *items_of, *shape_of;
+    if (!PyArg_ParseTuple(args, "SOOO:items", &classes, &stop, &items_of, &shape_of)
         || table_of(classes, 256) == NULL) {
         return NULL;
     }
@@ -423,11 +372,10 @@ items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
         return NULL;
     }
     self->classes = Py_NewRef(classes);
-    self->find_items = Py_NewRef(find_items);
+    self->items_of = Py_NewRef(items_of);
     self->shape_of = Py_NewRef(shape_of);
-    self->foreign = PyDict_New();
     self->number = PyDict_New();
-    if (self->foreign == NULL || self->number == NULL || known_init(&self->known) < 0
+    if (self->number == NULL || known_init(&self->known) < 0
         || known_init(&self->stop) < 0 || known_note(&self->stop, stop, MEANS_NOTHING) < 0) {
         Py_DECREF(self);
         return NULL;

@@ -9,7 +9,7 @@ __all__ = ["Items", "Names", "Scanner", "scanner"]
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
 
 class Names(Protocol):
@@ -80,7 +80,7 @@ class Scanner(Protocol):
         self,
         classes: bytes,
         stop: Collection[str],
-        find_items: Callable[[str], list[str]],
+        items_of: Mapping[str, list[str]],
         shape_of: Callable[[str], int],
         /,
     ) -> Items:

@@ -156,6 +156,16 @@ class ItemIndex:
         )
 
 
+class _ItemsOfWords(dict[str, list[str]]):
+    """Word, as it stands between blanks → its items; for words that are not ASCII."""
+
+    def __missing__(self, word: str) -> list[str]:
+        items = find_items(word)
+        if len(word) <= _LONG_WORD:
+            self[word] = items
+        return items
+
+
 class ScannedIndex(ItemIndex):
     """The same, by the scanner."""
 
@@ -177,4 +187,4 @@ def start_index() -> ItemIndex:
     """Return an index without items."""
     if scanner is None:
         return ItemIndex()
-    return ScannedIndex(scanner.items(CLASSES, STOP, find_items, shape_of))
+    return ScannedIndex(scanner.items(CLASSES, STOP, _ItemsOfWords(), shape_of))

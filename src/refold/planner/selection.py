@@ -111,9 +111,8 @@ class Selection:
         self._required = RequiredPieces(self._candidates, self._texts)
         for place, times in self._required.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
-        self._evidence = rank_evidence(
-            self._candidates, self._texts, conversation.asked, corpus.stats.shape
-        )
+        self._asked = conversation.asked
+        self._shapes = corpus.stats.shape
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -150,15 +149,16 @@ class Selection:
         plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
             return self._glimpse(plan, target - cost)
-        cost += int(self._take_claims(target - cost))
-        choice.offer(range(len(self._candidates)))
+        if target - cost > 1:  # else nothing can be chosen
+            cost += int(self._take_claims(target - cost))
+            choice.offer(range(len(self._candidates)))
         for number in range(_ROUNDS):
             before = len(choice.chosen)
             choice.spend(target - cost)
             if number and len(choice.chosen) == before:
                 break
             plan, cost = self._write_chosen()
-            if cost > target:
+            if cost > target and choice.chosen:
                 choice.undo((cost - target) * 1.1)
                 plan, cost = self._write_chosen()
             if target - cost <= max(_CLOSE, _CLOSE_SHARE * target):
@@ -189,7 +189,7 @@ class Selection:
         claims: list[tuple[str, Sequence[int]]] = [
             ("typed", self._typed()),
             ("task", self._task()),
-            ("asked", self._evidence),
+            ("asked", self._evidence()),
             ("changes", self._changes()),
             *(("newest errors", e) for e in self._required.by_severity(self._first_of_newest())),
             *(("errors", e) for e in self._required.by_severity()),
@@ -235,6 +235,10 @@ class Selection:
             if why == "first_task" and index not in self._layout.reasons:
                 return rank_task(self._candidates, self._texts, index)
         return []
+
+    def _evidence(self) -> list[int]:
+        """Return the candidates that speak of what is asked about now."""
+        return rank_evidence(self._candidates, self._texts, self._asked, self._shapes)
 
     def _changes(self) -> list[int]:
         """Return the candidates that name a call which may have changed something."""

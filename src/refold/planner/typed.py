@@ -49,6 +49,8 @@ def is_typed_text(text: str, kind: str | None = None) -> bool:
         return False
     if len(text) <= _SHORT_CHARS:
         return "\n" not in stripped or is_in_words(text)
+    if kind is not None and kind not in _TALK_KINDS:
+        return False
     return len(text.split()) <= MAX_TYPED_WORDS and (kind or kind_of(text)) in _TALK_KINDS
 
 

@@ -325,7 +325,7 @@ def test_a_line_that_reads_like_the_head_of_rows_is_a_line(kind: str, line: str)
         assert split(text, kind).ends[-1] == len(text)
 
 
-@pytest.mark.parametrize("needle", filter(str.isascii, NEEDLES))
+@pytest.mark.parametrize("needle", [*filter(str.isascii, NEEDLES)])
 def test_no_text_with_a_needle_is_ruled_out(needle: str) -> None:
     may_hold = make_test(NEEDS)
     assert all(may_hold(TextView(f"ok {text}")) for text in (needle, needle.upper()))

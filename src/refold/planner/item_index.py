@@ -27,22 +27,7 @@ VOID: Final = -1
 """Stands for the row of an item that means nothing."""
 _LONG_WORD: Final = 60
 """Longer words are too rare to be remembered."""
-
-
-class _Items(dict[str, int]):
-    """Item → its row: the next one for an item that comes for the first time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shape: list[int] = []
-
-    def __missing__(self, item: str) -> int:
-        shape = shape_of(item)
-        if shape is Shape.NONE:
-            return VOID
-        row = self[item] = len(self.shape)
-        self.shape.append(int(shape))
-        return row
+_NO_SHAPE: Final = int(Shape.NONE)
 
 
 class _Words(dict[str, int]):
@@ -54,21 +39,34 @@ class _Words(dict[str, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = _Items()
+        self.rows: dict[str, int] = {}
+        """Item → its row."""
+        self.shape: list[int] = []
         self.many: dict[int, tuple[int, ...]] = {}
 
     def __missing__(self, word: str) -> int:
         if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
-            row = self.rows[word]
+            row = self._row_of(word)
         else:
             items = find_items(word)
             if len(items) == 1:
-                row = self.rows[items[0]]
+                row = self._row_of(items[0])
             else:
                 row = VOID - 1 - len(self.many)
-                self.many[row] = tuple(map(self.rows.__getitem__, items))
+                self.many[row] = tuple(map(self._row_of, items))
         if len(word) <= _LONG_WORD:
             self[word] = row
+        return row
+
+    def _row_of(self, item: str) -> int:
+        """Return the row of *item*: the next one if it comes for the first time."""
+        row = self.rows.get(item)
+        if row is None:
+            shape = int(shape_of(item))
+            if shape == _NO_SHAPE:
+                return VOID
+            row = self.rows[item] = len(self.shape)
+            self.shape.append(shape)
         return row
 
 
@@ -128,7 +126,7 @@ class ItemIndex:
         return counts, shown
 
     def _note(self, turn: int, voice: int, heard: list[int]) -> None:
-        fresh = len(self._words.rows.shape) - len(self._first)
+        fresh = len(self._words.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
         self._turns += [0] * fresh
@@ -147,7 +145,7 @@ class ItemIndex:
         """Return what is known so far."""
         return ItemStats(
             number=dict(self._words.rows),
-            shape=self._words.rows.shape,
+            shape=self._words.shape,
             first=self._first,
             last=self._last,
             turns=self._turns,

@@ -50,7 +50,8 @@ People write brackets, ellipses and `[see #incident]` themselves; a handle alone
 """
 _CLASSIC: Final = ("[summary", "[cce:", "[truncated")
 _HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
-_ANCHOR: Final = re.compile(rf"(?<!:) #([a-z]{{{ANCHOR_CHARS},36}})\]")
+# It begins with letters, which the engine looks for at full speed.
+_ANCHOR: Final = re.compile(rf" #(?<!: #)([a-z]{{{ANCHOR_CHARS},36}})\]")
 _KINDS: Final = re.compile(
     rf"\((?:({AMOUNT}) by the user)?+(?:, )?+(?:with ({AMOUNT}) calls?+)?+\)"
 )

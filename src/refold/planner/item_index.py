@@ -94,7 +94,7 @@ class ItemIndex:
         self._first: list[int] = []
         self._last: list[int] = []
         self._turns: list[int] = []
-        self._times: Counter[int] = Counter()
+        self._times: list[int] = []
         self._voices: list[int] = []
 
     def add_text(
@@ -130,12 +130,13 @@ class ItemIndex:
         self._first += [turn] * fresh
         self._last += [-1] * fresh
         self._turns += [0] * fresh
+        self._times += [0] * fresh
         self._voices += [0] * fresh
-        self._times.update(heard)
-        last, turns, voices = self._last, self._turns, self._voices
-        rows = set(heard)
-        rows.discard(VOID)
-        for row in rows:
+        last, turns, times, voices = self._last, self._turns, self._times, self._voices
+        counts = Counter(heard)
+        counts.pop(VOID, None)
+        for row, count in counts.items():
+            times[row] += count
             voices[row] |= voice
             if last[row] != turn:
                 last[row] = turn
@@ -144,12 +145,12 @@ class ItemIndex:
     def stats(self) -> ItemStats:
         """Return what is known so far."""
         return ItemStats(
-            number=dict(self._words.rows),
+            number=self._words.rows,
             shape=self._words.shape,
             first=self._first,
             last=self._last,
             turns=self._turns,
-            times=[*map(self._times.__getitem__, range(len(self._first)))],
+            times=self._times,
             voices=self._voices,
         )
 

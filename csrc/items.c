@@ -1,9 +1,9 @@
 /* An index of all words and values of a conversation: where each was said, how often, by whom.
  *
- * Words of ASCII letters are read here; of others Python is asked which items they have, and what
- * these look like.
+ * Words of ASCII letters are read here; of others Python is asked which items they have. What an
+ * item looks like is asked once for each.
  */
-#include "items.h"
+#include "known.h"
 #include "scan.h"
 
 #include <string.h>
@@ -22,9 +22,12 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *classes; /* bytes: what each byte may be */
-    PyObject *items_of, *shape_of; /* what is not ASCII: word → its items, item → its shape */
-    PyObject *number; /* item → its row */
-    KnownNames known, stop;
+    PyObject *items_of; /* word that is not ASCII → its items */
+    PyObject *shape_of; /* tells the shape of an item */
+    PyObject *no_shape; /* that of one that means nothing */
+    PyObject *number;   /* item → its row */
+    Py_ssize_t longest; /* longer items mean nothing */
+    KnownNames known;
     Row *rows;
     Py_ssize_t count, room;
     Py_ssize_t pieces; /* how many there were so far */
@@ -56,26 +59,26 @@ make_room(Items *self)
 
 /* Give an item a row that was seen for the first time; the table keeps its string. */
 static int
-add_row(Text *text, Known *known, long shape)
+add_row(Text *text, Known *known)
 {
     Items *self = text->self;
-    if (shape == NONE) {
+    PyObject *shape = PyObject_CallOneArg(self->shape_of, known->name);
+    if (shape == NULL || shape == self->no_shape) {
         known->flags = MEANS_NOTHING;
-        return 0;
+        Py_XDECREF(shape);
+        return shape == NULL ? -1 : 0;
     }
-    if (self->count == self->room && make_room(self) < 0) {
+    Row row = {{PyLong_AsLong(shape), text->turn, -1, 0, 0, 0}, -1};
+    Py_DECREF(shape);
+    if (PyErr_Occurred() || (self->count == self->room && make_room(self) < 0)) {
         return -1;
     }
     PyObject *number = PyLong_FromSsize_t(self->count);
-    if (number == NULL || PyDict_SetItem(self->number, known->name, number) < 0) {
-        Py_XDECREF(number);
-        return -1;
-    }
-    Py_DECREF(number);
-    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1};
+    int result = number == NULL ? -1 : PyDict_SetItem(self->number, known->name, number);
+    Py_XDECREF(number);
     self->rows[self->count] = row;
     known->flags = (uint32_t)(FIRST_ROW + self->count++);
-    return 0;
+    return result;
 }
 
 /* Note that a row was heard in the piece at hand. */
@@ -99,9 +102,13 @@ hear(Text *text, Py_ssize_t number)
     return result;
 }
 
+/* Note an item as the table has it, which is NULL with an error. */
 static int
-hear_known(Text *text, const Known *known)
+hear_known(Text *text, Known *known)
 {
+    if (known == NULL || (known->flags == UNKNOWN && add_row(text, known) < 0)) {
+        return -1;
+    }
     text->heard++;
     return known->flags == MEANS_NOTHING ? 0 : hear(text, known->flags - FIRST_ROW);
 }
@@ -109,17 +116,11 @@ hear_known(Text *text, const Known *known)
 static int
 hear_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
 {
-    if (length > MAX_ITEM) {
+    if (length > text->self->longest) {
         text->heard++;
         return 0;
     }
-    Known *known = known_add_ascii(&text->self->known, item, length);
-    if (known == NULL
-        || (known->flags == UNKNOWN
-            && add_row(text, known, shape_of(&text->self->stop, item, length)) < 0)) {
-        return -1;
-    }
-    return hear_known(text, known);
+    return hear_known(text, known_add_ascii(&text->self->known, item, length));
 }
 
 /* The items of a word that is not all letters: signs may begin one, and may join two. */
@@ -156,29 +157,6 @@ hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
     return 0;
 }
 
-/* An item that is not ASCII: Python tells what it looks like. */
-static int
-hear_item(Text *text, PyObject *item)
-{
-    if (!PyUnicode_Check(item)) {
-        PyErr_SetString(PyExc_TypeError, "an item is a string");
-        return -1;
-    }
-    if (PyUnicode_IS_ASCII(item)) {
-        return hear_ascii(text, PyUnicode_1BYTE_DATA(item), PyUnicode_GET_LENGTH(item));
-    }
-    Known *known = known_add(&text->self->known, item);
-    if (known != NULL && known->flags == UNKNOWN) {
-        PyObject *told = PyObject_CallOneArg(text->self->shape_of, item);
-        long shape = told == NULL ? -1 : PyLong_AsLong(told);
-        Py_XDECREF(told);
-        if (PyErr_Occurred() || add_row(text, known, shape) < 0) {
-            return -1;
-        }
-    }
-    return known == NULL ? -1 : hear_known(text, known);
-}
-
 /* A word with letters beyond ASCII: Python tells which items it has. */
 static int
 hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
@@ -190,11 +168,12 @@ hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
         return -1;
     }
     int result = PyList_Check(items) ? 0 : -1;
-    if (result < 0) {
-        PyErr_SetString(PyExc_TypeError, "a list of items is wanted");
-    }
     for (Py_ssize_t place = 0; result == 0 && place < PyList_GET_SIZE(items); place++) {
-        result = hear_item(text, PyList_GET_ITEM(items, place));
+        PyObject *item = PyList_GET_ITEM(items, place);
+        result = PyUnicode_Check(item) ? hear_known(text, known_add(&text->self->known, item)) : -1;
+    }
+    if (result < 0 && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "a list of strings is wanted");
     }
     Py_DECREF(items);
     return result;
@@ -349,10 +328,10 @@ items_dealloc(PyObject *object)
     Items *self = (Items *)object;
     PyTypeObject *type = Py_TYPE(object);
     known_clear(&self->known);
-    known_clear(&self->stop);
     Py_XDECREF(self->classes);
     Py_XDECREF(self->items_of);
     Py_XDECREF(self->shape_of);
+    Py_XDECREF(self->no_shape);
     Py_XDECREF(self->number);
     PyMem_Free(self->rows);
     type->tp_free(object);
@@ -362,8 +341,9 @@ items_dealloc(PyObject *object)
 static PyObject *
 items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *stop, *items_of, *shape_of;
-    if (!PyArg_ParseTuple(args, "SOOO:items", &classes, &stop, &items_of, &shape_of)
+    PyObject *classes, *items_of, *shape_of, *no_shape;
+    Py_ssize_t longest;
+    if (!PyArg_ParseTuple(args, "SnOOO:items", &classes, &longest, &items_of, &shape_of, &no_shape)
         || table_of(classes, 256) == NULL) {
         return NULL;
     }
@@ -372,11 +352,12 @@ items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
         return NULL;
     }
     self->classes = Py_NewRef(classes);
+    self->longest = longest;
     self->items_of = Py_NewRef(items_of);
     self->shape_of = Py_NewRef(shape_of);
+    self->no_shape = Py_NewRef(no_shape);
     self->number = PyDict_New();
-    if (self->number == NULL || known_init(&self->known) < 0
-        || known_init(&self->stop) < 0 || known_note(&self->stop, stop, MEANS_NOTHING) < 0) {
+    if (self->number == NULL || known_init(&self->known) < 0) {
         Py_DECREF(self);
         return NULL;
     }

@@ -181,27 +181,3 @@ known_add_ascii(KnownNames *names, const unsigned char *data, Py_ssize_t length)
     }
     return put(names, slot, hash, letters, name);
 }
-
-int
-known_note(KnownNames *known, PyObject *words, uint32_t flag)
-{
-    PyObject *iterator = PyObject_GetIter(words), *word;
-    if (iterator == NULL) {
-        return -1;
-    }
-    while ((word = PyIter_Next(iterator)) != NULL) {
-        Known *noted = NULL;
-        if (PyUnicode_Check(word) && PyUnicode_IS_ASCII(word)) {
-            noted = known_add(known, word);
-        } else {
-            PyErr_SetString(PyExc_TypeError, "a word of ASCII letters is wanted");
-        }
-        Py_DECREF(word);
-        if (noted == NULL) {
-            break;
-        }
-        noted->flags |= flag;
-    }
-    Py_DECREF(iterator);
-    return PyErr_Occurred() ? -1 : 0;
-}

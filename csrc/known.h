@@ -38,7 +38,4 @@ Known *known_add(KnownNames *names, PyObject *name);
 /* The same for ASCII letters, of which a string is made only if they are new. */
 Known *known_add_ascii(KnownNames *names, const unsigned char *data, Py_ssize_t length);
 
-/* Note what the words of a set are besides; they are ASCII, so that a plain text has them as is. */
-int known_note(KnownNames *known, PyObject *words, uint32_t flag);
-
 #endif

@@ -74,6 +74,31 @@ names_find(PyObject *object, PyObject *text)
     return found;
 }
 
+/* Note what the words of a set are besides; they are ASCII, so that a plain text has them as is. */
+static int
+note_words(KnownNames *known, PyObject *words, uint32_t flag)
+{
+    PyObject *iterator = PyObject_GetIter(words), *word;
+    if (iterator == NULL) {
+        return -1;
+    }
+    while ((word = PyIter_Next(iterator)) != NULL) {
+        Known *noted = NULL;
+        if (PyUnicode_Check(word) && PyUnicode_IS_ASCII(word)) {
+            noted = known_add(known, word);
+        } else {
+            PyErr_SetString(PyExc_TypeError, "a word of ASCII letters is wanted");
+        }
+        Py_DECREF(word);
+        if (noted == NULL) {
+            break;
+        }
+        noted->flags |= flag;
+    }
+    Py_DECREF(iterator);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* What an object holds never leads back to it, so the garbage collector need not know of it. */
 static void
 names_dealloc(PyObject *object)
@@ -100,8 +125,8 @@ names_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
     }
     if (name_tables_init(&self->tables, classes, steps, marks, ideographs, match_quantity, others)
             < 0
-        || known_init(&self->known) < 0 || known_note(&self->known, starters, IS_STARTER) < 0
-        || known_note(&self->known, units, IS_UNIT) < 0) {
+        || known_init(&self->known) < 0 || note_words(&self->known, starters, IS_STARTER) < 0
+        || note_words(&self->known, units, IS_UNIT) < 0) {
         Py_DECREF(self);
         return NULL;
     }

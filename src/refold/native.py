@@ -79,9 +79,10 @@ class Scanner(Protocol):
     def items(
         self,
         classes: bytes,
-        stop: Collection[str],
+        longest: int,
         items_of: Mapping[str, list[str]],
         shape_of: Callable[[str], int],
+        no_shape: int,
         /,
     ) -> Items:
         """Make an index without items: see `refold.planner.item_index`."""

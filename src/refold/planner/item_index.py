@@ -8,7 +8,7 @@ from enum import IntFlag
 from typing import Final
 
 from refold.native import Items, scanner
-from refold.planner.items import CLASSES, STOP, Shape, find_items, part_words, shape_of
+from refold.planner.items import CLASSES, MAX_CHARS, Shape, find_items, part_words, shape_of
 
 
 class Voice(IntFlag):
@@ -27,7 +27,6 @@ VOID: Final = -1
 """Stands for the row of an item that means nothing."""
 _LONG_WORD: Final = 60
 """Longer words are too rare to be remembered."""
-_NO_SHAPE: Final = int(Shape.NONE)
 
 
 class _Words(dict[str, int]):
@@ -62,11 +61,11 @@ class _Words(dict[str, int]):
         """Return the row of *item*: the next one if it comes for the first time."""
         row = self.rows.get(item)
         if row is None:
-            shape = int(shape_of(item))
-            if shape == _NO_SHAPE:
+            shape = shape_of(item)
+            if shape is Shape.NONE:
                 return VOID
             row = self.rows[item] = len(self.shape)
-            self.shape.append(shape)
+            self.shape.append(int(shape))
         return row
 
 
@@ -186,4 +185,4 @@ def start_index() -> ItemIndex:
     """Return an index without items."""
     if scanner is None:
         return ItemIndex()
-    return ScannedIndex(scanner.items(CLASSES, STOP, _ItemsOfWords(), shape_of))
+    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shape_of, Shape.NONE))

@@ -20,8 +20,10 @@ _JAPANESE: Final = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff々]{2,}")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_MAX_CHARS: Final = 120
-STOP: Final = frozenset(
+_MIN_WORD: Final = 3
+MAX_CHARS: Final = 120
+"""Longer items mean nothing, nor do shorter words."""
+_STOP: Final = frozenset(
     "a an the and or but if then else of to in on at by for with from into as is are was were be "
     "been being it its this that these those i you he she we they me him her us them my your his "
     "our their what which who whom how when where why do does did done have has had having will "
@@ -118,7 +120,7 @@ def distinct_items(text: str) -> set[str]:
 
 def shape_of(item: str) -> Shape:
     """Tell what *item* looks like."""
-    if len(item) > _MAX_CHARS:
+    if len(item) > MAX_CHARS:
         return Shape.NONE
     if item.isascii() and item.isalpha():  # as most are
         return _shape_of_word(item)
@@ -160,9 +162,11 @@ def _shape_of_number(item: str) -> Shape:
 
 
 def _shape_of_word(item: str) -> Shape:
-    if not item.islower() and _CAMEL.search(item):
+    if item.islower():  # as most are
+        return Shape.WORD if len(item) >= _MIN_WORD and item not in _STOP else Shape.NONE
+    if _CAMEL.search(item):
         return Shape.CAMEL
-    if len(item) < 3 or item.lower() in STOP:
+    if len(item) < _MIN_WORD or item.lower() in _STOP:
         return Shape.NONE
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME

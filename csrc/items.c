@@ -10,7 +10,7 @@
 
 enum { BLANK = 1, LETTER = 2, BEFORE = 4, WITHIN = 8 }; /* what a byte may be, in the table */
 enum { UNKNOWN = 0, MEANS_NOTHING = 1, FIRST_ROW = 2 }; /* what `flags` of a known item tell */
-enum { FIRST_ROWS = 1024 };
+enum { FIRST_ROWS = 1024, VOID = -1 };
 
 enum { SHAPE, FIRST, LAST, TURNS, TIMES, VOICES, COLUMNS };
 
@@ -39,7 +39,7 @@ typedef struct {
     PyObject *text;
     const unsigned char *plain; /* a byte for each character; 255 for those beyond ASCII */
     long turn, voice;
-    PyObject *shown; /* a list: the rows of this piece */
+    PyObject *shown; /* a set: the rows of this piece, in Python's order of those and VOID */
     Py_ssize_t heard; /* how many items it has */
 } Text;
 
@@ -81,6 +81,16 @@ add_row(Text *text, Known *known)
     return result;
 }
 
+/* Note that the piece at hand shows a row, or something that means nothing. */
+static int
+show(Text *text, Py_ssize_t number)
+{
+    PyObject *row = PyLong_FromSsize_t(number);
+    int result = row == NULL ? -1 : PySet_Add(text->shown, row);
+    Py_XDECREF(row);
+    return result;
+}
+
 /* Note that a row was heard in the piece at hand. */
 static int
 hear(Text *text, Py_ssize_t number)
@@ -96,10 +106,7 @@ hear(Text *text, Py_ssize_t number)
         return 0;
     }
     row->piece = text->self->pieces;
-    PyObject *shown = PyLong_FromSsize_t(number);
-    int result = shown == NULL ? -1 : PyList_Append(text->shown, shown);
-    Py_XDECREF(shown);
-    return result;
+    return show(text, number);
 }
 
 /* Note an item as the table has it, which is NULL with an error. */
@@ -110,7 +117,7 @@ hear_known(Text *text, Known *known)
         return -1;
     }
     text->heard++;
-    return known->flags == MEANS_NOTHING ? 0 : hear(text, known->flags - FIRST_ROW);
+    return known->flags == MEANS_NOTHING ? show(text, VOID) : hear(text, known->flags - FIRST_ROW);
 }
 
 static int
@@ -118,7 +125,7 @@ hear_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
 {
     if (length > text->self->longest) {
         text->heard++;
-        return 0;
+        return show(text, VOID);
     }
     return hear_known(text, known_add_ascii(&text->self->known, item, length));
 }
@@ -229,7 +236,7 @@ make_plain(PyObject *text)
 
 /* Read all pieces of a text; *counts* and *shown* are lists, which get one entry for each. */
 static int
-read_pieces(Text *text, PyObject *ends, PyObject *counts, PyObject *shown)
+read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyObject *shown)
 {
     Py_ssize_t start = 0, size = PyUnicode_GET_LENGTH(text->text);
     for (Py_ssize_t piece = 0; piece < PyList_GET_SIZE(ends); piece++) {
@@ -241,10 +248,11 @@ read_pieces(Text *text, PyObject *ends, PyObject *counts, PyObject *shown)
             return -1;
         }
         text->heard = 0;
-        text->shown = PyList_New(0);
+        text->shown = PySet_New(NULL);
         PyObject *rows = NULL, *heard = NULL;
-        if (text->shown != NULL && read_piece(text, start, end) == 0) {
-            rows = PyList_AsTuple(text->shown);
+        if (text->shown != NULL && read_piece(text, start, end) == 0
+            && PySet_Discard(text->shown, nothing) >= 0) {
+            rows = PySequence_Tuple(text->shown);
             heard = PyLong_FromSsize_t(text->heard);
         }
         Py_XDECREF(text->shown);
@@ -276,10 +284,13 @@ items_add_text(PyObject *object, PyObject *args)
         return NULL;
     }
     text.plain = made == NULL ? PyUnicode_1BYTE_DATA(text.text) : made;
-    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *result = NULL;
-    if (counts != NULL && shown != NULL && read_pieces(&text, ends, counts, shown) == 0) {
+    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *nothing = PyLong_FromLong(VOID);
+    PyObject *result = NULL;
+    if (counts != NULL && shown != NULL && nothing != NULL
+        && read_pieces(&text, ends, nothing, counts, shown) == 0) {
         result = PyTuple_Pack(2, counts, shown);
     }
+    Py_XDECREF(nothing);
     Py_XDECREF(counts);
     Py_XDECREF(shown);
     PyMem_Free(made);

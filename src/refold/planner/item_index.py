@@ -102,7 +102,8 @@ class ItemIndex:
         """Take in a text; return for each of its pieces how many items it has, and which rows.
 
         Turns come in order; *ends* tell where the pieces of *text* end. Items that mean nothing are
-        counted, but have no rows.
+        counted, but have no rows. The rows are in the order of a set: what they are worth is added
+        up in that order, and another one would round differently.
         """
         row_of, many = self._words.__getitem__, self._words.many
         words = part_words(text)
@@ -113,11 +114,11 @@ class ItemIndex:
         for end in ends:
             items = list(map(row_of, words[start:end].split()))
             start = end
-            rows = dict.fromkeys(items)
+            rows = set(items)
             if rows and min(rows) < VOID:
                 items = [row for word in items for row in many.get(word, (word,))]
-                rows = dict.fromkeys(items)
-            rows.pop(VOID, None)
+                rows = set(items)
+            rows.discard(VOID)
             counts.append(len(items))
             shown.append(tuple(rows))
             heard += items

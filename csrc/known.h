@@ -1,4 +1,4 @@
-/* The names that were found so far: one string for each, found again by its characters alone. */
+/* The names and words that were found so far: one string for each, found again by its characters. */
 #ifndef REFOLD_KNOWN_H
 #define REFOLD_KNOWN_H
 
@@ -9,7 +9,7 @@ enum { IS_STARTER = 1, IS_UNIT = 2 };
 typedef struct {
     PyObject *name; /* NULL where nothing is known */
     uint32_t hash;
-    uint32_t flags; /* what else the word is: one that begins sentences, a unit */
+    uint32_t flags; /* what else is known of it, such as that it is a unit; 0 if nothing */
 } Known;
 
 typedef struct {

@@ -15,12 +15,18 @@ static PyMethodDef functions[] = {
 };
 
 static int
+add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    int result = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject *)type);
+    Py_XDECREF(type);
+    return result;
+}
+
+static int
 add_types(PyObject *module)
 {
-    PyObject *names = PyType_FromModuleAndSpec(module, &names_spec, NULL);
-    int result = names == NULL ? -1 : PyModule_AddType(module, (PyTypeObject *)names);
-    Py_XDECREF(names);
-    return result;
+    return add_type(module, &names_spec) < 0 ? -1 : add_type(module, &items_spec);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -9,7 +9,7 @@ PyObject *scan_needles(PyObject *module, PyObject *const *args, Py_ssize_t count
 PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_estimate_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* The type that finds names. */
-extern PyType_Spec names_spec;
+/* The types that find names, and index words and values. */
+extern PyType_Spec names_spec, items_spec;
 
 #endif

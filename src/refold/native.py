@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-__all__ = ["Names", "Scanner", "scanner"]
+__all__ = ["Items", "Names", "Scanner", "scanner"]
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
 
 class Names(Protocol):
@@ -30,6 +30,20 @@ class Names(Protocol):
 
         All names were found here; in which messages is told for each text.
         """
+
+
+class Items(Protocol):
+    """Indexes the words and values of a conversation, text by text."""
+
+    def add_text(
+        self, turn: int, voice: int, text: str, ends: list[int], /
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text: see `refold.planner.item_index`."""
+
+    def columns(
+        self, /
+    ) -> tuple[dict[str, int], list[int], list[int], list[int], list[int], list[int], list[int]]:
+        """Return the rows of all items, and the columns of `ItemStats` after that."""
 
 
 class Scanner(Protocol):
@@ -66,6 +80,17 @@ class Scanner(Protocol):
         /,
     ) -> Names:
         """Make what finds names: see `refold.text.name_tables`."""
+
+    def items(
+        self,
+        classes: bytes,
+        longest: int,
+        items_of: Mapping[str, list[str]],
+        shape_of: Callable[[str], int],
+        no_shape: int,
+        /,
+    ) -> Items:
+        """Make an index without items: see `refold.planner.item_index`."""
 
     def names_not_in(
         self, names: tuple[str, ...], text: str, longest: int, most: int, /

@@ -9,6 +9,7 @@ from typing import Final
 
 from refold.kinds._lines import any_of
 from refold.kinds.base import ERROR, EXIT, WARNING, Grade
+from refold.text.prefilter import Needs
 
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
@@ -41,6 +42,21 @@ def _from_rarest(needles: Iterable[str]) -> str:
 
 ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
 """What one of the needles has in its midst; for those in other scripts there is the next."""
+_TELLING: Final = 5
+"""So many letters of a needle tell nearly as much as all of it, and fit into a word of the machine
+with those of a dozen others."""
+
+
+def _telling_part(needle: str) -> str:
+    """Return the rarest letters of *needle* that stand together, as a shape in any case."""
+    starts = range(max(1, len(needle) - _TELLING + 1))
+    parts = [needle[start : start + _TELLING] for start in starts]
+    rarest = min(parts, key=lambda part: sum(map(_BY_RARITY.find, part)))
+    return "".join(f"[{re.escape(c)}{c.upper()}]" if c.isalpha() else re.escape(c) for c in rarest)
+
+
+NEEDS: Final = Needs(shapes="|".join(map(_telling_part, filter(str.isascii, NEEDLES))))
+"""What every ASCII text has that holds a needle."""
 FOREIGN_NEEDLES: Final = tuple(needle for needle in NEEDLES if not needle.isascii())
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"

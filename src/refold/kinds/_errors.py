@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from heapq import merge
 from itertools import starmap
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
@@ -24,6 +23,7 @@ from refold.kinds._error_patterns import (
     GRADES,
     IN_SOURCE,
     NEEDLES,
+    NEEDS,
     PLAIN_FIELD,
     judge_output,
 )
@@ -41,6 +41,8 @@ from refold.kinds.base import (
     Grade,
     Pieces,
 )
+from refold.native import scanner
+from refold.text.prefilter import Prefilter
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _JSON_LINES: Final = "JSON lines "
@@ -49,6 +51,9 @@ _UTF_8: Final = ("utf-8", "surrogatepass")
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""
 _DIGITS: Final = b"0123456789"
+_PLACE: Final = attrgetter("place")
+_PREFILTER: Final = None if scanner is None else Prefilter([NEEDS], scanner)
+_NEEDED: Final = 0 if _PREFILTER is None else _PREFILTER.mask(NEEDS)
 
 
 class ErrorSpan(NamedTuple):
@@ -77,9 +82,9 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     """
     mark_wrapping(text, marks)
     if text.startswith(("{", "[", _JSON_LINES)):
-        errors = merge(errors, _find_in_fields(text), key=attrgetter("place"))
+        errors = sorted((*errors, *_find_in_fields(text)), key=_PLACE)
     if ROWS in text:
-        errors = merge(errors, starmap(ErrorSpan, find_in_rows(text)), key=attrgetter("place"))
+        errors = sorted((*errors, *starmap(ErrorSpan, find_in_rows(text))), key=_PLACE)
     spots: list[Spot] = []
     said: dict[bytes, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""
@@ -181,12 +186,14 @@ def find_in_output(text: str) -> Iterator[ErrorSpan]:
 
 def _suspects(text: str) -> list[tuple[int, int, int]]:
     """Find the lines that hold a needle: place of the needle, start and end of its line."""
+    if _PREFILTER is not None and text.isascii() and not _PREFILTER.scan(text) & _NEEDED:
+        return []  # most texts end here
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when they become small
         lower = text.translate(_TO_LOWER)
     first = _find_first(lower)
     if first < 0:
-        return []  # nearly every text ends here
+        return []  # nearly every other text ends here
     found: dict[int, tuple[int, int, int]] = {}
     for needle in NEEDLES:
         start = end = first

@@ -37,11 +37,13 @@ def _encode(text: str) -> str | None:
     separator = ""
     for line in text.split("\n"):
         if separator:
-            padded = str(number).rjust(width) + separator
-            if line == padded.rstrip():  # an empty one; blanks at its end have gone
-                out.append(str(number))
-            elif line.startswith(padded):
-                out.append(f"{number}\t{line[len(padded) :]}")
+            short = str(number)
+            padded = short.rjust(width) + separator
+            if line.startswith(padded):
+                rest = line[len(padded) :]
+                out.append(f"{short}\t{rest}" if rest or separator == "\t" else short)
+            elif line == padded.rstrip():  # an empty one; blanks at its end have gone
+                out.append(short)
             else:
                 separator = ""
         if separator:
@@ -60,10 +62,11 @@ def _decode(text: str) -> str:
     for line in text.split("\n"):
         if separator:
             short = str(number)
-            if line == short:
+            rest = line[len(short) :] if line.startswith(short) else "-"
+            if not rest:
                 out.append((short.rjust(width) + separator).rstrip())
-            elif line.startswith(f"{short}\t"):
-                out.append(short.rjust(width) + separator + line[len(short) + 1 :])
+            elif rest[0] == "\t":
+                out.append(short.rjust(width) + separator + rest[1:])
             else:
                 separator = ""
         if separator:

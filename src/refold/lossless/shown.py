@@ -52,7 +52,8 @@ class Shown:
     def __init__(self) -> None:
         self._index = LineIndex()
         self._latest = ("", _Lines([""], [""]))
-        """A text that could not be shortened is shown next, so it need not be read again."""
+        """A text that could not be shortened is shown next, as it is or below a mark: it need not
+        be read again."""
 
     def add(self, text: str) -> None:
         """Note the lines of a text that the reader sees after all those before."""
@@ -88,8 +89,11 @@ class Shown:
         return short if len(short) < len(text) and self.expand(short) == text else None
 
     def _read(self, text: str) -> _Lines:
-        if self._latest[0] != text:
-            self._latest = (text, _parse(text))
+        known, lines = self._latest
+        if text != known:
+            mark = text[: -len(known)] if known and text.endswith(known) else ""
+            is_line = mark.find("\n") == len(mark) - 1 >= 0 and mark[0] not in _STARTS
+            self._latest = (text, _below_mark(mark[:-1], lines) if is_line else _parse(text))
         return self._latest[1]
 
     def _count_shown(self, lines: _Lines, start: int, place: int) -> int:
@@ -174,6 +178,12 @@ def _parse(text: str) -> _Lines:
         if counts_on:
             numbers[place] = number
     return _Lines(lines, bodies, numbers)
+
+
+def _below_mark(mark: str, lines: _Lines) -> _Lines:
+    """Put a line that has no number before *lines*."""
+    numbers = {place + 1: number for place, number in lines.numbers.items()}
+    return _Lines([mark, *lines.whole], [mark, *lines.bodies], numbers)
 
 
 def _number_of(line: str) -> re.Match[str] | None:

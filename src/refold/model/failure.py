@@ -71,7 +71,7 @@ def is_failure_text(text: str) -> bool:
     head, tail = text[:_LOOKED_AT_CHARS], text[-_LOOKED_AT_CHARS:]
     if _FAILED_START.match(head):
         return True
-    if any(int(found[1]) for end in (head, tail) for found in _EXIT_LINE.finditer(end)):
+    if any(map(_tells_bad_exit, (head, tail))):
         return True
     if not head.lstrip().startswith("{"):
         return False
@@ -79,3 +79,12 @@ def is_failure_text(text: str) -> bool:
         return is_failure(json.loads(text))
     except (ValueError, RecursionError):
         return False
+
+
+def _tells_bad_exit(text: str) -> bool:
+    """Tell whether a line of *text* names an exit code other than 0."""
+    if text.isascii():  # beyond, other letters may count as those of these words
+        lower = text.lower()
+        if "code" not in lower and "status" not in lower:
+            return False  # as most texts do
+    return any(int(found[1]) for found in _EXIT_LINE.finditer(text))

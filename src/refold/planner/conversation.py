@@ -14,6 +14,7 @@ from refold.planner.item_index import Voice
 from refold.planner.items import Shape, find_items, part_words, shape_of
 from refold.planner.layout import Key
 from refold.planner.open_question import find_asked, find_asking
+from refold.planner.relevance import Weights, learned_worths, talk_worths
 from refold.planner.superseded import find_superseded
 from refold.tokens.base import CountedTexts
 
@@ -61,6 +62,21 @@ def read_conversation(
         asked=frozenset() if talk else find_asked(texts, asking, corpus),
         superseded=find_superseded(messages, effects),
     )
+
+
+def worth_items(conversation: Conversation, weights: Weights, target: int) -> list[float]:
+    """Return what each item is worth for *target* tokens; what is known anyway, nothing."""
+    corpus = conversation.corpus
+    if conversation.talk:
+        worths = talk_worths(corpus.stats, corpus.turns)
+    else:
+        room = target - conversation.preserved
+        share = room / max(1, sum(turn.tokens for turn in corpus.turns))
+        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
+    number = corpus.stats.number
+    for item in corpus.known & number.keys():
+        worths[number[item]] = 0.0
+    return worths
 
 
 _TALK_SHARE: Final = 0.14

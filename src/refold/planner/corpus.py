@@ -15,8 +15,8 @@ from refold.planner.calls import find_failed, spell_calls
 from refold.planner.choose import Candidates
 from refold.planner.file_calls import CallEffects
 from refold.planner.gaps import ONCE
-from refold.planner.item_index import ItemIndex, ItemStats, Voice
-from refold.planner.items import find_items, part_words
+from refold.planner.item_index import ItemStats, Voice, start_index
+from refold.planner.items import distinct_items
 from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
 from refold.planner.relevance import Turn
@@ -147,7 +147,11 @@ def read_texts(
             if text:
                 call = calls.get(part.call_id or "")
                 kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
-                typed = may_be_typed and not part.call_id and is_typed_text(text)
+                typed = (
+                    may_be_typed
+                    and not part.call_id
+                    and is_typed_text(text, None if call else kind)
+                )
                 tool = call.name if call else ""
                 texts.append(
                     Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)
@@ -162,7 +166,7 @@ def read_texts(
 
 def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool) -> Corpus:
     """Cut and index all texts; what the *preserved* roles say is known."""
-    index = ItemIndex()
+    index = start_index()
     turns: list[Turn] = []
     cuts = Cuts([], [], [], [], [])
     known: set[str] = set()
@@ -171,7 +175,7 @@ def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool)
     newest = texts[-1].message.index - _NEW_TURNS if texts else 0
     for text in texts:
         if text.message.role in preserved:
-            known.update(find_items(_as_compared(text.text, talk=talk)))
+            known.update(distinct_items(_as_compared(text.text, talk=talk)))
             cuts.of.append(range(0))
             continue
         if message is text.message:
@@ -188,8 +192,8 @@ def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool)
         elif text.is_typed:
             glue = _TYPED_GLUE
         ends, grades = cut_text(text.text, text.kind, talk=talk, glue=glue, heads=text.heads)
-        words = part_words(_as_compared(text.text, talk=talk))
-        counts, rows = index.add_text(len(turns) - 1, int(voice), words, ends)
+        compared = _as_compared(text.text, talk=talk)
+        counts, rows = index.add_text(len(turns) - 1, int(voice), compared, ends)
         cuts.of.append(range(len(cuts.ends), len(cuts.ends) + len(ends)))
         cuts.ends.extend(ends)
         cuts.grades.extend(grades)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
-from refold.planner.items import Shape, find_items, shape_of
+from refold.native import Items, scanner
+from refold.planner.items import CLASSES, MAX_CHARS, Shape, find_items, part_words, shape_of
 
 
 class Voice(IntFlag):
@@ -29,22 +29,6 @@ _LONG_WORD: Final = 60
 """Longer words are too rare to be remembered."""
 
 
-class _Items(dict[str, int]):
-    """Item → its row: the next one for an item that comes for the first time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shape: list[int] = []
-
-    def __missing__(self, item: str) -> int:
-        shape = shape_of(item)
-        if shape is Shape.NONE:
-            return VOID
-        row = self[item] = len(self.shape)
-        self.shape.append(int(shape))
-        return row
-
-
 class _Words(dict[str, int]):
     """Word, as it stands between blanks → the row of its one item.
 
@@ -54,21 +38,34 @@ class _Words(dict[str, int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = _Items()
+        self.rows: dict[str, int] = {}
+        """Item → its row."""
+        self.shape: list[int] = []
         self.many: dict[int, tuple[int, ...]] = {}
 
     def __missing__(self, word: str) -> int:
         if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
-            row = self.rows[word]
+            row = self._row_of(word)
         else:
             items = find_items(word)
             if len(items) == 1:
-                row = self.rows[items[0]]
+                row = self._row_of(items[0])
             else:
                 row = VOID - 1 - len(self.many)
-                self.many[row] = tuple(map(self.rows.__getitem__, items))
+                self.many[row] = tuple(map(self._row_of, items))
         if len(word) <= _LONG_WORD:
             self[word] = row
+        return row
+
+    def _row_of(self, item: str) -> int:
+        """Return the row of *item*: the next one if it comes for the first time."""
+        row = self.rows.get(item)
+        if row is None:
+            shape = shape_of(item)
+            if shape is Shape.NONE:
+                return VOID
+            row = self.rows[item] = len(self.shape)
+            self.shape.append(int(shape))
         return row
 
 
@@ -96,18 +93,20 @@ class ItemIndex:
         self._first: list[int] = []
         self._last: list[int] = []
         self._turns: list[int] = []
-        self._times: Counter[int] = Counter()
+        self._times: list[int] = []
         self._voices: list[int] = []
 
     def add_text(
-        self, turn: int, voice: int, words: str, ends: Iterable[int]
+        self, turn: int, voice: int, text: str, ends: list[int]
     ) -> tuple[list[int], list[tuple[int, ...]]]:
         """Take in a text; return for each of its pieces how many items it has, and which rows.
 
-        Turns come in order; *words* is what `part_words` made of the text, *ends* tell where its
-        pieces end. Items that mean nothing are counted, but have no rows.
+        Turns come in order; *ends* tell where the pieces of *text* end. Items that mean nothing are
+        counted, but have no rows. The rows are in the order of a set: what they are worth is added
+        up in that order, and another one would round differently.
         """
         row_of, many = self._words.__getitem__, self._words.many
+        words = part_words(text)
         counts: list[int] = []
         shown: list[tuple[int, ...]] = []
         heard: list[int] = []
@@ -127,16 +126,17 @@ class ItemIndex:
         return counts, shown
 
     def _note(self, turn: int, voice: int, heard: list[int]) -> None:
-        fresh = len(self._words.rows.shape) - len(self._first)
+        fresh = len(self._words.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
         self._turns += [0] * fresh
+        self._times += [0] * fresh
         self._voices += [0] * fresh
-        self._times.update(heard)
-        last, turns, voices = self._last, self._turns, self._voices
-        rows = set(heard)
-        rows.discard(VOID)
-        for row in rows:
+        last, turns, times, voices = self._last, self._turns, self._times, self._voices
+        counts = Counter(heard)
+        counts.pop(VOID, None)
+        for row, count in counts.items():
+            times[row] += count
             voices[row] |= voice
             if last[row] != turn:
                 last[row] = turn
@@ -145,11 +145,45 @@ class ItemIndex:
     def stats(self) -> ItemStats:
         """Return what is known so far."""
         return ItemStats(
-            number=dict(self._words.rows),
-            shape=self._words.rows.shape,
+            number=self._words.rows,
+            shape=self._words.shape,
             first=self._first,
             last=self._last,
             turns=self._turns,
-            times=[*map(self._times.__getitem__, range(len(self._first)))],
+            times=self._times,
             voices=self._voices,
         )
+
+
+class _ItemsOfWords(dict[str, list[str]]):
+    """Word, as it stands between blanks → its items; for words that are not ASCII."""
+
+    def __missing__(self, word: str) -> list[str]:
+        items = find_items(word)
+        if len(word) <= _LONG_WORD:
+            self[word] = items
+        return items
+
+
+class ScannedIndex(ItemIndex):
+    """The same, by the scanner."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def add_text(
+        self, turn: int, voice: int, text: str, ends: list[int]
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows."""
+        return self._items.add_text(turn, voice, text, ends)
+
+    def stats(self) -> ItemStats:
+        """Return what is known so far."""
+        return ItemStats(*self._items.columns())
+
+
+def start_index() -> ItemIndex:
+    """Return an index without items."""
+    if scanner is None:
+        return ItemIndex()
+    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shape_of, Shape.NONE))

@@ -9,7 +9,9 @@ from typing import Final
 
 # Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
 # looked at from its beginning, so that rows of dots or slashes take linear time.
-_ITEM: Final = re.compile(r"(?:(?<![#$@~./])[#$@~./]++)?+\w++(?:[./@+-]++\w++)*+")
+_BEFORE: Final = "#$@~./"
+_WITHIN: Final = "./@+-"
+_ITEM: Final = re.compile(rf"(?:(?<![{_BEFORE}])[{_BEFORE}]++)?+\w++(?:[{_WITHIN}]++\w++)*+")
 _BETWEEN: Final = "!\"%&'()*,:;<=>?[\\]^`{|}"
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
@@ -18,7 +20,9 @@ _JAPANESE: Final = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff々]{2,}")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_MAX_CHARS: Final = 120
+_MIN_WORD: Final = 3
+MAX_CHARS: Final = 120
+"""Longer items mean nothing, nor do shorter words."""
 _STOP: Final = frozenset(
     "a an the and or but if then else of to in on at by for with from into as is are was were be "
     "been being it its this that these those i you he she we they me him her us them my your his "
@@ -27,6 +31,22 @@ _STOP: Final = frozenset(
     "again more most some any all each other only own same don now here there up down out off get "
     "got go going like well okay yeah let".split()
 )
+"""Words that mean nothing by themselves."""
+
+
+def _class_of(char: str) -> int:
+    if not char.isascii():
+        return 0
+    return (
+        1 * (char.isspace() or char in _BETWEEN)
+        + 2 * (char.isalnum() or char == "_")
+        + 4 * (char in _BEFORE)
+        + 8 * (char in _WITHIN)
+    )
+
+
+CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
+"""What each byte may be for the scanner: 1 between items, 2 a letter, 4 before one, 8 within."""
 
 
 class Shape(IntEnum):
@@ -87,9 +107,20 @@ def find_items(text: str) -> list[str]:
     return items
 
 
+def distinct_items(text: str) -> set[str]:
+    """Return each item of *text* once: most words come again and again."""
+    found: set[str] = set()
+    for word in set(part_words(text).split()):
+        if word.isascii() and word.isalnum():  # one item, as it is
+            found.add(word)
+        else:
+            found.update(find_items(word))
+    return found
+
+
 def shape_of(item: str) -> Shape:
     """Tell what *item* looks like."""
-    if len(item) > _MAX_CHARS:
+    if len(item) > MAX_CHARS:
         return Shape.NONE
     if item.isascii() and item.isalpha():  # as most are
         return _shape_of_word(item)
@@ -131,9 +162,11 @@ def _shape_of_number(item: str) -> Shape:
 
 
 def _shape_of_word(item: str) -> Shape:
-    if not item.islower() and _CAMEL.search(item):
+    if item.islower():  # as most are
+        return Shape.WORD if len(item) >= _MIN_WORD and item not in _STOP else Shape.NONE
+    if _CAMEL.search(item):
         return Shape.CAMEL
-    if len(item) < 3 or item.lower() in _STOP:
+    if len(item) < _MIN_WORD or item.lower() in _STOP:
         return Shape.NONE
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Container, Sequence
+from itertools import chain
 from math import log
 from typing import Final
 
@@ -104,18 +105,20 @@ def _rank(candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]) 
     """Return the candidates that share most with what is *asked*, the best first."""
     if not asked:
         return []
-    matches = [asked.intersection(rows) for rows in candidates.rows]
-    count = len(matches)
-    held_by = Counter(row for rows in matches for row in rows)
+    matches = {
+        number: asked.intersection(rows)
+        for number, rows in enumerate(candidates.rows)
+        if not asked.isdisjoint(rows)
+    }
+    count = len(candidates)
+    held_by = Counter(chain.from_iterable(matches.values()))
     weight = {
         row: (_VALUE_WEIGHT if shapes[row] < Shape.WORD else 1.0) * log(1 + count / held)
         for row, held in held_by.items()
         if held <= max(2, _MOST_COMMON * count)
     }
     scores = {
-        number: sum(weight.get(row, 0.0) for row in rows)
-        for number, rows in enumerate(matches)
-        if rows
+        number: sum([weight.get(row, 0.0) for row in rows]) for number, rows in matches.items()
     }
     best = max(scores.values(), default=0.0)
     least = max(_LEAST_SCORE, _CLOSE_TO_BEST * best)

@@ -20,7 +20,7 @@ from refold.model.message import Message
 from refold.model.plan import SUMMARIZED, Outcome, Plan
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.planner.conversation import read_conversation
+from refold.planner.conversation import read_conversation, worth_items
 from refold.planner.layout import YIELDING, Key
 from refold.planner.minimal import plan_minimal
 from refold.planner.prose import find_pastes, fold_prose, rules_of
@@ -108,6 +108,7 @@ def _plan_standard(
     recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
     shown = {key: made.text for key, made in recoded.items()}
     conversation = read_conversation(messages, tokens, options.preserve, shown)
+    worths = worth_items(conversation, weights or learned_weights(), target)
     newest = recode_newest(messages, untouchable, shorter, tokens)
 
     def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
@@ -117,7 +118,7 @@ def _plan_standard(
             target=target,
             limit=limit,
             untouchable=stays,
-            weights=weights or learned_weights(),
+            worths=worths,
             newest=newest,
             explains=options.trace,
         ).make()
@@ -217,4 +218,4 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
     for message in stretch:
         shown, summary = summary, ""
         outcome = Outcome("digested", SUMMARIZED, message.chars, share)
-        yield Line([("", shown)], len(shown), message.chars, 0, outcome)
+        yield Line([("", shown)], len(shown), 0, outcome)

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import compress
 from math import exp, log, sqrt
-from operator import add
 from typing import Final
 
 from refold.planner.item_index import VOICES, ItemStats, Voice
@@ -60,11 +60,22 @@ BUCKETS: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """How many buckets each feature of each class has."""
 
+_NEVER_COPIED: Final = frozenset({Shape.WORD, Shape.CJK})
+_CAPITALS: Final = frozenset({int(Shape.NAME), int(Shape.UPPER)})
 _MANY_TIMES: Final = 63
-"""More often than this makes no difference."""
+_MANY_TURNS: Final = 4
+_MANY_CHARS: Final = 15
+"""More of them than this make no difference."""
+_FIRST_SHAPE: Final[Mapping[str, int]] = {VALUES: 0, WORDS: Shape.WORD}
+"""The shape that the buckets of each class begin with."""
+_MEMBERS: Final[Mapping[str, Sequence[bool]]] = {
+    VALUES: [shape not in _NEVER_COPIED for shape in Shape],
+    WORDS: [shape >= Shape.WORD for shape in Shape],
+}
+"""Which shapes are in each class."""
+_NO_CHARS: Final = (0.0,) * (_MANY_CHARS + 1)
 _TOKENS: Final = 64
 _CHARS: Final = 50
-_NEVER_COPIED: Final = frozenset({Shape.WORD, Shape.CJK})
 _SOME: Final = 0.5
 """Keeps the scales in hand where there are next to no values or words."""
 _MIN_COMMON: Final = 5.0
@@ -125,10 +136,10 @@ def bucket_first(turns: Sequence[Turn]) -> Buckets:
 
 def rows_of(stats: ItemStats) -> dict[str, list[int]]:
     """Return the items of each class; names are in both: they are words, and are copied, too."""
-    shapes = stats.shape
+    rows, shapes = range(len(stats.shape)), stats.shape
     return {
-        VALUES: [row for row, shape in enumerate(shapes) if shape not in _NEVER_COPIED],
-        WORDS: [row for row, shape in enumerate(shapes) if shape >= Shape.WORD],
+        class_: list(compress(rows, map(is_member.__getitem__, shapes)))
+        for class_, is_member in _MEMBERS.items()
     }
 
 
@@ -136,38 +147,51 @@ def bucket_items(
     stats: ItemStats, turns: Sequence[Turn], class_: str, rows: Sequence[int]
 ) -> Buckets:
     """Put each of the items in *rows* into buckets, by itself."""
-    count = len(turns)
     tellers = [_TELLERS[turn.voice] for turn in turns]
-    first_shape = Shape.WORD if class_ == WORDS else 0
+    first_shape = _FIRST_SHAPE[class_]
     shapes = [stats.shape[row] - first_shape for row in rows]
-    counted = _turns_in_any_case(stats) if class_ == WORDS else stats.turns
-    said = list(map(counted.__getitem__, rows))
+    said = list(map(_turns_said(stats, class_).__getitem__, rows))
     last, times, voices = stats.last, stats.times, stats.voices
-    by_turns = [_log2(n, 5) for n in range(max(said, default=0) + 1)]
-    by_times = [_log2(n, 6) for n in range(_MANY_TIMES + 1)]
-    by_share = [min(4, 10 * n // max(1, count)) for n in range(len(by_turns))]
+    by_turns, by_times, by_share = _count_buckets(len(turns), max(said, default=0))
     buckets = {
         "turns": list(map(by_turns.__getitem__, said)),
         "times": [by_times[min(times[row], _MANY_TIMES)] for row in rows],
         "share": list(map(by_share.__getitem__, said)),
         "voices": list(map(voices.__getitem__, rows)),
-        "shape_turns": [5 * s + min(n, 4) for s, n in zip(shapes, said, strict=True)],
+        "shape_turns": [5 * s + min(n, _MANY_TURNS) for s, n in zip(shapes, said, strict=True)],
         "shape_teller": [3 * s + tellers[last[row]] for s, row in zip(shapes, rows, strict=True)],
     }
     if class_ == WORDS:
         lengths = list(map(len, stats.number))
-        buckets["chars"] = [min(15, lengths[row]) for row in rows]
+        buckets["chars"] = [min(_MANY_CHARS, lengths[row]) for row in rows]
     return buckets
+
+
+def _count_buckets(count: int, most: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the buckets of counts in a run of *count* turns.
+
+    By how many turns said it, up to *most*; by how often it was said; by the share of the turns.
+    """
+    by_turns = [_log2(n, 5) for n in range(most + 1)]
+    by_times = [_log2(n, 6) for n in range(_MANY_TIMES + 1)]
+    by_share = [min(4, 10 * n // max(1, count)) for n in range(most + 1)]
+    return by_turns, by_times, by_share
+
+
+def _turns_said(stats: ItemStats, class_: str) -> list[int]:
+    """Return how many turns said each item; in words, capitals make no difference."""
+    return _turns_in_any_case(stats) if class_ == WORDS else stats.turns
 
 
 def _turns_in_any_case(stats: ItemStats) -> list[int]:
     """Count the turns of each word together with those that write it in small letters."""
-    said, number, shapes = list(stats.turns), stats.number, stats.shape
-    for item, row in number.items():
-        if shapes[row] in (Shape.NAME, Shape.UPPER):
-            small = number.get(item.lower())
-            if small is not None:
-                said[row] = said[small] = said[row] + said[small]
+    said, number = list(stats.turns), stats.number
+    has_capitals = map(_CAPITALS.__contains__, stats.shape)
+    for item in compress(number, has_capitals):
+        small = number.get(item.lower())
+        if small is not None:
+            row = number[item]
+            said[row] = said[small] = said[row] + said[small]
     return said
 
 
@@ -183,11 +207,10 @@ def learned_worths(
     worths = [0.0] * len(stats.shape)
     power = -_evenness(share)
     rows = rows_of(stats)
+    heard = _Heard(turns)
     chances = {
-        class_: [
-            (1.0 + exp(-odds)) ** power for odds in _log_odds(stats, turns, class_, own, weights)
-        ]
-        for class_, own in rows.items()
+        class_: [(1.0 + exp(-odds)) ** power for odds in _log_odds(stats, heard, class_, weights)]
+        for class_ in rows
     }
     for row, chance in zip(rows[VALUES], chances[VALUES], strict=True):
         worths[row] = chance
@@ -215,18 +238,53 @@ def _evenness(share: float) -> float:
     return min(1.0, max(0.7, 1.2 - share))
 
 
-def _log_odds(
-    stats: ItemStats, turns: Sequence[Turn], class_: str, rows: Sequence[int], weights: Weights
-) -> list[float]:
-    """Add up the weights of the items in *rows*, which are of one class."""
-    own = weights[class_]
-    of_last = _add_up(own, bucket_last(turns))
-    of_first = _add_up(own, bucket_first(turns))
-    last, first, bias = stats.last, stats.first, own["bias"][0]
-    sums = [bias + of_last[last[row]] + of_first[first[row]] for row in rows]
-    for feature, buckets in bucket_items(stats, turns, class_, rows).items():
-        sums = list(map(add, sums, map(own[feature].__getitem__, buckets)))
-    return sums
+class _Heard:
+    """The turns of a conversation in their buckets, for all classes of items alike."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.count = len(turns)
+        self.last = bucket_last(turns)
+        self.first = bucket_first(turns)
+
+
+def _log_odds(stats: ItemStats, turns: _Heard, class_: str, weights: Weights) -> list[float]:
+    """Add up the weights of each item of a class: of all the buckets that it is in.
+
+    `bucket_items` says which these are. Here weights are laid out by the figures that lead to the
+    buckets, so that one pass over the items is all it takes.
+    """
+    own, is_member = weights[class_], _MEMBERS[class_]
+    said = _turns_said(stats, class_)
+    by_turns, by_times, by_share = _count_buckets(turns.count, max(said, default=0))
+    bias = own["bias"][0]
+    of_last = [bias + weight for weight in _add_up(own, turns.last)]
+    of_first = _add_up(own, turns.first)
+    of_turns = list(map(own["turns"].__getitem__, by_turns))
+    of_times = list(map(own["times"].__getitem__, by_times))
+    of_share = list(map(own["share"].__getitem__, by_share))
+    of_voices = own["voices"]
+    shapes = [shape - _FIRST_SHAPE[class_] for shape in range(Shape.NONE)]
+    by_shape = [own["shape_turns"][5 * n : 5 * n + 5] if n >= 0 else () for n in shapes]
+    by_teller = [own["shape_teller"][3 * n : 3 * n + 3] if n >= 0 else () for n in shapes]
+    tellers = turns.last["teller"]
+    of_chars = own.get("chars", _NO_CHARS)
+    figures = zip(
+        *(stats.number, stats.shape, stats.last, stats.first, said, stats.times, stats.voices),
+        strict=True,
+    )
+    return [
+        of_last[last]
+        + of_first[first]
+        + of_turns[n]
+        + of_times[times if times < _MANY_TIMES else _MANY_TIMES]
+        + of_share[n]
+        + of_voices[voices]
+        + by_shape[shape][n if n < _MANY_TURNS else _MANY_TURNS]
+        + by_teller[shape][tellers[last]]
+        + of_chars[len(item) if len(item) < _MANY_CHARS else _MANY_CHARS]
+        for item, shape, last, first, n, times, voices in figures
+        if is_member[shape]
+    ]
 
 
 def _add_up(class_: ClassWeights, columns: Buckets) -> list[float]:

@@ -13,13 +13,12 @@ from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
 from refold.planner.choose import Choice
 from refold.planner.conversation import Conversation
-from refold.planner.corpus import Corpus, Text, find_candidates, open_texts
+from refold.planner.corpus import Text, find_candidates, open_texts
 from refold.planner.explain import PieceExplainer
 from refold.planner.gaps import Span
 from refold.planner.layout import Layout, Place, find_movable, lay_out
 from refold.planner.open_question import rank_evidence
 from refold.planner.pieces import CHANGE
-from refold.planner.relevance import Weights, learned_worths, talk_worths
 from refold.planner.required import RequiredPieces
 from refold.planner.task_pieces import rank_task, worth_as_act
 from refold.planner.tiny_budget import FEW_TOKENS, best_span, fit_end
@@ -81,7 +80,7 @@ class Selection:
         target: int,
         limit: int,
         untouchable: Mapping[int, str],
-        weights: Weights,
+        worths: Sequence[float],
         newest: Mapping[int, Fold] = MappingProxyType({}),
         explains: bool = False,
     ) -> None:
@@ -89,7 +88,6 @@ class Selection:
         self._target = target
         self._untouchable = untouchable
         messages, talk, corpus = conversation.messages, conversation.talk, conversation.corpus
-        worths = _worths(corpus, weights, target - conversation.preserved, talk=talk)
         self._talk = talk
         self._newest = newest
         """The newest messages in a shorter form that loses nothing, where they have one."""
@@ -113,9 +111,8 @@ class Selection:
         self._required = RequiredPieces(self._candidates, self._texts)
         for place, times in self._required.times_said().items():
             self._texts[place] = self._texts[place]._replace(times=times)
-        self._evidence = rank_evidence(
-            self._candidates, self._texts, conversation.asked, corpus.stats.shape
-        )
+        self._asked = conversation.asked
+        self._shapes = corpus.stats.shape
         by_message = _by_message(self._texts)
         self._excerpt = _Writer(write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
@@ -152,15 +149,16 @@ class Selection:
         plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
             return self._glimpse(plan, target - cost)
-        cost += int(self._take_claims(target - cost))
-        choice.offer(range(len(self._candidates)))
+        if target - cost > 1:  # else nothing can be chosen
+            cost += int(self._take_claims(target - cost))
+            choice.offer(range(len(self._candidates)))
         for number in range(_ROUNDS):
             before = len(choice.chosen)
             choice.spend(target - cost)
             if number and len(choice.chosen) == before:
                 break
             plan, cost = self._write_chosen()
-            if cost > target:
+            if cost > target and choice.chosen:
                 choice.undo((cost - target) * 1.1)
                 plan, cost = self._write_chosen()
             if target - cost <= max(_CLOSE, _CLOSE_SHARE * target):
@@ -191,7 +189,7 @@ class Selection:
         claims: list[tuple[str, Sequence[int]]] = [
             ("typed", self._typed()),
             ("task", self._task()),
-            ("asked", self._evidence),
+            ("asked", self._evidence()),
             ("changes", self._changes()),
             *(("newest errors", e) for e in self._required.by_severity(self._first_of_newest())),
             *(("errors", e) for e in self._required.by_severity()),
@@ -215,10 +213,17 @@ class Selection:
         if cost <= _TYPED_SHARE * self._free:
             return typed
         shown: dict[int, int] = {}
-        for number in typed:  # the first of each text, but not a mere greeting
+        said: set[int] = set()
+        """Texts that show more than a mere greeting."""
+        for number in typed:  # the first of each text that says something, else the first
             text = self._candidates.text[number]
-            if text not in shown or self._is_filler(shown[text]) > self._is_filler(number):
+            if text in said:
+                continue
+            if not self._is_filler(number):
                 shown[text] = number
+                said.add(text)
+            else:
+                shown.setdefault(text, number)
         return list(shown.values())
 
     def _is_filler(self, number: int) -> bool:
@@ -230,6 +235,10 @@ class Selection:
             if why == "first_task" and index not in self._layout.reasons:
                 return rank_task(self._candidates, self._texts, index)
         return []
+
+    def _evidence(self) -> list[int]:
+        """Return the candidates that speak of what is asked about now."""
+        return rank_evidence(self._candidates, self._texts, self._asked, self._shapes)
 
     def _changes(self) -> list[int]:
         """Return the candidates that name a call which may have changed something."""
@@ -371,16 +380,3 @@ def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:
     for text in texts:
         found[text.message.index][text.part] = text
     return found
-
-
-def _worths(corpus: Corpus, weights: Weights, room: int, *, talk: bool) -> list[float]:
-    """Return what each item is worth for *room* tokens; what is known anyway is worth nothing."""
-    if talk:
-        worths = talk_worths(corpus.stats, corpus.turns)
-    else:
-        share = room / max(1, sum(turn.tokens for turn in corpus.turns))
-        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
-    number = corpus.stats.number
-    for item in corpus.known & number.keys():
-        worths[number[item]] = 0.0
-    return worths

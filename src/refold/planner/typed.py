@@ -39,14 +39,19 @@ def reads_like_words(message: Message) -> bool:
     return kind_of(longest) in _TALK_KINDS
 
 
-def is_typed_text(text: str) -> bool:
-    """Tell whether a text of the user's was typed: prose of no more than about 150 words."""
+def is_typed_text(text: str, kind: str | None = None) -> bool:
+    """Tell whether a text of the user's was typed: prose of no more than about 150 words.
+
+    Its *kind* is asked for if it is not given.
+    """
     stripped = text.strip()
     if not stripped or is_note(text):
         return False
     if len(text) <= _SHORT_CHARS:
         return "\n" not in stripped or is_in_words(text)
-    return len(text.split()) <= MAX_TYPED_WORDS and kind_of(text) in _TALK_KINDS
+    if kind is not None and kind not in _TALK_KINDS:
+        return False
+    return len(text.split()) <= MAX_TYPED_WORDS and (kind or kind_of(text)) in _TALK_KINDS
 
 
 def is_in_words(text: str) -> bool:

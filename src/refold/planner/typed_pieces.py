@@ -23,11 +23,12 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
     """Return the candidates that a person typed, in reading order."""
     parts: dict[int, str] = {}
     typed: list[int] = []
+    is_typed = [text.is_typed for text in texts]
     for number, place in enumerate(candidates.text):
+        if not is_typed[place]:
+            continue
         text = texts[place]
         start, end = candidates.start[number], candidates.end[number]
-        if not text.is_typed:
-            continue
         if end - start < len(text.text):
             parts[number] = text.text[start:end]
         typed.append(number)

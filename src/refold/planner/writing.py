@@ -110,8 +110,7 @@ class Line(NamedTuple):
     said: Sequence[tuple[str, str]]
     """Who said what: roles, and tools by their names."""
     shown: int
-    """How many characters of its texts are shown, and of how many."""
-    whole: int
+    """How many characters of its texts are shown."""
     errors: int
     """How many of its errors are shown nowhere."""
     outcome: Outcome
@@ -119,20 +118,20 @@ class Line(NamedTuple):
 
 def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Line:
     """Say what a digest shows of *message*: what was *chosen* of its *texts*."""
-    picks = [(text, chosen.get(number, NO_PICK).spans) for number, text in texts.items()]
     said: dict[str, list[str]] = {}
-    for text, spans in picks:
+    shown = errors = 0
+    for number, text in texts.items() if chosen else ():  # nothing was, of most messages
+        spans, missed = chosen.get(number, NO_PICK)
+        errors += missed
         if spans:
             said.setdefault(_speaker(text), []).append(_show(text, spans, in_place=False))
+            shown += _chars(spans)
     lines = [(speaker, "\n".join(texts)) for speaker, texts in said.items()]
-    body = "\n".join(text for _, text in lines)
-    shown = sum([_chars(spans) for _, spans in picks])
-    errors = sum([pick.errors for pick in chosen.values()])
-    whole = sum([_whole(text) for text in texts.values()])
+    body = "\n".join([text for _, text in lines])
     kinds = dict.fromkeys(_kind_words(text) for number, text in texts.items() if number != CALLS)
     why = f"digest:{','.join(kinds)}" if kinds else "oldest_stretch"
     outcome = Outcome("digested", why, message.chars, len(body), body)
-    return Line(lines, shown, whole, errors, outcome)
+    return Line(lines, shown, errors, outcome)
 
 
 def _speaker(text: Text) -> str:

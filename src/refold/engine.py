@@ -75,6 +75,13 @@ class Job:
     tally: Tally = field(default_factory=Tally)
 
 
+def _last_question(plan: Plan) -> int:
+    """Return the index of the last message of the user's that is as it was given."""
+    kept = (fold.sources[0] for fold in plan if fold.is_kept)
+    asked = (source.index for source in kept if source.role == "user" and not source.is_tool_result)
+    return max(asked, default=-1)
+
+
 def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
     """Report on a budget when the conversation is too short to be folded at all."""
     if options.token_budget is None:
@@ -214,7 +221,7 @@ class Engine:
 
         Under a budget the messages in *pinned* (index to reason) stay word for word.
         """
-        aim = None if options.token_budget is None else target
+        aim, reserved = None if options.token_budget is None else target, 0
         if options.compression_threshold is not None or options.token_budget is not None:
             total = sum(map(text_cache.tokens.message, messages))
             if total < (options.compression_threshold or 0):
@@ -222,7 +229,8 @@ class Engine:
             if aim is None and options.token_budget is not None:
                 aim = self.aim(options.token_budget, text_cache.tokens)
             if aim is not None and total > aim:
-                aim = max(0, aim - self.anchor_room(messages))
+                reserved = self.anchor_room(messages)
+                aim = max(0, aim - reserved)
         plan, report = self._plan(messages, text_cache, options, aim, pinned)
         arrange = spread if options.same_count else alternate
         turned, room = arrange(plan), aim
@@ -235,7 +243,29 @@ class Engine:
             room = max(0, room - over)
             plan, report = self._plan(messages, text_cache, options, room, pinned)
             turned = arrange(plan)
-        return turned, report
+        over = 0
+        if options.profile == "standard" and report is not None and report.fits:
+            over = self._overshoot(turned, text_cache.tokens, report.token_budget, reserved)
+        if report is None or room is None or over <= 0:
+            return turned, report
+        # What only an anchor, or a line between the sides, makes too long is made shorter.
+        budget = report.token_budget
+        least = replace(options, token_budget=max(0, budget - over))
+        plan, tight = self._plan(messages, text_cache, least, max(0, room - over), pinned)
+        shorter = arrange(plan)
+        is_over = self._overshoot(shorter, text_cache.tokens, budget, reserved) > 0
+        if tight is None or is_over or _last_question(shorter) != _last_question(turned):
+            return turned, report
+        return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
+
+    def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
+        """Return by how much *plan* is over its *budget* once it is sealed, which adds tokens.
+
+        An anchor adds about as many as are *reserved*.
+        """
+        if sum(map(tokens.fold, plan)) + reserved <= budget:
+            return 0
+        return sum(map(tokens.fold, self.seal(plan))) - budget
 
     def _plan(
         self,

@@ -68,8 +68,8 @@ def _make_tables(signs: Iterable[str], words: Mapping[str, bool]) -> tuple[bytes
             by_head.setdefault(head, {})[spelled, number, flags] = None
     heads = [0] * _SYMBOLS**2
     rows: list[bytes] = []
-    for (first, second), listed in by_head.items():
-        heads[ord(first) * _SYMBOLS + ord(second)] = len(rows) + 1
+    for head, listed in by_head.items():
+        heads[ord(head[0]) * _SYMBOLS + ord(head[1])] = len(rows) + 1
         for place, (word, number, flags) in enumerate(listed, 1):
             last = _LAST if place == len(listed) else 0
             row = (number, len(word), flags | last, word.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -72,7 +73,11 @@ def engine(request: pytest.FixtureRequest, places: object) -> Iterator[Engine]:
     elif request.param == "spark":
         pytest.importorskip("pyspark", reason=need)
         builder = importlib.import_module("pyspark.sql").SparkSession.builder
-        spark = builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        builder = builder.master("local[2]").config("spark.ui.enabled", "false")
+        for name in (name for name in os.environ if name.startswith("AWS_")):
+            # Java may run since an earlier test, with the environment of then.
+            builder = builder.config(f"spark.executorEnv.{name}", os.environ[name])
+        spark = builder.getOrCreate()
         yield "spark"
         spark.stop()
     else:

@@ -37,10 +37,11 @@ newest turns (.03 to .05 of its foresight on recorded runs); that of older ones 
 """
 _FIRST_TURNS_TOKENS: Final = 300
 _FIRST_TURNS_SHARE: Final = 0.8
-"""Where there is little room, most of it goes to the newest turns: token for token, the agent's own
-words and calls tell a model five times as much as results do, also of values (each message of 293
-recorded cuts shown alone, and left out alone). With .9, more of what people typed leaves no trace.
-"""
+_FIRST_TURNS_LEAST: Final = 120
+"""Where there is little room, but this much, most of it goes to the newest turns: token for token,
+the agent's own words and calls tell a model five times as much as results do, also of values (each
+message of 293 recorded cuts shown alone, and left out alone). With .9, more of what people typed
+leaves no trace."""
 _SAID_TOKENS: Final = 120
 """Of what was said in the newest turns, so many tokens a text are counted: up to that it is whole,
 and of more at least a piece is shown."""
@@ -227,7 +228,8 @@ def find_movable(messages: Sequence[Message], layout: Layout) -> frozenset[int]:
 
 def _room_for_structure(left: int) -> float:
     """Return how many of *left* tokens may go into keeping messages in their places."""
-    first = min(_FIRST_TURNS_SHARE * left, _FIRST_TURNS_TOKENS)
+    is_enough = left >= _FIRST_TURNS_LEAST
+    first = min(_FIRST_TURNS_SHARE * left, _FIRST_TURNS_TOKENS) if is_enough else 0.0
     share = min(_STRUCTURE_SHARE * left, _STRUCTURE_TOKENS)
     return max(first, share, _LEAST_STRUCTURE_SHARE * left)
 

@@ -73,10 +73,12 @@ def end_alike(plan: Plan) -> Plan:
     """Return *plan* so that it ends with the assistant only if its conversation does.
 
     A model takes a message of its own at the end for what it has to go on with, and some providers
-    refuse it.
+    refuse it. Records of a session that name each other stay together.
     """
     last = next((n for n in reversed(range(len(plan))) if _is_seen(plan[n])), None)
     if last is None or not plan[last].is_rolled:
+        return plan
+    if find_format(plan[last].sources[0].format).ties is not None:
         return plan
     pieces = tuple(_ended(plan[last]))
     return plan if pieces == (plan[last],) else (*plan[:last], *pieces, *plan[last + 1 :])

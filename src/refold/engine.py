@@ -255,7 +255,7 @@ class Engine:
         if aim is not None and not options.same_count and _count(turned, text_cache.tokens) > aim:
             bare = alternate(first[0])  # how it ends is worth less than that it fits
             if _count(bare, text_cache.tokens) <= aim:
-                turned, report = bare, first[1]
+                turned, report, room = bare, first[1], aim
         over = 0
         if options.profile == "standard" and report is not None and report.fits:
             over = self._overshoot(turned, text_cache.tokens, report.token_budget, reserved)

@@ -193,10 +193,23 @@ def _openai_content(draw: Draw, tell: Callable[[], str]) -> Any:
             return tell()
 
 
+def given(draw: Draw) -> Wire:
+    """Draw the arguments of a call: short ones mostly, and some that write a file."""
+    if draw(st.integers(0, 3)):
+        return {"p": "a.py"}
+    lines = [f'def f{n}(x: "Ship") -> int: …  # {SENTENCES[n % 8]}' for n in range(12)]
+    text = "\n".join(lines[: draw(st.integers(1, 12))])
+    return {"p": "a.py", "text": text, "edits": [{"new": text, "at": 3}], "ok": True, "no": None}
+
+
 def _openai_calls(draw: Draw, tell: Callable[[], str], turn: int) -> Iterator[Wire]:
     ids = [f"call_{turn}_{n}" for n in range(draw(st.integers(1, 3)))]
     calls = [
-        {"id": id_, "type": "function", "function": {"name": "read", "arguments": '{"p": "a.py"}'}}
+        {
+            "id": id_,
+            "type": "function",
+            "function": {"name": "read", "arguments": json.dumps(given(draw))},
+        }
         for id_ in ids
     ]
     content = draw(st.sampled_from((None, "Let me look.", SENTENCES[0] * 3)))
@@ -244,7 +257,7 @@ def _anthropic_calls(draw: Draw, tell: Callable[[], str], turn: int) -> Iterator
     if draw(st.booleans()):
         blocks.append({"type": "thinking", "thinking": SENTENCES[1] * 4, "signature": "c2ln"})
     blocks.append({"type": "text", "text": draw(st.sampled_from(("Looking.", SENTENCES[7] * 3)))})
-    blocks += [{"type": "tool_use", "id": i, "name": "grep", "input": {"q": "x"}} for i in ids]
+    blocks += [{"type": "tool_use", "id": i, "name": "grep", "input": given(draw)} for i in ids]
     yield {"role": "assistant", "content": blocks}
     results: list[Wire] = []
     for id_ in ids:

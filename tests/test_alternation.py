@@ -1,7 +1,8 @@
-"""Where the user has to begin, the digest of a beginning does so in the user's role."""
+"""Who begins and who ends: the user where a provider wants it, and whoever spoke last."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,4 +70,32 @@ def test_a_summary_of_what_only_the_user_said_is_the_users() -> None:
     for budget in range(30, 110):
         result = compress(messages, summarizer=lambda _: SENTENCES[1], token_budget=budget)
         assert [message["role"] for message in result.messages] == ["user", "user"]
+        assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_view_never_ends_with_the_assistant_where_its_conversation_does_not(kind: str) -> None:
+    results = ["\n".join(f"{n}: row {n} of table {t}" for n in range(40)) for t in range(8)]
+    messages: Conversation = [{"role": "user", "content": "Compare the tables."}]
+    if kind == "openai":
+        calls = [
+            {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            for n in range(8)
+        ]
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages += [
+            {"role": "tool", "tool_call_id": f"c{n}", "content": text}
+            for n, text in enumerate(results)
+        ]
+    else:
+        uses = [{"type": "tool_use", "id": f"c{n}", "name": "read", "input": {}} for n in range(8)]
+        done = [
+            {"type": "tool_result", "tool_use_id": f"c{n}", "content": text}
+            for n, text in enumerate(results)
+        ]
+        messages += [{"role": "assistant", "content": uses}, {"role": "user", "content": done}]
+    for budget in range(80, 300, 20):
+        result = compress(messages, token_budget=budget, model="gpt-4o")
+        assert result.fits
+        assert result.messages[-1]["role"] != "assistant"
         assert uncompress(result.messages, result.verbatim).messages == messages

@@ -30,7 +30,7 @@ from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_i
 from refold.model.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
-from refold.plan_shape import alternate, spread
+from refold.plan_shape import alternate, end_alike, spread
 from refold.quality import measure
 from refold.render import Rendering, provenance_of, render
 from refold.restore import Lookup, StoreLookup, Trust, find_linked
@@ -93,6 +93,15 @@ def _left_alone(messages: Sequence[Message], total: int, options: Options) -> Bu
         recency_window=len(messages),
         stopped_by=limit if total > options.token_budget else "",
     )
+
+
+def _turn(plan: Plan) -> Plan:
+    """Return *plan* as a provider wants it, and ending as its conversation does."""
+    return end_alike(alternate(plan))
+
+
+def _count(plan: Plan, tokens: CountedTexts) -> int:
+    return sum(map(tokens.fold, plan))
 
 
 class Engine:
@@ -231,8 +240,8 @@ class Engine:
             if aim is not None and total > aim:
                 reserved = self.anchor_room(messages)
                 aim = max(0, aim - reserved)
-        plan, report = self._plan(messages, text_cache, options, aim, pinned)
-        arrange = spread if options.same_count else alternate
+        first = plan, report = self._plan(messages, text_cache, options, aim, pinned)
+        arrange = spread if options.same_count else _turn
         turned, room = arrange(plan), aim
         for _ in range(_MAX_REPLANS):
             if turned is plan or aim is None or not room:
@@ -243,6 +252,10 @@ class Engine:
             room = max(0, room - over)
             plan, report = self._plan(messages, text_cache, options, room, pinned)
             turned = arrange(plan)
+        if aim is not None and not options.same_count and _count(turned, text_cache.tokens) > aim:
+            bare = alternate(first[0])  # how it ends is worth less than that it fits
+            if _count(bare, text_cache.tokens) <= aim:
+                turned, report, room = bare, first[1], aim
         over = 0
         if options.profile == "standard" and report is not None and report.fits:
             over = self._overshoot(turned, text_cache.tokens, report.token_budget, reserved)

@@ -60,14 +60,50 @@ def _begun(fold: Fold) -> Iterator[Fold]:
     message of the assistant's, behind a line of the user's, unless all of it was the user's.
     """
     sources, rows = fold.sources, fold.outcomes
-    is_worded = any(row.reason == SUMMARIZED for own in rows for row in own)
     if not fold.is_rolled or sources[0].role != _USER:
         yield fold
-    elif all(source.role == _USER for source in sources) or (_is_talk(sources) and not is_worded):
+    elif all(source.role == _USER for source in sources) or _says_who(fold):
         yield _spoken_by_user(fold)
     else:
         yield _line(sources[0], rows[0])
         yield _digest(fold, 1, len(sources))
+
+
+def end_alike(plan: Plan) -> Plan:
+    """Return *plan* so that it ends with the assistant only if its conversation does.
+
+    A model takes a message of its own at the end for what it has to go on with, and some providers
+    refuse it. Records of a session that name each other stay together.
+    """
+    last = next((n for n in reversed(range(len(plan))) if _is_seen(plan[n])), None)
+    if last is None or not plan[last].is_rolled:
+        return plan
+    if find_format(plan[last].sources[0].format).ties is not None:
+        return plan
+    pieces = tuple(_ended(plan[last]))
+    return plan if pieces == (plan[last],) else (*plan[:last], *pieces, *plan[last + 1 :])
+
+
+def _ended(fold: Fold) -> Iterator[Fold]:
+    """Let the other side be the last to speak, if it was."""
+    sources, rows = fold.sources, fold.outcomes
+    if fold.role == _USER or sources[-1].role == _ASSISTANT:
+        yield fold
+    elif len(sources) == 1 or _says_who(fold):
+        yield _spoken_by_user(fold)
+    else:
+        yield _digest(fold, 0, len(sources) - 1)
+        yield _line(sources[-1], rows[-1])
+
+
+def _is_seen(fold: Fold) -> bool:
+    return any(source.is_turn for source in fold.sources)
+
+
+def _says_who(fold: Fold) -> bool:
+    """Tell whether *fold* is a digest of talk, which says itself who said what."""
+    is_summary = any(row.reason == SUMMARIZED for own in fold.outcomes for row in own)
+    return _is_talk(fold.sources) and not is_summary
 
 
 def _is_talk(sources: Sequence[Message]) -> bool:

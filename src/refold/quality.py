@@ -21,6 +21,7 @@ _COUNTERS = {
     "excerpted": "messages_compressed",
     "digested": "messages_compressed",
     "recoded": "messages_compressed",
+    "clipped": "messages_compressed",
     "deduped": "messages_deduped",
     "fuzzy_deduped": "messages_fuzzy_deduped",
     "contradicted": "messages_contradicted",

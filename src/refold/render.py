@@ -27,7 +27,7 @@ from refold.model.provenance import (
     shows_long_handle,
     stand_in_digest,
 )
-from refold.model.wire import clone_message, digest, put
+from refold.model.wire import clone, clone_message, digest, put
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +102,7 @@ def _render_fold(fold: Fold, rendering: Rendering, chain: Chain) -> dict[str, An
     if fold.sources[0].has_envelope:
         rendering.attach(message, provenance)
         rendering.links.append("")
-    elif not fold.texts and (key := chain.link_of(message)):
+    elif not fold.is_marked and (key := chain.link_of(message)):
         rendering.link(key, provenance, stand_in_digest(message))
         rendering.links.append(key)
     else:
@@ -202,6 +202,9 @@ def _write(fold: Fold) -> dict[str, Any]:
     message = clone_message(first.wire)
     for number, text in fold.texts.items():
         put(message, first.parts[number].path, text)
+    for call in fold.calls.values():
+        assert call.path is not None, "only what may be written shorter is"
+        put(message, call.path, clone(call.given))
     if fold.is_stripped:
         strip(message, first.format, fold.note)
     return message

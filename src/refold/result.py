@@ -28,10 +28,12 @@ class TraceEntry:
     message_id: str
     message_index: int
     part: int
-    """Which text of the message: 0 for a string content, else the number of the text part."""
+    """Which text of the message: 0 for a string content, else the number of the text part, and
+    behind those the calls of which long arguments were cut."""
     action: str
     """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
-    the profiles `standard` and `lossless` also recoded, excerpted or digested."""
+    the profiles `standard` and `lossless` also recoded, excerpted, digested, or clipped: calls of
+    which long arguments were cut."""
     reason: str
     input_chars: int
     output_chars: int

@@ -19,6 +19,7 @@ from refold.model.provenance import find_anchors
 from refold.model.wire import clone
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, excerpt, put_handle
 from refold.notation.recognize import find_anchor_letters
+from refold.strategies.arguments import clip_call
 from refold.tokens.base import CountedTexts
 from refold.tokens.counter import TokenCounter
 
@@ -62,7 +63,7 @@ def seal_plan(
     shown: dict[str, str] = {}
     for fold in plan:
         first = fold.sources[0]
-        if not fold.texts:
+        if not fold.is_marked:
             if not is_anchored and first.link and first.provenance is not None:
                 fold = _anchor_carried(fold, anchor)  # noqa: PLW2901
                 is_anchored = bool(find_anchors(fold.sources[0].wire))
@@ -98,6 +99,8 @@ def _anchor_in(plan: Sequence[Fold]) -> str:
 def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold:
     """Show an anchor in a text of *fold* that shows a handle; another one if that is taken."""
     own = anchor_of(fold.sources)
+    if not fold.texts:
+        return _call_with_handle(fold, short, anchor, is_taken=is_taken)
     texts = dict(fold.texts)
     anchor = _anchor_before(texts.values(), short) or anchor
     forms = [short, *([anchor + short] if anchor else []), own, own + short]
@@ -112,15 +115,27 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
         row = list(outcomes[0])
         row[number] = row[number].with_output(len(texts[number]))
         outcomes = (tuple(row),)
-    return Fold(
-        sources=fold.sources,
-        texts=texts,
-        outcomes=outcomes,
-        is_rolled=fold.is_rolled,
-        role=fold.role,
-        is_stripped=fold.is_stripped,
-        note=fold.note,
-    )
+    return fold.changed(texts=texts, outcomes=outcomes)
+
+
+def _call_with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold:
+    """Do the same in the arguments of a call, where they are all that is cut.
+
+    They are cut again, with another handle: whatever they say themselves, it stands in the mark.
+    """
+    own = anchor_of(fold.sources)
+    number, shown = min(fold.calls.items())
+    anchor = _anchor_before([shown.text], short) or anchor
+    forms = [short, *([anchor + short] if anchor else []), own, own + short]
+    source = fold.sources[0].calls[number]
+    cut = [clip_call(source, form) for form in forms]
+    now = max((n for n, call in enumerate(cut) if call and call.text == shown.text), default=0)
+    call = cut[min(now + 1, len(cut) - 1)]
+    if call is None or (now and not is_taken):
+        return fold
+    *texts, told = fold.outcomes[0]
+    told = told.with_output(told.output_chars + len(call.text) - len(shown.text))
+    return fold.changed(calls={**fold.calls, number: call}, outcomes=((*texts, told),))
 
 
 def _anchor_before(texts: Iterable[str], short: str) -> str:
@@ -130,8 +145,10 @@ def _anchor_before(texts: Iterable[str], short: str) -> str:
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:
-    chars = sum(map(len, fold.texts_after)) < sum(source.chars for source in fold.sources)
-    return chars and tokens.fold(fold) < sum(map(tokens.message, fold.sources))
+    calls = [(fold.sources[0].calls[n].text, call.text) for n, call in fold.calls.items()]
+    saved = sum(source.chars for source in fold.sources) - sum(map(len, fold.texts_after))
+    saved += sum(len(before) - len(after) for before, after in calls)
+    return saved > 0 and tokens.fold(fold) < sum(map(tokens.message, fold.sources))
 
 
 def _anchor_carried(fold: Fold, anchor: str) -> Fold:

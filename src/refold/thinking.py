@@ -68,7 +68,7 @@ def strip_thinking(
             fold = _without(fold, is_anchored=is_anchored)  # noqa: PLW2901
         stripped.append(fold)
         is_linked = bool(source.link) and source.provenance is not None
-        is_shown = fold.texts or fold.note or (is_linked and find_anchors(source.wire))
+        is_shown = fold.is_marked or fold.note or (is_linked and find_anchors(source.wire))
         if is_shown and not source.has_envelope:
             is_anchored = True
     return plan if all(map(_is_same, stripped, plan)) else tuple(stripped)
@@ -85,7 +85,7 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     if find_format(source.format).strip is None:
         return fold
     is_empty = not (source.parts or source.calls or source.images or source.opaque)
-    is_unknown = not (fold.texts or source.has_envelope or is_anchored)
+    is_unknown = not (fold.is_marked or source.has_envelope or is_anchored)
     if not (is_empty or is_unknown):
         return fold.stripped()
     handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)

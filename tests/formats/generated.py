@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.conversations import SENTENCES, Conversation, Draw, Wire, clean_texts
+from tests.conversations import SENTENCES, Conversation, Draw, Wire, clean_texts, given
 
 Tell = Callable[[], str]
 Say = Callable[[str], Wire]
@@ -61,7 +61,7 @@ def _gemini_work(draw: Draw, tell: Tell, turn: int) -> Iterator[Wire]:
         parts.append({"text": SENTENCES[1] * 3, "thought": True})
     if draw(st.booleans()):
         parts.append({"text": tell(), "thoughtSignature": "c2ln"})
-    parts += [{"functionCall": {**id_, "name": "read", "args": {"path": "a.py"}}} for id_ in ids]
+    parts += [{"functionCall": {**id_, "name": "read", "args": given(draw)}} for id_ in ids]
     if draw(st.booleans()):
         parts[-1]["thoughtSignature"] = "c2lnbmVk"
     yield {"role": "model", "parts": parts}
@@ -101,7 +101,7 @@ def _bedrock_work(draw: Draw, tell: Tell, turn: int) -> Iterator[Wire]:
         case 1:
             blocks.append({"reasoningContent": {"redactedContent": b"\x00hidden"}})
     blocks.append({"text": tell()})
-    blocks += [{"toolUse": {"toolUseId": i, "name": "read", "input": {"p": "a"}}} for i in ids]
+    blocks += [{"toolUse": {"toolUseId": i, "name": "read", "input": given(draw)}} for i in ids]
     yield {"role": "assistant", "content": blocks}
     results: list[Wire] = []
     for id_ in ids:
@@ -166,7 +166,7 @@ def _responses_work(draw: Draw, tell: Tell, turn: int) -> Iterator[Wire]:
         case 4:
             yield {"type": "compaction", "id": f"cmp_{turn}", "encrypted_content": "x" * 40}
         case _:
-            arguments = json.dumps({"path": "a.py"})
+            arguments = json.dumps(given(draw), ensure_ascii=draw(st.booleans()))
             call = {"type": "function_call", "call_id": id_, "name": "read"}
             yield {**call, "id": f"fc_{turn}", "arguments": arguments, "status": "completed"}
             forms: list[Any] = [text, [{"type": "input_text", "text": text}]]

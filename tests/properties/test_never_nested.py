@@ -35,6 +35,12 @@ class Turn(NamedTuple):
     role: str
     text: str
     path: str = ""
+    written: str = ""
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the tool is called with."""
+        return {"path": self.path, **({"text": self.written} if self.written else {})}
 
 
 @st.composite
@@ -42,7 +48,7 @@ def turns(draw: Any) -> list[Turn]:
     """Draw a task, long talk, and calls with long results."""
     drawn = [Turn("user", draw(prose(1, 3)))]
     for number in range(draw(st.integers(4, 9))):
-        match draw(st.integers(0, 4)):
+        match draw(st.integers(0, 5)):
             case 0:
                 drawn.append(Turn("user", draw(prose(3, 9))))
             case 1:
@@ -53,6 +59,9 @@ def turns(draw: Any) -> list[Turn]:
             case 3:
                 rows = [{"id": n, "name": f"row {n}", "ok": n % 3 == 0} for n in range(60)]
                 drawn.append(Turn("tool", json.dumps(rows, indent=2), f"rows{number}.json"))
+            case 4:
+                written = source_code(number, draw(st.integers(20, 90)))
+                drawn.append(Turn("tool", "written", f"src/w{number}.py", written))
             case _:
                 drawn.append(Turn("tool", source_code(draw(st.integers(0, 2)), 60), "src/a.py"))
     return [*drawn, Turn("user", "And what now?")]
@@ -65,7 +74,7 @@ def openai(drawn: list[Turn]) -> Conversation:
         if turn.role != "tool":
             view.append({"role": turn.role, "content": turn.text})
             continue
-        function = {"name": "read_file", "arguments": json.dumps({"path": turn.path})}
+        function = {"name": "read_file", "arguments": json.dumps(turn.given)}
         calls = [{"id": f"c{number}", "type": "function", "function": function}]
         view.append({"role": "assistant", "content": None, "tool_calls": calls})
         view.append({"role": "tool", "tool_call_id": f"c{number}", "content": turn.text})
@@ -80,7 +89,7 @@ def anthropic(drawn: list[Turn]) -> Conversation:
             view.append({"role": turn.role, "content": [{"type": "text", "text": turn.text}]})
             continue
         use = {"type": "tool_use", "id": f"c{number}", "name": "read_file"}
-        view.append({"role": "assistant", "content": [{**use, "input": {"path": turn.path}}]})
+        view.append({"role": "assistant", "content": [{**use, "input": turn.given}]})
         result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": turn.text}
         view.append({"role": "user", "content": [result]})
     return view
@@ -96,7 +105,7 @@ def responses(drawn: list[Turn]) -> Conversation:
             view.append({"type": "message", "role": turn.role, "content": said})
             continue
         call = {"call_id": f"c{number}", "name": "read_file"}
-        arguments = json.dumps({"path": turn.path})
+        arguments = json.dumps(turn.given)
         view.append({"type": "function_call", **call, "arguments": arguments})
         output = {"call_id": f"c{number}", "output": turn.text}
         view.append({"type": "function_call_output", **output})

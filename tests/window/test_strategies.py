@@ -77,7 +77,7 @@ def test_what_the_model_is_to_answer_is_no_summary_as_long_as_there_is_room(stra
 def test_a_summary_at_the_very_end_is_told(strategy: str) -> None:
     result = fit(strategy, agent_run(2, calls=3), 50, max_messages=2)
     assert result.fits
-    assert result.messages[-1]["role"] == "assistant"
+    assert result.messages[-1]["role"] == "user"
     assert "it ends with a summary" in result.warnings[-1]
 
 

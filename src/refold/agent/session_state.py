@@ -51,9 +51,14 @@ class State:
         for place, item in enumerate(self.items):
             source = self._source(item, given).changed(index=place)
             texts = {int(number): text for number, text in item["texts"].items()}
-            if texts:
+            given_as = {int(number): given for number, given in item.get("calls", {}).items()}
+            if texts or given_as:
                 fold = Fold(
-                    sources=(source,), texts=texts, is_rolled=item["is_rolled"], role=item["role"]
+                    sources=(source,),
+                    texts=texts,
+                    calls={n: source.calls[n].given_as(given) for n, given in given_as.items()},
+                    is_rolled=item["is_rolled"],
+                    role=item["role"],
                 )
             else:
                 fold = kept_fold(source, "not_folded_yet")
@@ -195,6 +200,7 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "end": item.end,
         "unfolded": item.unfolded,
         "texts": {str(number): text for number, text in item.fold.texts.items()},
+        "calls": {str(number): call.given for number, call in item.fold.calls.items()},
         "is_rolled": item.fold.is_rolled,
         "role": item.fold.role,
         "is_stripped": item.fold.is_stripped,

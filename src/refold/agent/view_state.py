@@ -95,6 +95,7 @@ class Item:
         """Yield all texts that it is made of."""
         yield from self.source.texts()
         yield from self.fold.texts.values()
+        yield from (call.text for call in self.fold.calls.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,16 +185,7 @@ def _at(fold: Fold, place: int) -> Fold:
     source = fold.sources[0]
     if source.index == place:
         return fold
-    moved = source.changed(index=place)
-    return Fold(
-        sources=(moved,),
-        texts=fold.texts,
-        outcomes=fold.outcomes,
-        is_rolled=fold.is_rolled,
-        role=fold.role,
-        is_stripped=fold.is_stripped,
-        note=fold.note,
-    )
+    return fold.changed(sources=(source.changed(index=place),))
 
 
 def count_anew(items: Iterable[Item], tokens: CountedTexts, growth: float) -> list[Item]:

@@ -20,6 +20,7 @@ _COLOURS: Final[Mapping[str, str]] = {
     "recoded": "bright_blue",
     "excerpted": "green",
     "digested": "green",
+    "clipped": "green",
 }
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"

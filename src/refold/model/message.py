@@ -94,7 +94,7 @@ class Message:
         self.media: Final = media
         """Those of them, and what else is no text, that a line may take the place of."""
         self.calls: Final = calls
-        """The tool calls that this message makes; they are never changed."""
+        """The tool calls that this message makes; of some, long arguments may be cut."""
         self.provenance = provenance
         """The originals that it stands for, if it stands for any."""
         self.link: Final = link

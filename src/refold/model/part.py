@@ -89,6 +89,10 @@ class Call:
         """What the call costs: its name and its arguments."""
         return f"{self.name} {self.spelled}"
 
+    def given_as(self, given: object) -> Call:
+        """Return the same call with its arguments written otherwise."""
+        return Call(self.id, self.name, given, self.path)
+
     @property
     def arguments(self) -> Mapping[str, Any] | None:
         """The arguments by name, read when first asked for; `None` if they have no names."""

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from refold.lazy import Lazy
 from refold.model.message import Message
+from refold.model.part import Call
 
 NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
 """Of a text that was not cut: one for all of them."""
@@ -74,24 +75,35 @@ class Outcome:
 
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
+NO_CALLS: Final[Mapping[int, Call]] = MappingProxyType({})
 """What replaces nothing: one for all the messages that are kept."""
 
 
 class Fold:
-    """One output message: its sources, and the texts that replace those of the first source.
+    """One output message: its sources, and the texts and calls that replace those of the first.
 
-    No texts means that the one source is kept as it is. Read-only, and plain like `Message`. Most
+    Neither means that the one source is kept as it is. Read-only, and plain like `Message`. Most
     are of one message with one text: what there is of those is kept without anything around it,
     for each container is one more that the garbage collector has to look at.
     """
 
-    __slots__ = ("_outcomes", "_texts", "is_rolled", "is_stripped", "note", "role", "sources")
+    __slots__ = (
+        "_outcomes",
+        "_texts",
+        "calls",
+        "is_rolled",
+        "is_stripped",
+        "note",
+        "role",
+        "sources",
+    )
 
     def __init__(
         self,
         *,
         sources: tuple[Message, ...],
         texts: Mapping[int, str] = NO_TEXTS,
+        calls: Mapping[int, Call] = NO_CALLS,
         outcomes: tuple[tuple[Outcome, ...], ...] = (),
         is_rolled: bool = False,
         role: str = "assistant",
@@ -101,6 +113,8 @@ class Fold:
         self.sources: Final = sources
         lone = texts.get(0) if len(texts) == 1 else None
         self._texts: Final = lone or texts
+        self.calls: Final = calls or NO_CALLS
+        """Number of a call of the first source → the same with its long arguments cut."""
         has_one = len(outcomes) == 1 and len(outcomes[0]) == 1
         self._outcomes: Final = outcomes[0][0] if has_one else outcomes
         self.is_rolled: Final = is_rolled
@@ -121,20 +135,49 @@ class Fold:
 
     @property
     def outcomes(self) -> tuple[tuple[Outcome, ...], ...]:
-        """One row per source, one outcome per part (a message without text has one)."""
+        """One row per source, one outcome per part (a message without text has one).
+
+        One more, at the end, tells of the calls if their arguments are cut.
+        """
         outcomes = self._outcomes
         return ((outcomes,),) if isinstance(outcomes, Outcome) else outcomes
 
     @property
     def is_kept(self) -> bool:
         """Whether the message comes through unchanged."""
-        return not self._texts and not self.is_stripped
+        return not self.is_marked and not self.is_stripped
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it shows anything of ours: a text, or the arguments of a call."""
+        return bool(self._texts or self.calls)
+
+    def changed(
+        self,
+        *,
+        sources: tuple[Message, ...] | None = None,
+        texts: Mapping[int, str] | None = None,
+        calls: Mapping[int, Call] | None = None,
+        outcomes: tuple[tuple[Outcome, ...], ...] | None = None,
+    ) -> Fold:
+        """Return the same fold with something else in its place; what is `None` stays."""
+        return Fold(
+            sources=self.sources if sources is None else sources,
+            texts=self.texts if texts is None else texts,
+            calls=self.calls if calls is None else calls,
+            outcomes=self.outcomes if outcomes is None else outcomes,
+            is_rolled=self.is_rolled,
+            role=self.role,
+            is_stripped=self.is_stripped,
+            note=self.note,
+        )
 
     def stripped(self, note: str = "") -> Fold:
         """Return the same fold without thinking, with a *note* in its place if there is one."""
         return Fold(
             sources=self.sources,
             texts=self.texts,
+            calls=self.calls,
             outcomes=self.outcomes,
             is_rolled=self.is_rolled,
             role=self.role,
@@ -147,6 +190,7 @@ class Fold:
         return (
             len(self.sources) == len(other.sources)
             and self._texts == other._texts
+            and _spelled(self.calls) == _spelled(other.calls)
             and self.is_rolled == other.is_rolled
             and self.role == other.role
             and all(map(_is_same_message, self.sources, other.sources))
@@ -161,6 +205,10 @@ class Fold:
         if self.is_rolled:
             return list(self.texts.values())
         return [self.texts.get(number, part.text) for number, part in enumerate(parts)]
+
+
+def _spelled(calls: Mapping[int, Call]) -> dict[int, str]:
+    return {number: call.text for number, call in calls.items()}
 
 
 Plan = tuple[Fold, ...]

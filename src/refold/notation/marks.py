@@ -4,6 +4,7 @@
     [24 messages, shortened #kdbfq]              above those of a stretch of messages
     [reformatted #kdbfq]                         above the same data in fewer tokens
     [same as the result of read_file a.py above #kdbfq]
+    import os … [shortened, sent whole #kdbfq]   behind how a long argument of a call begins
     … [shortened from 11 hundred tokens; whole text: #kdbfq]   behind the result of a tool
 
 A message has one mark: every one costs about ten tokens of what could be shown instead.
@@ -31,6 +32,7 @@ _LONG_CHARS: Final = 2_000
 about 15 tokens more than the short form. Handles and wordy marks together cost .01 to .03 of what a
 judging model foresees at 15 % of the tokens, so nothing shorter does."""
 NAMED: Final = "Also named: "
+SENT_WHOLE: Final = "shortened, sent whole"
 _ENDS: Final = str.maketrans({"[": "(", "]": ")", "\n": " ", "#": " "})
 """What would end a mark, or begin a handle."""
 _MAX_NAME: Final = 100
@@ -187,6 +189,14 @@ def beginning(text: str, handle: str = "") -> str:
     return head("shortened to its beginning", handle, f"{text} {GAP}")
 
 
+def argument(text: str, handle: str = "") -> str:
+    """Spell how a long argument of a call begins; the mark stands behind it, and says what was.
+
+    A model goes on as it began: of a mark in front, it would make the beginning of its next call.
+    """
+    return f"{text} {GAP} {mark(SENT_WHOLE, handle)}"
+
+
 def reformatted(body: str, handle: str = "") -> str:
     """Spell a text that says the same in fewer tokens."""
     return head("reformatted", handle, body)
@@ -251,13 +261,15 @@ _LEGEND: Final = (
     f"and {reformatted('', _HANDLE)} above the same data in another form, with nothing left out. "
     f"Between the pieces, {gap('37 lines')} says how much is left out, a bare … stands for a bit, "
     f"and{said_times(41)} behind a line for how often it was said. "
+    f"Behind how a long argument of a call begins, {mark(SENT_WHOLE, _HANDLE)} means that it is "
+    "only shown shortened here: the tool got all of it, and your next call has to say all, too. "
     f"Letters behind a # such as {EXAMPLE} are no value of the conversation but a handle with "
     "which the whole text can be fetched; these marks are not yours to write."
 )
 
 
 def legend() -> str:
-    """Return the three sentences that explain to a model how shortened views are written.
+    """Return the few sentences that explain to a model how shortened views are written.
 
     They are meant for a system prompt. `retrieve_tool` says the same in its description.
     """

@@ -17,6 +17,7 @@ from refold.notation.marks import (
     GAP,
     HANDLE_CHARS,
     NAMED,
+    SENT_WHOLE,
     Stretch,
     read_amount,
     without_gaps,
@@ -48,6 +49,7 @@ TAG: Final = re.compile(
 
 People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
 """
+_ARGUMENT: Final = re.compile(rf" {GAP} \[{SENT_WHOLE}(?: #{_HANDLE})?+\]\Z")
 _CLASSIC: Final = ("[summary", "[cce:", "[truncated")
 _HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
 # It begins with letters, which the engine looks for at full speed.
@@ -133,6 +135,11 @@ def _read_noted(text: str) -> Shown | None:
     if inside is not None and len(inside[1]) > 2:
         return Shown(text[: inside.start()] + text[inside.end() :], len(text))
     return None
+
+
+def read_argument(text: str) -> str:
+    """Return an argument of a call without the mark that it has if only its beginning is shown."""
+    return _ARGUMENT.sub(f" {GAP}", text) if text.endswith("]") else text
 
 
 def mark_of(text: str) -> str:

@@ -16,6 +16,7 @@ from refold.model.failure import is_failure_text
 from refold.model.message import Message
 from refold.model.part import Call
 from refold.notation.marks import GAP
+from refold.notation.recognize import read_argument
 from refold.planner.file_calls import CallEffects
 
 _SHORT: Final = 120
@@ -172,7 +173,7 @@ def _spell(value: object, depth: int = 0) -> str:
         return GAP
     match value:
         case str():
-            return value
+            return read_argument(value)
         case dict():
             said, below = _lay_out(value.items(), depth + 1)
             return "\n".join([*([" ".join(said)] if said else []), *below])

@@ -232,6 +232,27 @@ def _competes(text: Text, layout: Layout) -> bool:
             return text.part != CALLS and text.tokens > STUB_TOKENS
 
 
+def find_cut_away(
+    texts: Sequence[Text], cuts: Cuts, calls: Mapping[int, Mapping[int, Call]]
+) -> frozenset[int]:
+    """Return the pieces of calls that nobody sees: those in arguments that are cut in place.
+
+    *calls* are the cut ones, by their message and their number.
+    """
+    found: set[int] = set()
+    for text, pieces in zip(texts, cuts.of, strict=True):
+        short = calls.get(text.message.index) if text.part == CALLS else None
+        if not short:
+            continue
+        own = [short.get(n, call) for n, call in enumerate(text.message.calls)]
+        shown, start = spell_calls(own, [False] * len(own)).text, 0
+        for piece in pieces:
+            if text.text[start : cuts.ends[piece]].strip() not in shown:
+                found.add(piece)
+            start = cuts.ends[piece]
+    return frozenset(found)
+
+
 def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
     """Yield which candidate leads each one, where *first* is the first of its text."""
     lead: int | None = None

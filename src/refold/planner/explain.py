@@ -55,7 +55,10 @@ class PieceExplainer:
         corpus: Corpus,
         worths: Sequence[float],
         candidates: Candidates,
+        hidden: frozenset[int] = frozenset(),
     ) -> None:
+        self._hidden = hidden
+        """Pieces of texts that do not compete which are not shown for all that."""
         self._texts = texts
         self._corpus = corpus
         self._worths = worths
@@ -70,11 +73,8 @@ class PieceExplainer:
 
     def _explain(self, fold: Fold) -> Fold:
         rows = zip(fold.sources, fold.outcomes, strict=True)
-        return Fold(
-            sources=fold.sources,
-            texts=fold.texts,
-            outcomes=tuple(tuple(self._tell(message, row)) for message, row in rows),
-            is_rolled=fold.is_rolled,
+        return fold.changed(
+            outcomes=tuple(tuple(self._tell(message, row)) for message, row in rows)
         )
 
     def _tell(self, message: Message, row: Sequence[Outcome]) -> Iterator[Outcome]:
@@ -105,7 +105,8 @@ class PieceExplainer:
         cuts = self._corpus.cuts
         for text, pieces in zip(texts, cuts.of, strict=True):
             if not text.is_open:
-                said = set(chain.from_iterable(cuts.rows[piece] for piece in pieces))
+                shown = (piece for piece in pieces if piece not in self._hidden)
+                said = set(chain.from_iterable(cuts.rows[piece] for piece in shown))
                 choice.cover(said)
                 replay.sayers.update(dict.fromkeys(said, text.message.index))
         gains: list[tuple[float, float]] = []

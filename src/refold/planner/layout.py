@@ -7,19 +7,23 @@ older goes into digests. A tool call and its results are always treated alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
 from math import ceil
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from refold.budget.blocks import find_blocks
 from refold.budget.guard import find_last_words
+from refold.model.handles import handle_of
 from refold.model.message import Message
+from refold.model.part import Call
+from refold.model.plan import NO_CALLS
 from refold.notation.marks import Stretch, digest
 from refold.planner.typed import is_typed_text, reads_like_words
+from refold.strategies.arguments import clip_calls, may_clip
 from refold.tokens.base import MESSAGE_OVERHEAD, CountedTexts
 
 STUB_TOKENS: Final = 12
@@ -99,10 +103,58 @@ class Layout:
     """What is newest and whole in the shorter form that loses nothing, for want of room."""
     said: Mapping[Key, float] = field(default_factory=dict[Key, float])
     """The talk of the newest turns: whole as well, up to so many tokens."""
+    calls: Mapping[int, Mapping[int, Call]] = field(default_factory=dict[int, Mapping[int, Call]])
+    """The messages in their places with calls that have long arguments, and those with them cut.
+    Of the newest ones, that may be all that is cut."""
 
     def shows_all(self, key: Key, tokens: int) -> bool:
         """Tell whether a text of so many *tokens* that keeps its place is whole there."""
         return key in self.last_words or (key in self.said and tokens <= self.said[key])
+
+
+class Frames:
+    """What messages cost in their places, where the long arguments of calls are cut."""
+
+    def __init__(self, tokens: CountedTexts) -> None:
+        self.tokens: Final = tokens
+        self._calls: dict[int, Mapping[int, Call]] = {}
+
+    def calls(self, message: Message) -> Mapping[int, Call]:
+        """Return the calls of *message* that have long arguments, by their numbers, with these cut.
+
+        A model's thinking is about what it does then: beside that, everything stays.
+        """
+        if message.thinking or not may_clip(message):
+            return NO_CALLS
+        known = self._calls.get(message.index)
+        if known is None:
+            cut = clip_calls(message, handle_of((message,)))
+            known = {n: call for n, call in cut.items() if self._saved(message.calls[n], call) > 0}
+            self._calls[message.index] = known
+        return known
+
+    def _saved(self, before: Call, after: Call) -> int:
+        return self.tokens(before.text) - self.tokens(after.text)
+
+    def cost(self, message: Message, said_tokens: float = STUB_TOKENS) -> float:
+        """Return what *message* costs in its place with next to nothing of what tools returned.
+
+        Of what was said, so many tokens are counted.
+        """
+        tokens, said = self.tokens, set(find_said(message))
+        cost: float = tokens.message(message)
+        for number, part in enumerate(message.parts):
+            shown = said_tokens if number in said else STUB_TOKENS
+            cost -= max(0, tokens(part.text) - shown)
+        return cost - self.saved(message)
+
+    def saved(self, message: Message) -> int:
+        """Return what *message* costs less with its calls cut."""
+        return sum(self._saved(message.calls[n], call) for n, call in self.calls(message).items())
+
+    def find_calls(self, messages: Iterable[Message]) -> dict[int, Mapping[int, Call]]:
+        """Return the cut calls of all *messages* that have some."""
+        return {message.index: calls for message in messages if (calls := self.calls(message))}
 
 
 def lay_out(
@@ -120,6 +172,7 @@ def lay_out(
     Everything aims at *target*; for the user's last words there is room up to the *limit*. Some of
     the newest messages can be said *shorter* without loss, for so many tokens.
     """
+    frames = Frames(tokens)
     reasons = _let_yield(messages, untouchable, tokens, target, limit=limit, talk=talk)
     whole = sum(tokens.message(messages[index]) for index in reasons)
     left = target - whole
@@ -129,43 +182,71 @@ def lay_out(
         (1 - _MIN_REMAINDER_SHARE) * left,
         limit - whole - _least_rest(messages, reasons, tokens, _bare_cost(tokens)),
     )
-    if _cost_in_place(messages, blocks, last_words, reasons, tokens) > room_for_words:
+    if _cost_in_place(messages, blocks, last_words, reasons, frames) > room_for_words:
         last_words = frozenset()
     left -= sum(tokens(messages[index].parts[number].text) for index, number in last_words)
     places = [Place.WHOLE if m.index in reasons else Place.EXCERPT for m in messages]
     block = blocks[-1] if blocks else range(0)
-    newest = {i: tokens.message(messages[i]) for i in block if i not in reasons}
-    recoded = {index: cost for index, cost in shorter.items() if index in newest}
+    newest = [messages[index] for index in block if index not in reasons]
     most = _room_for_newest(left, tokens, talk=talk)
-    if sum(newest.values()) <= most:
-        recoded = {}
-    newest |= recoded
-    if sum(newest.values()) <= most:
+    fitting = _fit_newest(newest, shorter, frames, most)
+    if fitting is not None:
         for index in block:
             places[index] = Place.WHOLE
             reasons.setdefault(index, "newest")
-        left -= sum(newest.values())
-    anchored = _find_anchored(messages, untouchable, reasons, tokens, left, talk=talk)
+        left -= fitting.tokens
+    recoded, cut = (fitting.recoded, fitting.calls) if fitting else (frozenset[int](), {})
+    anchored = _find_anchored(messages, untouchable, reasons, frames, left, talk=talk)
     anchored.update(index for index, _ in last_words)
     open_ = [
         [messages[index] for index in block if index not in reasons] for block in reversed(blocks)
     ]
     stays = [not anchored.isdisjoint(block) for block in reversed(blocks)]
-    said, old = _find_old(open_, stays, _find_answer(messages), tokens, left, talk=talk)
+    said, old = _find_old(open_, stays, _find_answer(messages), frames, left, talk=talk)
     for number in old:
         for index in blocks[-1 - number]:
             places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
-    shown = frozenset(index for index in recoded if reasons.get(index) == "newest")
-    return Layout(places, reasons, last_words, shown, said)
+    in_place = (m for m in messages if places[m.index] is Place.EXCERPT)
+    calls = frames.find_calls(in_place) | cut
+    return Layout(places, reasons, last_words, recoded, said, calls)
+
+
+class _Newest(NamedTuple):
+    """How the newest messages fit into their room: with nothing cut but what the agent wrote."""
+
+    tokens: int
+    recoded: frozenset[int]
+    """Those in the shorter form that loses nothing."""
+    calls: dict[int, Mapping[int, Call]]
+    """Those whose long arguments are cut."""
+
+
+def _fit_newest(
+    newest: Sequence[Message], shorter: Mapping[int, int], frames: Frames, most: float
+) -> _Newest | None:
+    """Return how *newest* take no more than *most* tokens, with as little changed as can be.
+
+    The agent knows what it wrote, but not yet what came of it: so its calls are cut before that.
+    """
+    costs = {message.index: frames.tokens.message(message) for message in newest}
+    recoded = {index: cost for index, cost in shorter.items() if index in costs}
+    own = [message for message in newest if message.index not in recoded]
+    cut = {m.index: costs[m.index] - frames.saved(m) for m in own if frames.calls(m)}
+    for less in ({}, recoded, cut, recoded | cut):
+        tokens = sum((costs | less).values())
+        if tokens <= most:
+            calls = frames.find_calls(message for message in own if message.index in less)
+            return _Newest(tokens, frozenset(recoded.keys() & less.keys()), calls)
+    return None
 
 
 def _find_old(
     blocks: Sequence[Sequence[Message]],
     stays: Sequence[bool],
     answer: int | None,
-    tokens: CountedTexts,
+    frames: Frames,
     left: int,
     *,
     talk: bool,
@@ -181,11 +262,11 @@ def _find_old(
     most = {answer: max(_SAID_TOKENS, _ANSWER_SHARE * left)}
     for number, block in enumerate(blocks):
         limits = {m.index: most.get(m.index, _SAID_TOKENS) for m in block}
-        room -= sum(_frame(m, tokens, limits[m.index]) for m in block)
+        room -= sum(frames.cost(m, limits[m.index]) for m in block)
         if room >= 0 or not block:
             said.update(((m.index, part), limits[m.index]) for m in block for part in find_said(m))
             continue
-        frame = sum(_frame(m, tokens) for m in block)
+        frame = sum(map(frames.cost, block))
         fits = not talk and number < _NEWEST_BLOCKS and frame <= left * _NEWEST_SHARE
         is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
         if not (fits or is_last or stays[number]):
@@ -245,7 +326,7 @@ def _find_anchored(
     messages: Sequence[Message],
     untouchable: Mapping[int, str],
     reasons: Mapping[int, str],
-    tokens: CountedTexts,
+    frames: Frames,
     left: int,
     *,
     talk: bool,
@@ -260,7 +341,7 @@ def _find_anchored(
     for index, why in untouchable.items():
         message = messages[index]
         counts = message.is_turn and (not talk or why == "last_user_message")
-        if counts and _frame(message, tokens) <= left * _NEWEST_SHARE:
+        if counts and frames.cost(message) <= left * _NEWEST_SHARE:
             anchored.add(index)
     return anchored
 
@@ -329,14 +410,14 @@ def _cost_in_place(
     blocks: Sequence[range],
     last_words: frozenset[Key],
     reasons: Mapping[int, str],
-    tokens: CountedTexts,
+    frames: Frames,
 ) -> float:
     """Return what *last_words* cost where they stand, with the calls that are tied to them."""
-    texts = [tokens(messages[index].parts[number].text) for index, number in last_words]
+    texts = [frames.tokens(messages[index].parts[number].text) for index, number in last_words]
     own = {index for index, _ in last_words}
     tied = {place for index in own for block in blocks if index in block for place in block}
-    frames = sum(_frame(messages[index], tokens) for index in tied if index not in reasons)
-    return frames + sum(max(0, cost - STUB_TOKENS) for cost in texts)
+    around = sum(frames.cost(messages[index]) for index in tied if index not in reasons)
+    return around + sum(max(0, cost - STUB_TOKENS) for cost in texts)
 
 
 def _take_notes_along(messages: Sequence[Message], places: list[Place]) -> None:
@@ -381,16 +462,3 @@ def find_said(message: Message) -> Iterator[int]:
         is_result = message.is_tool_result or part.call_id
         if not is_result and (not is_user or is_typed_text(part.text)):
             yield number
-
-
-def _frame(message: Message, tokens: CountedTexts, said_tokens: float = STUB_TOKENS) -> float:
-    """Return what *message* costs in its place with next to nothing of what tools returned.
-
-    Of what was said, so many tokens are counted.
-    """
-    said = set(find_said(message))
-    cost: float = tokens.message(message)
-    for number, part in enumerate(message.parts):
-        shown = said_tokens if number in said else STUB_TOKENS
-        cost -= max(0, tokens(part.text) - shown)
-    return cost

@@ -13,8 +13,8 @@ from refold.lazy import Lazy
 from refold.model.message import Message
 from refold.model.plan import Fold, Outcome, Piece, Plan, kept_fold
 from refold.planner.corpus import Text, open_texts, read_texts
-from refold.planner.layout import Layout, Place
-from refold.planner.writing import write_digest, write_excerpt, write_line
+from refold.planner.layout import Frames, Layout, Place
+from refold.planner.writing import with_calls, write_digest, write_excerpt, write_line
 from refold.sealing import anchor_tokens
 from refold.tokens.base import CountedTexts
 
@@ -31,14 +31,16 @@ def plan_minimal(
     places = _find_places(messages, untouchable, {index for index, _ in last_words})
     layout = Layout(places, dict(untouchable), last_words)
     texts = _read_excerpts(messages, layout, tokens)
+    frames = Frames(tokens)
     plan: list[Fold] = []
     for place, run in groupby(messages, lambda message: places[message.index]):
         match place:
             case Place.WHOLE:
                 plan += [kept_fold(message, untouchable[message.index]) for message in run]
             case Place.EXCERPT:
-                excerpts = (write_excerpt(m, texts.get(m.index, {}), {}) for m in run)
-                plan += [_explained(excerpt, tokens) for excerpt in excerpts]
+                for message in run:
+                    excerpt = write_excerpt(message, texts.get(message.index, {}), {})
+                    plan.append(_explained(with_calls(excerpt, frames.calls(message)), tokens))
             case Place.DIGEST:
                 plan += _digest(list(run), tokens)
     return tuple(plan)
@@ -88,11 +90,8 @@ def _digest(stretch: Sequence[Message], tokens: CountedTexts) -> Iterator[Fold]:
 def _explained(fold: Fold, tokens: CountedTexts) -> Fold:
     """Let every text that gave way say so."""
     rows = zip(fold.sources, fold.outcomes, strict=True)
-    return Fold(
-        sources=fold.sources,
-        texts=fold.texts,
-        outcomes=tuple(tuple(_explain(message, row, tokens)) for message, row in rows),
-        is_rolled=fold.is_rolled,
+    return fold.changed(
+        outcomes=tuple(tuple(_explain(message, row, tokens)) for message, row in rows)
     )
 
 

@@ -68,7 +68,7 @@ def _forms(item: str) -> tuple[str, ...]:
     if "/" in item:
         return item, item.rpartition("/")[2]
     name = item.rpartition(".")[2]
-    return (item, name) if shape_of(name) in _CODE_NAMES else (item,)
+    return (item, name) if name and shape_of(name) in _CODE_NAMES else (item,)
 
 
 def rank_evidence(

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
 from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
+from refold.model.plan import NO_CALLS, Fold, Plan, kept_fold
 from refold.planner.choose import Choice
 from refold.planner.conversation import Conversation
-from refold.planner.corpus import Text, find_candidates, open_texts
+from refold.planner.corpus import Text, find_candidates, find_cut_away, open_texts
 from refold.planner.explain import PieceExplainer
 from refold.planner.gaps import Span
 from refold.planner.layout import Layout, Place, find_movable, lay_out
@@ -28,6 +28,8 @@ from refold.planner.writing import (
     Label,
     Pick,
     label_of,
+    with_calls,
+    with_whole_calls,
     write_digest,
     write_excerpt,
     write_line,
@@ -114,14 +116,15 @@ class Selection:
         self._asked = conversation.asked
         self._shapes = corpus.stats.shape
         by_message = _by_message(self._texts)
-        self._excerpt = _Writer(write_excerpt, by_message)
+        self._excerpt = _Writer(self._write_excerpt, by_message)
         self._line = _Writer(write_line, by_message)
         self._labels: dict[tuple[int, int], Label] = {}
         """Of every stretch that was a digest so far."""
         self._explainer: PieceExplainer | None = None
         """Tells why, if somebody may want to know."""
+        hidden = find_cut_away(self._texts, corpus.cuts, self._layout.calls)
         if explains:
-            self._explainer = PieceExplainer(self._texts, corpus, worths, self._candidates)
+            self._explainer = PieceExplainer(self._texts, corpus, worths, self._candidates, hidden)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, pieces in zip(self._texts, corpus.cuts.of, strict=True):
             if not text.is_open:
@@ -129,7 +132,7 @@ class Selection:
                 passed = (
                     conversation.asked if text.message.index in conversation.asking else frozenset()
                 )
-                for piece in pieces:
+                for piece in (piece for piece in pieces if piece not in hidden):
                     self._choice.cover(set(corpus.cuts.rows[piece]) - passed)
 
     def _entry(self, text: Text) -> float:
@@ -168,7 +171,20 @@ class Selection:
         while cost > target and choice.chosen:
             choice.undo(cost - target)
             plan, cost = self._write(self._spans())
-        return plan
+        return self._fill_calls(plan, target - cost)
+
+    def _fill_calls(self, plan: Plan, room: int) -> Plan:
+        """Show calls whole after all, the newest first, as far as there is *room* left."""
+        filled = list(plan)
+        for place in range(len(plan) - 1, -1, -1):
+            fold = plan[place]
+            if fold.calls and not fold.is_rolled:
+                whole = with_whole_calls(fold)
+                more = self._tokens.fold(whole) - self._tokens.fold(fold)
+                if more <= room:
+                    filled[place] = whole
+                    room -= more
+        return tuple(filled)
 
     def _take_claims(self, room: float) -> float:
         """Choose what comes before all else; return what it takes of the *room*.
@@ -320,7 +336,12 @@ class Selection:
         """Show all of *message*, if only in other words."""
         if message.index in self._layout.recoded:
             return self._newest[message.index]
-        return kept_fold(message, self._layout.reasons[message.index])
+        kept = kept_fold(message, self._layout.reasons[message.index])
+        return with_calls(kept, self._layout.calls.get(message.index, NO_CALLS))
+
+    def _write_excerpt(self, message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
+        excerpt = write_excerpt(message, texts, chosen)
+        return with_calls(excerpt, self._layout.calls.get(message.index, NO_CALLS))
 
     def _place_of(self, message: Message, spans: Spans) -> Place:
         """Return where *message* stands if *spans* are shown.

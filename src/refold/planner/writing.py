@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 from refold.kinds import test_run
 from refold.model.handles import handle_of
 from refold.model.message import Message
-from refold.model.plan import Fold, Outcome
+from refold.model.part import Call
+from refold.model.plan import NO_CALLS, Fold, Outcome
 from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.planner.corpus import CALLS, Text, shown_in
@@ -80,6 +81,23 @@ def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -
     if not rows:
         rows.append(Outcome("preserved", "short_content", 0, 0))
     return Fold(sources=(message,), texts=shown, outcomes=(tuple(rows),))
+
+
+def with_calls(fold: Fold, calls: Mapping[int, Call]) -> Fold:
+    """Return the *fold* of a message in its place with these *calls* of it, which are cut."""
+    if not calls:
+        return fold
+    message, row = fold.sources[0], fold.outcomes[0]
+    before = sum(len(call.text) for call in message.calls)
+    saved = sum(len(message.calls[n].text) - len(call.text) for n, call in calls.items())
+    clipped = Outcome("clipped", "long_arguments", before, before - saved)
+    return fold.changed(calls=calls, outcomes=((*row[: len(message.parts)], clipped),))
+
+
+def with_whole_calls(fold: Fold) -> Fold:
+    """Return the same *fold* with all calls as they are."""
+    row = fold.outcomes[0][:-1] or (Outcome("preserved", "within_budget", 0, 0),)
+    return fold.changed(calls=NO_CALLS, outcomes=(row,))
 
 
 def _kind_words(text: Text) -> str:

@@ -21,6 +21,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "recoded": "recoded",
     "excerpted": "excerpt",
     "digested": "digest",
+    "clipped": "calls cut",
 }
 """The word for each action."""
 
@@ -54,6 +55,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "rolled_up": "one summary of the oldest messages",
     "oldest_stretch": "one digest of the oldest messages",
     "newest": "the newest message",
+    "long_arguments": "long arguments of its calls are shown as they begin",
     "nothing_to_gain": "as short as it gets without loss",
     "same_read": "the same was read before",
     "changed_read": "read before: only the changes are shown",

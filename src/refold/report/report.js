@@ -7,6 +7,7 @@ const ROW_PX = 72;
 const SPARE_ROWS = 6; // drawn above and below what can be seen
 const MAX_CHARS = 40_000; // of a text that is shown at once
 const MAX_RUNS = 400; // of a text's pieces, and of their list
+const CLIPPED = "clipped"; // what was done to calls: all else is done to texts
 const MAX_FOUND = 1_000; // places that are marked
 
 const $ = (id) => document.getElementById(id);
@@ -275,7 +276,7 @@ function drawDetail() {
     parts.push(make("p", "group", said));
   }
   after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
-  if (!after.g) parts.push(...drawCalls(message));
+  if (!after.g && !after.x.some((text) => text.a === CLIPPED)) parts.push(...drawCalls(message));
   const extras = [];
   if (message.thinking) extras.push(`${number(message.thinking)} tokens of thinking`);
   if (message.images) extras.push(message.images === 1 ? "1 picture" : `${message.images} pictures`);
@@ -286,8 +287,10 @@ function drawDetail() {
 }
 
 function drawText(message, after, text, place) {
-  const original = message.texts[place] ?? "";
-  const heading = after.x.length > 1 ? [make("h3", "", `Text ${place + 1}: ${word(text.a)}`)] : [];
+  const isCalls = text.a === CLIPPED;
+  const original = isCalls ? message.calls.map((call) => call.join(" ")).join("\n") : message.texts[place] ?? "";
+  const name = isCalls ? "Calls" : `Text ${place + 1}`;
+  const heading = after.x.length > 1 ? [make("h3", "", `${name}: ${word(text.a)}`)] : [];
   const sums = (text.s ?? []).map((line) => make("div", "", line));
   const parts = [...heading, make("div", "why", make("b", "", capital(strings[text.r])), ...sums)];
   if (text.o === undefined) {

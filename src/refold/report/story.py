@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from refold.model.message import Message
 from refold.model.plan import Piece
 from refold.notation.marks import says_all
 from refold.result import TraceEntry
+
+CLIPPED: Final = "clipped"
+"""What was done to calls of which long arguments are cut; all else is done to texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ def tell(
             role=source.role,
             action=entry.action,
             reason=entry.reason,
-            before=source.parts[entry.part].text if source.parts else "",
+            before=_spell(source, entry),
             after=_after(entry, target_of[entry.message_index]),
             chars_before=entry.input_chars,
             chars_after=entry.output_chars,
@@ -75,7 +79,9 @@ def compare(
         shared = "\n\n".join(part.text for part in target.parts) if len(place) > 1 else None
         for number in place:
             source = before[number]
-            for part, text in enumerate([part.text for part in source.parts] or [""]):
+            texts = [part.text for part in source.parts]
+            is_cut = shared is None and _are_cut(source, target)
+            for part, text in enumerate(texts or ([] if is_cut else [""])):
                 shown = shared
                 if shown is None:
                     shown = target.parts[part].text if target.parts else ""
@@ -89,6 +95,16 @@ def compare(
                     input_chars=len(text),
                     output_chars=len(shown),
                     shown=shared,
+                )
+            if is_cut:
+                yield TraceEntry(
+                    message_id=source.id,
+                    message_index=source.index,
+                    part=len(source.parts),
+                    action=CLIPPED,
+                    reason="long_arguments",
+                    input_chars=len(_spell_calls(source)),
+                    output_chars=len(_spell_calls(target)),
                 )
 
 
@@ -105,4 +121,21 @@ def _after(entry: TraceEntry, target: Message) -> str:
     """Return what is shown in the place of a text."""
     if entry.shown is not None:
         return entry.shown
-    return target.parts[entry.part].text if target.parts else ""
+    return _spell(target, entry)
+
+
+def _spell(message: Message, entry: TraceEntry) -> str:
+    """Return the text of *message* that *entry* is about, or its calls."""
+    if entry.action == CLIPPED:
+        return _spell_calls(message)
+    return message.parts[entry.part].text if message.parts else ""
+
+
+def _are_cut(source: Message, target: Message) -> bool:
+    """Tell whether *target* makes the calls of *source* with other arguments."""
+    has_all = len(target.calls) == len(source.calls)
+    return has_all and _spell_calls(source) != _spell_calls(target)
+
+
+def _spell_calls(message: Message) -> str:
+    return "\n".join(call.text for call in message.calls)

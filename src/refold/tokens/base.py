@@ -90,6 +90,8 @@ class CountedTexts:
             total += self.count(fold.note) if fold.note else 0
         for text in fold.texts_after:
             total += self.count(text)
+        for number, call in fold.calls.items():
+            total += self.count(call.text) - self.count(first.calls[number].text)
         return total
 
     def _beside(self, message: Message) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -19,11 +17,11 @@ from refold.model.provenance import (
     seal_key,
     seal_of,
 )
-from refold.model.wire import Path, clone_with, spell
-from refold.notation.marks import beginning, media
+from refold.model.wire import clone_with
+from refold.notation.marks import media
 from refold.render import Rendering, attach, provenance_of
 from refold.stages import RunContext
-from refold.text.json_text import is_json
+from refold.strategies.arguments import clip_calls
 from refold.text.truncate import cut
 from refold.window.task import Task
 
@@ -83,56 +81,10 @@ def _address(data: str) -> str:
 EVICT_MEDIA: Final = Rung(name="evict_media", rewrite=evict_media)
 
 
-_MAX_CHARS: Final = 400
-"""Longer strings are clipped."""
-_SHOWN_CHARS: Final = 120
-"""How much of a long argument is left to show what it was, about 30 tokens."""
-_JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
-"""A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
-
-
 def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:
-    """Clip the arguments of every call that *message* makes, if there is something to clip."""
-    if not message.calls:
-        return None
-    changed: dict[Path, object] = {}
-    for call in message.calls:
-        short = _clipped(call.given, handle) if call.path else None
-        if call.path and short is not None:
-            changed[call.path] = short
+    """Cut the long arguments of every call that *message* makes, if there is something to cut."""
+    changed = {call.path: call.given for call in clip_calls(message, handle).values() if call.path}
     return clone_with(message.wire, changed) if changed else None
-
-
-def _clipped(arguments: object, handle: str) -> object:
-    """Return *arguments* with its long strings clipped; `None` if it has none, or is no JSON."""
-    if isinstance(arguments, str):
-        short = _clip_json(arguments, handle) if is_json(arguments) else arguments
-        return short if short != arguments else None
-    if not isinstance(arguments, Mapping):
-        return None
-    text = spell(arguments)
-    try:
-        if json.loads(text) != arguments:  # holds what JSON does not have
-            return None
-        short = _clip_json(text, handle)
-        return json.loads(short) if short != text else None
-    except (ValueError, RecursionError):
-        return None
-
-
-def _clip_json(text: str, handle: str) -> str:
-    """Clip the long strings of a JSON text; everything else stays as it is spelled."""
-
-    def clip(found: re.Match[str]) -> str:
-        spelled = found[0]
-        if found[1] or len(spelled) <= _MAX_CHARS:
-            return spelled
-        value = json.loads(spelled, strict=False)
-        tag = beginning(cut(value, _SHOWN_CHARS), handle)
-        short = json.dumps(tag, ensure_ascii=spelled.isascii())
-        return short if len(short) < len(spelled) else spelled
-
-    return _JSON_STRING.sub(clip, text)
 
 
 CLIP_ARGUMENTS: Final = Rung(name="clip_arguments", rewrite=clip_arguments)

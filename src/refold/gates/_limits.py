@@ -14,39 +14,45 @@ from refold.text.facts import find_no, pieces
 
 _LIMITS: Final = {
     "most": (
-        r"at most|at the most|up to|no more than|not more than|no longer than|max|"
+        r"at most|at the most|up to|no more than|not more than|no longer than|max\.?|"
         r"maxim(?:um|al)\w*|not exceed\w*|limited to|höchstens|allenfalls|bis zu(?!\w)|"
         r"nicht mehr als|au (?:maximum|plus)|"
         r"(?:como|cuando) (?:máximo|mucho)|a lo sumo|máxim[oa]|最多|不超过|最大|至多|最长|"
-        r"多くても|多くとも|以下|以内"
+        r"多くても|多くとも|以下|以内|(?<=[円元人名件個台枚字点])まで"
     ),
     "least": (
-        r"at least|no less than|not less than|no fewer than|minim(?:um|al)\w*|or more|mindestens|"
+        r"at least|min\.?|no less than|not less than|no fewer than|minim(?:um|al)\w*|or more|"
+        r"mindestens|"
         r"wenigstens|au (?:minimum|moins)|al menos|como mínimo|por lo menos|mínim[oa]|"
         r"至少|最低|最少|不少于|少なくとも|以上"
     ),
     "below": (
-        r"under|below|(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|unter|"
+        r"<|under|below|(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|unter|"
         r"(?:weniger|leichter|kürzer|niedriger|kleiner) als|moins de|inférieure? à|menos de|"
         r"inferior(?:es)? a|低于|少于|未満"
     ),
     "above": (
-        r"over|above|(?:more|heavier|longer|higher|larger|bigger|greater|older) than|exceed\w*|"
+        r"over(?! (?:the|this|that|these|a)(?!\w))|above|(?:more|heavier|longer|higher|larger|"
+        r"bigger|greater|older) than|exceed\w*|"
         r"beyond|über|(?:mehr|schwerer|länger|höher|größer) als|plus de|supérieure? à|más de|"
         r"superior(?:es)? a|super[ae]n?|高于|超过|多于"
     ),
     "before": r"before|by|until|no later than|vor|bis|avant|jusqu['’]?(?:à|au|en)|antes de|hasta"
     r"|之前|までに|前に",
     "after": r"after|not before|nach|après|después de|tras|之后|以降",
+    "earliest": r"at the earliest|earliest|frühestens|au plus tôt|como pronto|最早|早くても",
+    "latest": r"at the latest|latest|spätestens|au plus tard|a más tardar|最晚|最迟|遅くとも",
     "about": r"about|around|roughly|approximately|nearly|almost|etwa|ungefähr|rund|environ|près de"
     r"|aproximadamente|casi|unos|大约|大概|約|およそ",
 }
+_SHORT: Final = re.compile(r"(?i:\b(min|max)\. (?=[0-9]))")
+"""Its point ends no sentence."""
 _LETTER: Final = r"[^\W\d_\u3040-\u9fff]"
 """Of a script with blanks between words."""
 _LIMIT: Final = re.compile(
     rf"(?<!{_LETTER})(?:"
     + "|".join(rf"(?P<{name}>{words})" for name, words in _LIMITS.items())
-    + rf")(?!{_LETTER})"
+    + rf")(?!(?<!<){_LETTER})"
 )
 _REACH_BEFORE: Final = 24
 _REACH_BEHIND: Final = 20
@@ -67,7 +73,7 @@ _APART: Final = re.compile(r"[,;，](?!\d)")
 def limits_of(text: str) -> dict[str, set[str]]:
     """Map each value of *text* to the limits beside it; "" stands for a place with none."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for piece in pieces(in_digits(text)):
+    for piece in pieces(_SHORT.sub(r"\1 ", in_digits(text))):
         for clause in _clauses(piece):
             for forms, limits in _limits_in(clause):
                 for form in forms:
@@ -101,7 +107,7 @@ def _limits_in(parts: list[str]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
     found: list[set[str]] = [set() for _ in values]
     for start, end, name in _named_limits(lower):
         place = _nearest(spans, start, end)
-        is_before = name in _UNTOLD_BY_NO and lower[start] < _LEAST_ASIAN
+        is_before = name.removeprefix("not ") in _UNTOLD_BY_NO and lower[start] < _LEAST_ASIAN
         if place is not None and (spans[place][0] >= end or not is_before):
             found[place].add(name)
     if not found[-1] and len(lower) - spans[-1][1] <= _REACH_APART:
@@ -115,7 +121,7 @@ def _behind(parts: list[str]) -> Iterator[str]:
     for part in parts[:1]:
         lower = part.lower()
         for _, end, name in _named_limits(lower):
-            if end == len(lower.rstrip(" .")) and name not in _UNTOLD_BY_NO:
+            if end == len(lower.rstrip(" .")) and name.removeprefix("not ") not in _UNTOLD_BY_NO:
                 yield name
 
 
@@ -126,7 +132,7 @@ def _named_limits(lower: str) -> Iterator[tuple[int, int, str]]:
         name = limit.lastgroup or ""
         if first_no is not None:
             if name in _UNTOLD_BY_NO:
-                continue
+                name = f"not {name}"
             if name in _TURNED_BY_NO:
                 name = _TURNED_BY_NO[name] if first_no < limit.start() else f"{name}?"
         yield limit.start(), limit.end(), name

@@ -11,7 +11,7 @@ from typing import Final
 from refold.gates._clock import clock_times
 from refold.gates._counts import in_digits
 from refold.gates._number_words import WORDS
-from refold.text.facts import DIGIT, LIST_LABEL, NUMBER, UNITS, find_values
+from refold.text.facts import DIGIT, LIST_LABEL, MONTH, NUMBER, UNITS, find_values
 from refold.text.patterns import compact_iban
 
 
@@ -59,6 +59,7 @@ def stated_by(text: str, values: tuple[Value, ...]) -> set[str]:
     for whole, unit, rest in _PRICE.findall(digits):
         found.add(f"{whole}.{rest}{UNITS[unit.lower()]}")
     found.update(spaced[0].replace(" ", "") for spaced in SPACED.finditer(text))
+    found |= _days(digits)
     for slashed in SLASHED.finditer(digits):
         found.update(slashed_forms(slashed[0]))
     for shares in _SHARES:
@@ -82,17 +83,33 @@ def slashed_forms(written: str) -> set[str]:
     return found
 
 
+def _days(digits: str) -> set[str]:
+    """Return both ends of each stretch of days: 9 to 11 September, September 9-11."""
+    found: set[str] = set()
+    for days in _DAYS.findall(digits):
+        month = _date(days).normal[:-3]
+        found.update(f"{month}-{int(day):02}" for day in _DIGITS.findall(days))
+        found.update(_DIGITS.findall(days))
+    return found
+
+
 def list_labels(text: str) -> set[str]:
     """Return the numbers of list items: they may be cited, but do not state anything."""
     return {label[1] for label in LIST_LABEL.finditer(text)}
 
 
+_DAY: Final = r"[0-9]{1,2}(?:st|nd|rd|th|\.)?"
+_TO_DAY: Final = r" ?(?:to|until|and|bis|und|au|al|et|y|-|–) ?"
+_DAYS: Final = re.compile(
+    rf"(?<![\w.])(?:{_DAY}{_TO_DAY}{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}{_TO_DAY}{_DAY}(?!\w))"
+)
 _LONG_NUMBER: Final = 20
 """Digits; nobody counts that far, and Python refuses to read very long ones."""
 _SINGLE: Final = re.compile(r"\b(?:single|einzige[mnrs]?|seule?|únic[oa]|unic[oa]|sol[oa])\b", re.I)
 _RANGE: Final = re.compile(
     rf"(?<![{DIGIT}][\u00a0\u202f])"  # within a number that has blanks: each part reads to its end
-    rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}) ?(?:to|and|or|bis|und|auf|à|et|a|y|→|–|-) ?{NUMBER}"
+    rf"(?<![{DIGIT}A-Za-z_.,'’٬٫])({NUMBER}) ?(?:to|and|or|of|out of|bis|und|auf|von|statt|"
+    rf"instead of|à|et|a|y|de|sur|→|–|-) ?{NUMBER}"
     r" ?([A-Za-z%°]{1,12}+)"
 )
 """Two numbers with one unit behind them: 12 to 40 ms."""
@@ -112,6 +129,8 @@ SPACED: Final = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3}){1,4}+(?![\w.,]?[
 """Thousands apart by blanks, if one number is meant."""
 _PRICE: Final = re.compile(r"(?i:(?<![\w.,])([0-9]{1,6}) (euros?|dollars?) ([0-9]{2})(?!\w))")
 """Three euros fifty."""
+_ASIAN_TIME: Final = re.compile(r"([0-9]{1,2})[時时点點](半|([0-9]{1,2})分)?")
+_HALF_DAY: Final = 12
 _MONTHS_A_YEAR: Final = 12
 _DAYS_A_MONTH: Final = 31
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
@@ -125,6 +144,7 @@ _BASE_UNITS: Final = {
         "m": "mm 0.001 cm 0.01 m 1 km 1000",
         "g": "mg 0.001 g 1 kg 1000",
         "l": "ml 0.001 l 1",
+        "month": "month 1 year 12",
     }.items()
     for unit, factor in zip(units.split()[::2], units.split()[1::2], strict=True)
 }
@@ -179,6 +199,9 @@ def _number(written: str) -> Value:
         return _date_value(written, year, int(month), day)
     if not unit:
         return Value(written, bare, others=_other_numbers(bare))
+    if len(units) > 1 and units[0] == "m":  # 2.5m euros
+        units[0] = "million"
+        unit = "".join(units)
     factor, rest = _scale(units)
     if factor is not None:
         is_short = len(bare) < _LONG_NUMBER and _DECIMAL.fullmatch(bare) is not None
@@ -275,8 +298,13 @@ def _clock(time: str) -> str:
 
 
 def _time(written: str) -> Value:
+    asian = _ASIAN_TIME.fullmatch(written)
+    if asian is not None:
+        hour, minutes = int(asian[1]), "30" if asian[2] == "半" else f"{int(asian[3] or 0):02}"
+        other = (f"{hour + 12}:{minutes}",) if hour < _HALF_DAY else ()  # which half is said before
+        return Value(written, f"{hour}:{minutes}", (), other)
     normal = re.sub(r"[ .](?=[ .]?[apm])|\.$| uhr$", "", written.lower())
-    clock = normal.rstrip("apm")
+    clock = re.sub(r" ?h ?", ":", normal.rstrip("apm"))
     hours, _, rest = clock.partition(":")
     minutes = rest[:2] or "00"
     hour = int(hours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from refold.gates._values import Value, list_labels, read_values, stated_by
 from refold.text.facts import Facts, extract_facts
 
 WORD: Final = re.compile(r"\w+")
+_BARE: Final = re.compile(r"[0-9.]++")
+_MEASURED: Final = re.compile(r"-?([0-9]++(?:\.[0-9]++)?)([^0-9]*+)")
+_NUMERALS: Final = "〇一二三四五六七八九十"
 
 
 class Source:
@@ -38,6 +42,26 @@ class Source:
     def stated(self) -> set[str]:
         """Every value that a replacement may name."""
         return stated_by(self.text, self.values) | list_labels(self.text)
+
+    @cached_property
+    def bare(self) -> set[str]:
+        """The numbers without a unit."""
+        return {value.normal for value in self.values if _BARE.fullmatch(value.normal)}
+
+    @cached_property
+    def measures(self) -> dict[str, set[str]]:
+        """The numbers, and the units that they have; "" for none."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for value in self.values:
+            measured = _MEASURED.fullmatch(value.normal)
+            if measured is not None:
+                found[measured[1]].add(measured[2])
+        return found
+
+    @cached_property
+    def numerals(self) -> set[str]:
+        """What may be numbers in Chinese characters: 三楼."""
+        return {str(_NUMERALS.find(char)) for char in self.text if char in _NUMERALS}
 
     @cached_property
     def folded(self) -> str:

@@ -27,7 +27,8 @@ TITLED: Final = re.compile(
 )
 """A title makes a name of what stands beside it, also where a sentence begins."""
 _DOES: Final = re.compile(
-    r"(?:['’]s)? (?:said|says|say|asked|asks|told|tells|wrote|writes|confirmed|confirms|approved|"
+    r"(?:['’]s)?(?: from \w+)? (?:said|says|say|asked|asks|told|tells|wrote|writes|confirmed|"
+    r"confirms|approved|"
     r"approves|decided|decides|agreed|agrees|reported|reports|wants|wanted|suggested|suggests|"
     r"noted|notes|promised|promises|insisted|signed|emailed|called|replied|thinks|believes|"
     r"requested|requests|complained|mentioned|explained|claims|claimed|owns|leads|will (?:look|"
@@ -50,7 +51,8 @@ _ANYBODY: Final = frozenset(
 _USUAL: Final = frozenset(
     "id ids url urls db dbs pr prs ui ux os pc cpu ram api apis ok todo tbd eta wip fyi asap aka "
     "eg "
-    "ie vs etc na no faq re qa ci cd ip dns http https sql json csv pdf ii iii iv vi am pm "
+    "ie vs etc na no faq re qa ci cd ip dns http https sql json csv pdf ii iii iv vi am pm dr "
+    "dra prof "
     "reasoning vars guardrails goal constraints done decisions open errors files facts summary "
     "status next steps context user assistant agent customer internet english i".split()
 )
@@ -58,6 +60,7 @@ _USUAL: Final = frozenset(
 _BEGINNINGS: Final = '.!?:;…。！？\n\r\t*#>|•–—-"“«„'
 """After these a word may have its capital from its place."""
 _STEM: Final = 5
+_PAIR: Final = 2
 _SHORT: Final = (3, 4)
 """Letters of an abbreviation: Oct, Sept."""
 
@@ -86,6 +89,8 @@ def _new_names(source: Source, answer: str) -> Iterator[str]:
         if found["caps"]:
             is_name = True
         elif _may_begin(answer, found.start()):
+            if has_large_nouns and len(words) == _PAIR:
+                continue  # a word that begins, and its noun
             is_one = len(words) == 1 and words[0].casefold() not in _ANYBODY
             is_name = unknown != words[:1] or (is_one and _does(answer, found.end()))
         else:
@@ -112,7 +117,7 @@ class _Known:
         self._short = {
             word[:cut].casefold()
             for word in source.spelled
-            if word[:1].isupper() and len(word) > _STEM
+            if word[:1].isupper() and len(word) > max(_SHORT)
             for cut in _SHORT
         }
         """How the names of months, days and departments are cut short."""
@@ -128,7 +133,9 @@ class _Known:
         folded = word.casefold()
         if any(folded in known for known in (self._words, _USUAL, FUNCTION_WORDS, UNITS)):
             return True
-        if folded[:_STEM] in self._stems or folded.removesuffix("s") in self._words:
+        if folded[:_STEM] in self._stems or not self._words.isdisjoint(
+            (folded.removesuffix("s"), f"{folded}s")
+        ):
             return True
         if folded in self._short:
             return True

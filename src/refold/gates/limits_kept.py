@@ -12,7 +12,7 @@ from refold.gates._counts import in_digits
 from refold.gates._limits import limits_of
 from refold.gates._values import read_values
 from refold.gates.base import Gate, Refusal, Source
-from refold.text.facts import pieces
+from refold.text.facts import find_no, pieces
 
 _OPPOSED: Final = {
     "most": {"least", "above", "about", "not below"},
@@ -23,24 +23,44 @@ _OPPOSED: Final = {
     "above?": {"below", "below?"},
     "not above": {"least", "above", "about", "not below"},
     "not below": {"most", "below", "about", "not above"},
-    "before": {"after"},
-    "after": {"before"},
+    "not before": {"not after"},
+    "not after": {"not before"},
+    "before": {"after", "earliest"},
+    "after": {"before", "latest"},
+    "earliest": {"latest", "before"},
+    "latest": {"earliest", "after"},
 }
 _STRONG: Final = frozenset({"most", "least", "above", "below", "not above", "not below"})
 """A value that the source only states with one of these is not said without any."""
+_ADDED: Final = frozenset({"least", "below"})
+"""A value that the source states without a limit is not said with one of these."""
 _ONLY: Final = re.compile(
-    r"(?<!\w)(?:only|solely|exclusively|unless|provided|as long as|sofern|vorausgesetzt|"
+    r"(?<!\w)(?:only(?! after| then| now)|solely|exclusively|unless|provided|as long as|sofern|"
+    r"vorausgesetzt|"
     r"siempre que|à condition|except(?:ions?|ed|ing)?|nur|ausschließlich|außer|"
-    r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|salvo|"
-    r"excepto|a menos)(?!\w)"
-    r"|只有|只能|仅|除外|除了|除非|だけ|のみ|以外|(?<=対象)外"
+    r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|"
+    r"únic[oa]s?|salvo|"
+    r"excepto|excepté|a menos)(?!\w)"
+    r"|只有|只能|仅|除外|除了|除非|限定|限り|だけ|のみ|以外|(?<=対象)外"
 )
 _AS_GOOD: Final = re.compile(
     rf"{_ONLY.pattern}|(?<!\w)(?:just|if|when|provided|otherwise|but|limited|alone|nobody else|"
-    r"other than|apart from|wenn|falls|sofern|(?<!überall )sonst(?! auch)|allein|lediglich|"
+    r"other than|apart from|without|ohne|sans|sin|wenn|falls|sofern|(?<!überall )sonst(?! auch)|"
+    r"allein|lediglich|"
     r"ausgenommen|si|sinon|ne|quand|hors|exclue?s?|si no|cuando)(?!\w)"
     r"|才|如果|場合|限り|しか|除|就不|则不"
 )
+_ANY: Final = re.compile(
+    r"\b(?:any(?:one|body)|every(?:one|body)|all|whoever|jeder|alle[nr]?|tous|toutes|chacun|"
+    r"todos|todas|"
+    r"cualquier\w*)\b|所有|全部|任何|谁都|全員|誰でも|すべて|全会員"
+)
+"""What is said of all is not only of some."""
+_SHARED: Final = 2
+_EXCEPT: Final = re.compile(
+    r"\b(?:unless|except|sauf|à moins|außer|es sei denn|salvo|excepto|a menos)|除|以外"
+)
+"""After these a no is not the other way to say it, as it is of *only*."""
 _CONJUNCTION: Final = re.compile(r"\s*+(?:(?:but|and|aber|und|mais|et|pero|y|但|但是)\s*+)?+")
 """All that stands before a word that begins its clause."""
 _REACH: Final = 80
@@ -69,6 +89,8 @@ def _turned_limits(source: Source, answer: str) -> Iterator[str]:
             opposed = theirs & _OPPOSED.get(name, set())
             if opposed and name not in theirs and not ours & opposed:
                 yield value.text
+        if ours == {""} and theirs <= _ADDED:
+            yield value.text
         if ours & _STRONG and "" not in ours and theirs == {""}:
             yield value.text
 
@@ -78,11 +100,13 @@ def _lost_only(source: Source, answer: str) -> Iterator[str]:
     told = [(piece.lower(), stems_of(piece.lower())) for piece in islice(pieces(answer), _MOST)]
     said: frozenset[str] = frozenset().union(*(stems for _, stems in told))
     for restricted, stems in islice(_restrictions(source.text), _MOST) if told else ():
-        if len(stems & said) < max(2, _MENTIONED * len(stems)):
+        is_any = any(_ANY.search(text) and len(stems & theirs) >= _SHARED for text, theirs in told)
+        if not is_any and len(stems & said) < max(2, _MENTIONED * len(stems)):
             continue
         most = max(len(stems & theirs) for _, theirs in told)
         best = [text for text, theirs in told if len(stems & theirs) == most]
-        if not any(_AS_GOOD.search(text) for text in best):
+        is_only = _EXCEPT.search(restricted) is None
+        if not any(_AS_GOOD.search(text) or (is_only and find_no(text)) for text in best):
             yield restricted
 
 

@@ -10,6 +10,9 @@ from refold.gates.base import Gate, Refusal, Source, fold
 
 _HEAD: Final = 240
 """A refusal comes first; further on, the same words are probably the source's."""
+_REST: Final = re.compile(r"[^.!?;\n。！？]{0,80}")
+"""What follows in the sentence of a refusal, which must be the source's as well to be its own: a
+conversation in which somebody declined does not excuse a model that does."""
 _REFUSING: Final = re.compile(
     "|".join(
         (
@@ -112,12 +115,18 @@ def _check(source: Source, answer: str) -> Refusal | None:
     """Look for refusals in the opening; words that the source says itself are a summary of it."""
     opening = fold(read(answer[:_HEAD]))
     found = _REFUSING.search(opening)
-    if found is not None and fold(found[0]) not in source.reading:
+    if found is not None and _sentence(opening, found) not in source.reading:
         return Refusal(gate="no_refusal", why=f"the answer declines: {found[0]!r}")
     me = _I.search(answer)
     if me is not None and _I.search(source.text) is None:
         return Refusal(gate="no_refusal", why=f"it speaks of itself: {me[0]!r}")
     return None
+
+
+def _sentence(opening: str, found: re.Match[str]) -> str:
+    """Return the words of a refusal with the rest of its sentence."""
+    rest = _REST.match(opening, found.end())
+    return fold(found[0] + (rest[0] if rest is not None else ""))
 
 
 GATE: Final = Gate("no_refusal", _check)

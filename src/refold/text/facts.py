@@ -57,7 +57,7 @@ _W: Final = f"{_LETTER}{DIGIT}_"
 _STEP: Final = rf"(?:[{_W}@%+~=-]++|\.++(?=[{_W}@%+~=/\\-]))++"  # a last dot ends the sentence
 _NO_STEP: Final = rf"(?<![{_W}./~@%+=\\-])"
 
-_MONTH: Final = (
+MONTH: Final = (
     r"(?:(?i:jan(?:uary|uar|vier|eiro)?|enero|gennaio|feb(?:ruary|ruar|rero|braio)?|février|"
     r"fevereiro|märz|mars|marzo|março|apr(?:il|ile)?|abril|avril|june?|juni|juin|junio|junho|"
     r"giugno|july?|juli|juillet|julio|julho|luglio|aug(?:ust)?|août|agosto|sep(?:t(?:ember|embre|"
@@ -69,10 +69,13 @@ _MONTH: Final = (
 UNITS: Final = {
     alias: names.split()[0]
     for names in (
-        "ms msec msecs millisecond milliseconds|s sec secs second seconds sekunde sekunden seconde "
+        "ms msec msecs millisecond milliseconds millisekunde millisekunden milliseconde "
+        "millisecondes "
+        "milisegundo milisegundos 毫秒 ミリ秒|s sec secs second seconds sekunde sekunden seconde "
         "secondes segundo segundos|min mins minute minutes minuten minuto minutos|h hr hrs hour "
         "hours stunde stunden heure heures hora horas|d day days tag tage tagen jour jours día "
-        "días dia dias|week weeks woche wochen semaine semaines semana semanas|month months monat "
+        "días dia dias|week weeks wk woche wochen semaine semaines semana semanas|month months "
+        "monat "
         "monate monaten mois mes meses|year years yr yrs jahr jahre jahren ans année années año "
         "años|µs μs us|ns|% ％ percent prozent|‰|b byte bytes|kb|mb|gb|tb|pb|kib|mib|gib|tib|kbps|"
         "mbps|gbps|bit bits|"
@@ -106,9 +109,9 @@ _DATE: Final = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]++)?+)?+"
     rf"(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?+)?+(?![{_W}])"
     r"|(?:[0-9]{4}[年년] ?)?[0-9]{1,2}[月월] ?[0-9]{1,2}[日号일]|[0-9]{4}[年년] ?[0-9]{1,2}[月월]"
-    rf"|[0-9]{{1,2}}(?:st|nd|rd|th|er|\.)?(?: of| de)? {_MONTH}"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th|er|\.)?(?: of| de)? {MONTH}"
     rf"(?:(?: de|,)? [0-9]{{4}}(?![{_W}]))?+"
-    rf"|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?(?![{_W}:]|\.[0-9])(?:,? [0-9]{{4}}(?![{_W}]))?+"
+    rf"|{MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?(?![{_W}:]|\.[0-9])(?:,? [0-9]{{4}}(?![{_W}]))?+"
 )
 _FILES: Final = (
     "c h md py js ts go rs rb sh cs kt so cpp hpp php sql txt log csv tsv xml yml css ini cfg env "
@@ -134,7 +137,9 @@ _VALUE: Final = re.compile(
     rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
     rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
     rf"(?: ?[AaPp]\.?[Mm]\.?| Uhr)?+(?![{_W}]|:[0-9])"
-    rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?[AaPp]\.?[Mm](?![{_W}])\.?+| Uhr(?![{_W}])))"
+    rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?[AaPp]\.?[Mm](?![{_W}])\.?+| Uhr(?![{_W}]))"
+    rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?h ?[0-9]{{2}}(?![{_W}])"
+    r"|[時时点點](?:[0-9]{1,2}分(?![钟鐘間间之の])|半)?+(?![間间])))"
     rf"|(?P<id>(?<![{_W}:])(?:(?:[0-9A-Fa-f]{{0,4}}:){{3,7}}[0-9A-Fa-f]{{1,4}}"
     r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
     r"|[0-9]++(?:\.[0-9]++)++[-+]?(?:alpha|beta|rc|dev|pre|post|a|b)[.0-9]*+(?<!\.))"
@@ -214,15 +219,15 @@ _NO_FAILURE: Final = re.compile(
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
-_SENTENCE_END: Final = re.compile(
-    rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){_MONTH})|(?<=[。！？；｡।۔؟])|\n"
+SENTENCE_END: Final = re.compile(
+    rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){MONTH})|(?<=[。！？；｡।۔؟])|\n"
 )
 """Not between "30." and "Juni"."""
 
 
 def pieces(text: str) -> Iterator[str]:
     """Yield the sentences, lines and list items of *text*; semicolons divide too."""
-    for piece in _SENTENCE_END.split(text):
+    for piece in SENTENCE_END.split(text):
         if piece and (stripped := piece.strip()):
             yield stripped
 
@@ -291,7 +296,8 @@ _NO: Final = re.compile(
     r"(?!(?:(?<=with or )without|(?<=mit oder )ohne|(?<=avec ou )sans|(?<=con o )sin)(?!\w))"
     rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#]| exceptions?(?!\w))|non(?!-))(?!\w)"
     r"|(?<=n)['’]t(?!\w)"
-    r"|(?=[不没别未禁无勿対なまず않못없금마지ไห])(?:不(?![同断仅过但])|没|(?<![特区级类分识个性辨])别(?![人的])"
+    r"|(?=[不没别未禁无勿対なまず않못없금마지ไห])(?:不(?!同(?!意)|[断仅过但])|没|"
+    r"(?<![特区级类分识个性辨])别(?![人的])"
     r"|未(?!来)|禁止|无(?!论)|勿|対象外|(?<![少危])ない|ません|なかっ|ずに"
     r"|않|못|없|금지|마세요|지 마|ไม่|ห้าม)"
 )

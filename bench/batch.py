@@ -70,6 +70,10 @@ def write_records(path: Path, count: int, messages: int) -> int:
     return path.stat().st_size
 
 
+_TICK: Final = 0.01
+"""How finely a system counts the CPU seconds of processes: a few records may seem to take none."""
+
+
 def time_json(path: Path) -> float:
     """Return the CPU seconds that reading and writing the same JSON takes."""
     began = time.process_time()
@@ -85,7 +89,7 @@ def run(source: Path, out: Path, options: Options, *, unfold: bool = False, **ch
     began, used = time.perf_counter(), sum(os.times()[:4])
     result = run_batch([str(source)], job, **choices)
     wall, cpu = time.perf_counter() - began, sum(os.times()[:4]) - used
-    return Run(wall=wall, cpu=cpu, result=result)
+    return Run(wall=wall, cpu=max(cpu, _TICK), result=result)
 
 
 def measure_sizes(

@@ -198,7 +198,7 @@ def test_w06_keys_are_never_clipped() -> None:
 
 def test_w06_the_latest_call_is_clipped_before_it_is_given_up() -> None:
     messages = [*talk(1), *tool_turn(1, "done", arguments=json.dumps({"text": "word " * 900}))]
-    result = fit(messages, 200)
+    result = fit(messages, 300)
     assert result.fits
     assert "sent whole #" in result.messages[-2]["tool_calls"][0]["function"]["arguments"]
     assert [message["role"] for message in result.messages] == [m["role"] for m in messages]

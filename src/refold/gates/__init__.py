@@ -87,10 +87,9 @@ _LINE_GATES: Final = tuple(
 )
 """What a line can be refused for by itself."""
 _MOST_LINES: Final = 200
-_CUT: Final = frozenset(
-    ("nothing_invented", "known_names", "same_sense", "same_pairs", "limits_kept")
-)
-"""Gates that refuse what a sentence says; without it, the rest may be true."""
+_CUT: Final = frozenset(("same_sense", "same_pairs", "limits_kept"))
+"""Gates that doubt what a sentence says, and sometimes wrongly: without it, the rest may be used. A
+model that invents values or names is not believed in the rest either."""
 _MOST_SENTENCES: Final = 40
 """So many sentences of an answer are looked at one by one: it keeps the work linear."""
 _LABEL_CHARS: Final = 8
@@ -148,11 +147,11 @@ def choose_answer(
 ) -> Chosen | None:
     """Choose among *answers* with their refusals, the last first; None if none may be used.
 
-    An answer that every gate lets through is used, whole or repaired. What is false in one is left
-    out, sentence by sentence. One that only lacks facts is used if it keeps more per token than the
-    summary by the *rules*, which lacks some as well; then as many of the facts are appended as
-    there is room for. Where there is a limit of *most_tokens* nothing is appended: a list of values
-    would look better than it reads.
+    An answer that every gate lets through is used, whole or repaired. What is in doubt in one is
+    left out, sentence by sentence. One that only lacks facts is used if it keeps more per token
+    than the summary by the *rules*, which lacks some as well; then as many of the facts are
+    appended as there is room for. Where there is a limit of *most_tokens* nothing is appended: a
+    list of values would look better than it reads.
     """
     latest = [found for found in reversed(answers) if only_lacks(found[1])]
     if not latest:
@@ -188,9 +187,9 @@ def _choose(
 
 
 def cut_false(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
-    """Return *answer* without the sentences that are not true, if most are; None otherwise.
+    """Return *answer* without the sentences in doubt, if most are not; None otherwise.
 
-    Whoever gives orders, declines or plays another turn is not believed in anything.
+    Whoever invents, gives orders, declines or plays another turn is not believed in anything.
     """
     if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
         return None

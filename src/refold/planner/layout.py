@@ -139,7 +139,7 @@ class Frames:
     def cost(self, message: Message, said_tokens: float = STUB_TOKENS) -> float:
         """Return what *message* costs in its place with next to nothing of what tools returned.
 
-        Of what was said, so many tokens are counted.
+        Of what was said, so many tokens are counted, and of long arguments what is left of them.
         """
         tokens, said = self.tokens, set(find_said(message))
         cost: float = tokens.message(message)
@@ -202,14 +202,14 @@ def lay_out(
         [messages[index] for index in block if index not in reasons] for block in reversed(blocks)
     ]
     stays = [not anchored.isdisjoint(block) for block in reversed(blocks)]
-    said, old = _find_old(open_, stays, _find_answer(messages), frames, left, talk=talk)
+    said, old, spelled = _find_old(open_, stays, _find_answer(messages), frames, left, talk=talk)
     for number in old:
         for index in blocks[-1 - number]:
             places[index] = Place.DIGEST
     _take_notes_along(messages, places)
     _keep_short(messages, places, reasons, tokens)
     in_place = (m for m in messages if places[m.index] is Place.EXCERPT)
-    calls = frames.find_calls(in_place) | cut
+    calls = frames.find_calls(m for m in in_place if m.index not in spelled) | cut
     return Layout(places, reasons, last_words, recoded, said, calls)
 
 
@@ -250,19 +250,27 @@ def _find_old(
     left: int,
     *,
     talk: bool,
-) -> tuple[dict[Key, float], list[int]]:
+) -> tuple[dict[Key, float], list[int], set[int]]:
     """Return the talk of the newest *blocks*, and the numbers of those too old for their places.
 
     The newest block comes first, each without what is whole anyway; *stays* tells which ones keep
-    their places in any case, and *answer* is the message with the agent's last words.
+    their places in any case, and *answer* is the message with the agent's last words. The third are
+    the messages whose calls stay as they are: arguments are cut only where that keeps a place. What
+    the agent wrote tells most of what it does next: cut everywhere, a model foresees .02 less in
+    coding runs at 30 % of the tokens, and .05 less of values.
     """
     said: dict[Key, float] = {}
     old: list[int] = []
+    spelled: set[int] = set()
     room = 0.0 if talk else _room_for_structure(max(0, left))
     most = {answer: max(_SAID_TOKENS, _ANSWER_SHARE * left)}
     for number, block in enumerate(blocks):
         limits = {m.index: most.get(m.index, _SAID_TOKENS) for m in block}
         room -= sum(frames.cost(m, limits[m.index]) for m in block)
+        saved = sum(map(frames.saved, block))
+        if room >= saved:
+            room -= saved
+            spelled.update(m.index for m in block)
         if room >= 0 or not block:
             said.update(((m.index, part), limits[m.index]) for m in block for part in find_said(m))
             continue
@@ -271,7 +279,7 @@ def _find_old(
         is_last = number == 0 and frame + STUB_TOKENS <= (left / 3 if talk else left)
         if not (fits or is_last or stays[number]):
             old.append(number)
-    return said, old
+    return said, old, spelled
 
 
 def target_for_newest(

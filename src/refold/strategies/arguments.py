@@ -19,10 +19,11 @@ from refold.notation.marks import argument
 from refold.text.json_text import is_json
 from refold.text.truncate import cut, cut_words
 
-_MAX_CHARS: Final = 400
-"""Longer strings are cut: a command or a question fits, the text of a file does not."""
-_SHOWN_CHARS: Final = 120
-"""What is shown of one: a line or two, as of a call in a digest."""
+_MAX_CHARS: Final = 1_200
+"""Longer strings are cut: a command or a short script fits, the text of a file does not. With 400,
+of which 120 are shown, a model foresees .05 less of values in coding runs at 30 % of the tokens."""
+_SHOWN_CHARS: Final = 400
+"""What is shown of one: some lines, so that the agent knows what it wrote."""
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
 """A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
 _WORD: Final = re.compile(r"[^\W\u2e80-\U0003ffff]")

@@ -118,7 +118,7 @@ def _pieces(message: Message, parts: Iterable[int], tokens: CountedTexts) -> tup
             tokens=tokens(text),
             part=number,
             first_line=1,
-            last_line=1 + text.rstrip("\n").count("\n"),
+            last_line=1 + text.count("\n") - text.endswith("\n"),
         )
         for number, text in texts
         if text

@@ -154,3 +154,15 @@ def test_a_session_keeps_what_it_cut() -> None:
 
 def test_the_legend_tells_that_the_call_was_sent_whole() -> None:
     assert "shortened, sent whole #" in legend()
+
+
+def test_calls_that_have_room_in_their_places_are_not_cut_for_what_tools_returned() -> None:
+    """What the agent wrote tells more of what it does next than what it read."""
+    messages: Conversation = [{"role": "user", "content": "Port the harbour, file by file."}]
+    for n in range(3):
+        given = {"path": f"src/m{n}.py", "content": source_code(n, 60)}
+        messages += call(n, "write_file", given, source_code(n + 20, 200))
+    result = compress(messages, token_budget=5_000, model="gpt-4o")
+    assert result.tokens_after <= 5_000 < result.tokens_before
+    assert not cut_in(result.messages)
+    assert given_in(result.messages[-2]) == given_in(messages[-2])

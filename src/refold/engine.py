@@ -19,6 +19,7 @@ from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.llm.ask import Asker, Tally, run
 from refold.llm.classifiers import as_classifier
+from refold.llm.question import Flow
 from refold.llm.summarizers import wrap_summarizer
 from refold.messages.formats import Loader, load
 from refold.messages.message import Message
@@ -28,7 +29,7 @@ from refold.messages.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
 from refold.plan.budget_report import find_obstacles
-from refold.plan.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
+from refold.plan.flow import ask_until_known, keep_all, plan_fold, plan_rest
 from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.ladder import fit_budget
 from refold.plan.quality import measure
@@ -289,9 +290,7 @@ class Engine:
         pinned: Mapping[int, str],
     ) -> Planned:
         if options.profile != "classic":
-            from refold.plan.profile import (
-                plan_profile,  # imported lazily: classic never needs the planner
-            )
+            from refold.plan.profile import plan_profile  # lazily: classic never needs it
 
             return plan_profile(messages, options, text_cache, aim, pinned=pinned)
         if aim is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from refold.llm.question import Answers, Questions
+from refold.llm.question import Flow
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.draft import Draft
@@ -16,9 +16,6 @@ from refold.plan.rules import STAGES, RunContext
 from refold.plan.text_cache import TextCache
 
 T = TypeVar("T")
-
-Flow = Generator[Questions, Answers, T]
-"""Pure logic that stops where it would like to ask something, and goes on with the answers."""
 
 _MAX_PASSES: Final = 4
 """Each pass may ask for what the answers before it have made possible; the bound ends a plan that

@@ -13,8 +13,7 @@ from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
-from refold.options import Options
-from refold.plan.decision import Depth
+from refold.options import Depth, Options
 from refold.plan.flow import plan_fold
 from refold.plan.layout import STUB_TOKENS
 from refold.plan.profile import plan_profile

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from refold.messages.message import Message
-from refold.plan.decision import Depth, Summarize
+from refold.options import Depth
+from refold.plan.decision import Summarize
 from refold.plan.draft import Draft, Segment
 from refold.plan.fold import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.plan.rules.base import RunContext

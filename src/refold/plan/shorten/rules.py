@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from refold.plan.decision import Depth
+from refold.options import Depth
 from refold.plan.shorten.extract import token_budget
 from refold.plan.shorten.prose import char_budget
 from refold.scan.tokens.estimate import estimate_tokens

@@ -7,7 +7,7 @@ are left alone, because tuning them is no fault.
 
 examples:
   python bench/mutants.py
-  python bench/mutants.py --count 8 --seed 3 --room lossless
+  python bench/mutants.py --count 8 --seed 3 --room codecs
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.lazy import Lazy
 from refold.llm.question import Flow
+from refold.messages.lookup import MappingLookup
 from refold.messages.message import Message
-from refold.messages.restore import MappingLookup
 from refold.messages.wire import clone
 from refold.options import Pin
 from refold.plan.blocks import pair_warnings

@@ -34,8 +34,3 @@ POINTS: Final = SummaryRules(False, len, char_budget, 120, 80, 60, 40)
 """The rules of the contract, in characters."""
 ACTS: Final = SummaryRules(True, estimate_tokens, token_budget, 30, 20, 15, 10)
 """The same lengths at four characters a token, so that they are as long in every script."""
-
-
-def summary_rules(profile: str) -> SummaryRules:
-    """Return the rules of *profile*."""
-    return POINTS if profile == "classic" else ACTS

@@ -20,7 +20,7 @@ from refold.plan.conversation import read_conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING
 from refold.plan.minimal import plan_minimal
-from refold.plan.profiles import NO_PINS, BudgetTask, Preset
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
 from refold.plan.profiles.lossless import (
     find_whole,
     fit_lossless,

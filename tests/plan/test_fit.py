@@ -15,7 +15,7 @@ from refold.plan import profiles
 from refold.plan.fit import fit_budget
 from refold.plan.fold import Plan
 from refold.plan.profiles import preset_of
-from refold.plan.profiles.standard import fit_standard
+from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES
 from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport
@@ -50,7 +50,7 @@ def make(
     options = Options(**{"profile": "standard", "token_budget": target, **chosen})
     preset, text_cache = preset_of(options.profile), TextCache(counted())
     if weights is not None:
-        preset = replace(preset, fit=partial(fit_standard, weights=weights))
+        preset = replace(preset, fit=partial(StandardFitter, weights=weights))
     if target is None:
         return preset.shorten(read(messages), options, text_cache), None
     return fit_budget(read(messages), options, text_cache, target, preset=preset)

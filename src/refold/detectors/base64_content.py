@@ -8,7 +8,7 @@ from typing import Final
 
 from refold.detectors.base import Detector, Span
 from refold.scan.prefilter import Needs
-from refold.scan.runs import churn
+from refold.scan.randomness import churn
 from refold.scan.view import TextView
 
 _MIN_CHARS: Final = 40

@@ -46,8 +46,6 @@ class BudgetTask:
     messages: Sequence[Message]
     options: Options
     text_cache: TextCache
-    target: int
-    """The tokens to aim at: at most `token_budget`."""
     untouchable: Mapping[int, str]
     """The messages that stay word for word: index to reason."""
 
@@ -56,14 +54,17 @@ class BudgetTask:
         """The counter of all texts."""
         return self.text_cache.tokens
 
-    @property
-    def fits(self) -> bool:
-        """Whether there is nothing to do."""
-        return sum(map(self.tokens.message, self.messages)) <= self.target
+
+class Fitter(Protocol):
+    """Fits one conversation into one target after the other: what they share can be made once."""
+
+    def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
+        """Plan for *target* tokens, or at most for the budget; return the rungs taken, too."""
+        ...
 
 
-Fit = Callable[[BudgetTask], tuple[Plan, Sequence[str]]]
-"""Spends a budget over a conversation; returns the rungs that it took, too."""
+Fit = Callable[[BudgetTask], Fitter]
+"""Begins to spend budgets over a conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,6 +111,11 @@ def count_beside(turn: Countable, count: TokenCounter) -> int:
     return total
 
 
+def count_plan(plan: Iterable[Fold], tokens: CountedTexts) -> int:
+    """Return the tokens of what *plan* becomes."""
+    return sum(map(tokens.fold, plan))
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """The tokens of one kind of content under one role."""

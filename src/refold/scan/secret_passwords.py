@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.scan.runs import Span, has_digit
+from refold.scan.randomness import has_digit
+from refold.scan.runs import Span
 
 _TOKEN: Final = re.compile(
     r"(?<![^\s\"'`:=,;/({\[>])(?=[A-Za-z_!#$^&?~@%+-]*+[0-9])"

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.scan.plain_bytes import RunTest
-from refold.scan.runs import Span, churn, has_digit
+from refold.scan.randomness import churn, has_digit
+from refold.scan.runs import Span
 from refold.scan.secret_names import Grade, Name
 
 _RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -39,7 +40,7 @@ class Shorten(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BudgetTask:
     """A conversation that is to take no more than so many tokens."""
 
@@ -53,6 +54,11 @@ class BudgetTask:
     def tokens(self) -> CountedTexts:
         """The counter of all texts."""
         return self.text_cache.tokens
+
+    @cached_property
+    def total(self) -> int:
+        """The tokens of all messages as they are."""
+        return sum(map(self.tokens.message, self.messages))
 
 
 class Fitter(Protocol):

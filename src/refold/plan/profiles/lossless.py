@@ -60,7 +60,7 @@ class LosslessFitter:
         """Plan; what the target is makes no difference beyond that."""
         task = self._task
         messages, untouchable, tokens = task.messages, task.untouchable, task.tokens
-        if sum(map(tokens.message, messages)) <= target:
+        if task.total <= target:
             whole = dict.fromkeys(range(len(messages)), "within_budget") | dict(untouchable)
             return plan_lossless(messages, whole, {}, tokens), ()
         recoded = recode(messages, untouchable, tokens, table=task.text_cache.codecs)

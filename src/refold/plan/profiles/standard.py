@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property
 from typing import Final
 
+from refold.codecs import Codec
 from refold.codecs.shown import Shown
 from refold.messages.message import Message
 from refold.notation.recognize import body_of
@@ -78,17 +79,43 @@ class StandardFitter:
 
     def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
         self._task = task
-        self._weights = weights or learned_weights()
+        self._weights = weights
         self._fit_lossless = LosslessFitter(task)
 
     def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
         """Plan for *target* tokens; what must stay may take the whole budget."""
         task = self._task
-        total = sum(map(task.tokens.message, task.messages))
-        if total <= target or not task.options.force_converge:
+        if task.total <= target or not task.options.force_converge:
             return self._fit_lossless(target, token_budget)
         plan, rungs = self._show_what_counts(target, max(target, token_budget))
         return add_model_summary(plan, task.text_cache), rungs
+
+    @cached_property
+    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in ways that leave their parts readable, and what all costs so."""
+        return self._recode(self._task.text_cache.codecs.in_parts)
+
+    @cached_property
+    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in whatever way, and what all costs so."""
+        return self._recode(None)
+
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        recoded = recode(messages, untouchable, tokens, codecs, table=self._task.text_cache.codecs)
+        return recoded, cost_lossless(messages, untouchable, recoded, tokens)
+
+    @cached_property
+    def _conversation(self) -> Conversation:
+        """The conversation read for a selection."""
+        task = self._task
+        opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
+        shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
+        return read_conversation(task.messages, task.tokens, task.options.preserve, shown)
 
     def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
         """Show what is selected, unless all of it can be said shorter.
@@ -98,33 +125,37 @@ class StandardFitter:
         neither is enough, not even without the task and the question, both are kept, and little
         else.
         """
-        messages, untouchable = self._task.messages, self._task.untouchable
-        tokens, codecs = self._task.tokens, self._task.text_cache.codecs
-        in_parts = shorter = recode(messages, untouchable, tokens, codecs.in_parts, table=codecs)
-        cost = cost_lossless(messages, untouchable, shorter, tokens)
-        rest = codecs.as_a_whole
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        shorter, cost = self._in_parts
+        rest = self._task.text_cache.codecs.as_a_whole
         if cost > target and may_save(cost - target, messages, untouchable, tokens, rest):
-            shorter = recode(messages, untouchable, tokens, table=codecs)
-            cost = cost_lossless(messages, untouchable, shorter, tokens)
+            shorter, cost = self._in_any_way
         if cost <= target:
             return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
-        conversation = self._read(in_parts)
-        select = partial(
-            Selection,
-            conversation,
-            tokens,
-            target=target,
-            limit=limit,
-            worths=worth_items(conversation, self._weights, target),
-            newest=recode_newest(messages, untouchable, shorter, tokens),
-            explains=self._task.options.trace,
-        )
-        plan = select(untouchable=untouchable).make()
-        chosen = count_plan(plan, tokens)
+        newest = recode_newest(messages, untouchable, shorter, tokens)
+        worths = worth_items(self._conversation, self._weights or learned_weights(), target)
+
+        def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
+            selected = Selection(
+                self._conversation,
+                tokens,
+                target=target,
+                limit=limit,
+                untouchable=stays,
+                worths=worths,
+                newest=newest,
+                explains=self._task.options.trace,
+            ).make()
+            return selected, count_plan(selected, tokens)
+
+        plan, chosen = select(untouchable)
         if chosen > limit:
-            stays = {i: why for i, why in untouchable.items() if why not in YIELDING}
-            bare = select(untouchable=stays).make()
-            if count_plan(bare, tokens) <= target:
+            bare, left = select({i: why for i, why in untouchable.items() if why not in YIELDING})
+            if left <= target:
                 return bare, ("lossless", "select")
             least = plan_minimal(messages, untouchable, tokens)
             if count_plan(least, tokens) < cost:
@@ -132,13 +163,6 @@ class StandardFitter:
         if chosen < cost:
             return plan, ("lossless", "select")
         return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
-
-    def _read(self, recoded: Mapping[Key, Recoded]) -> Conversation:
-        """Read the conversation as it is once these texts are *recoded*."""
-        task = self._task
-        opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
-        shown = {key: made.text for key, made in {**recoded, **opened}.items()}
-        return read_conversation(task.messages, task.tokens, task.options.preserve, shown)
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:

@@ -11,6 +11,7 @@ from refold.detectors import TABLE, DetectorTable, Findings
 from refold.llm.question import Answers, Judgement, Questions
 from refold.messages.message import Message
 from refold.notation.spelling import CLASSIC, Spelling
+from refold.options import ScorerMode, SentenceScorer
 from refold.plan.fold import Fold
 from refold.plan.shorten.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.plan.shorten.prose import (
@@ -25,7 +26,7 @@ from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from
 from refold.scan.mentions import choose_mentions, find_mentions
 from refold.scan.public_names import without_secrets
-from refold.scan.sentence_score import ScoreMode, ScoreSentences, mix_scores
+from refold.scan.sentence_score import mix_scores
 from refold.scan.truncate import cut_words
 
 T = TypeVar("T")
@@ -55,8 +56,8 @@ class TextCache:
         rules: SummaryRules = POINTS,
         detectors: DetectorTable = TABLE,
         codecs: CodecTable = CODEC_TABLE,
-        score_sentences: ScoreSentences | None = None,
-        score_mode: ScoreMode = "augment",
+        score_sentences: SentenceScorer | None = None,
+        score_mode: ScorerMode = "augment",
         classify_tokens: ClassifyTokens | None = None,
         may_judge: bool = False,
         may_write: bool = False,
@@ -71,7 +72,7 @@ class TextCache:
         self.codecs = CachedCodecTable(codecs)
         """How data is said in fewer tokens."""
         self._score_sentences = score_sentences
-        self._score_mode: ScoreMode = score_mode
+        self._score_mode: ScorerMode = score_mode
         self._classify_tokens = classify_tokens
         self.hook_failures = 0
         """How often a caller's hook failed or gave nonsense; our own means were used instead."""

@@ -17,7 +17,7 @@ from refold.planner.file_calls import CallEffects
 from refold.planner.gaps import ONCE
 from refold.planner.item_index import ItemStats, Voice, start_index
 from refold.planner.items import distinct_items
-from refold.planner.layout import STUB_TOKENS, Key, Layout, Place
+from refold.planner.layout import SHORT_TOKENS, Key, Layout, Place
 from refold.planner.pieces import cut_text
 from refold.planner.relevance import Turn
 from refold.planner.typed import is_typed_text
@@ -229,7 +229,7 @@ def _competes(text: Text, layout: Layout) -> bool:
         case Place.DIGEST:
             return True
         case Place.EXCERPT:
-            return text.part != CALLS and text.tokens > STUB_TOKENS
+            return text.part != CALLS and text.tokens > SHORT_TOKENS
 
 
 def find_cut_away(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refold import compress
 from refold.plan.blocks import find_blocks
 from refold.plan.layout import Layout, Place, lay_out
 from tests.conversations import Conversation
@@ -218,3 +219,30 @@ def test_a_short_stretch_is_not_worth_a_digest() -> None:
     layout = place(messages, 60)
     assert layout.reasons[1] == "short_content"
     assert layout.places[3] is not Place.WHOLE
+
+
+def long_run(steps: int) -> Conversation:
+    """Return a run in which an agent reads one file after the other, and says what it found."""
+    messages: Conversation = [{"role": "user", "content": "Find out why orders are lost."}]
+    for step in range(steps):
+        seen = f"shop/part_{step}.py has no lock around the write; the next file may tell more."
+        messages += call(step, "read_file", {"path": f"shop/part_{step}.py"}, source_code(step))
+        messages.append({"role": "assistant", "content": seen})
+    return messages
+
+
+@pytest.mark.parametrize("steps", [40, 160])
+def test_a_long_run_stays_a_conversation_as_a_short_one_does(steps: int) -> None:
+    messages = long_run(steps)
+    cost = sum(map(counted().message, read(messages)))
+    layout = place(messages, int(cost * 0.3))
+    assert layout.places.count(Place.DIGEST) < 0.6 * len(messages)
+
+
+def test_the_outcome_of_an_edit_is_whole_in_its_place() -> None:
+    done = "Replaced 2 lines of shop/cart.py; the file has 118 lines now."
+    messages: Conversation = long_run(20)
+    messages[-3:-3] = call(99, "edit_file", {"path": "shop/cart.py", "new": "x = 1"}, done)
+    cost = sum(map(counted().message, read(messages)))
+    view = compress(messages, token_budget=int(cost * 0.4)).messages
+    assert done in [message["content"] for message in view]

@@ -16,7 +16,7 @@ from refold.plan.calls import find_failed, spell_calls
 from refold.plan.choose import Candidates
 from refold.plan.gaps import ONCE
 from refold.plan.item_index import ItemStats, Voice, start_index
-from refold.plan.layout import STUB_TOKENS, Key, Layout, Place
+from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
 from refold.plan.pieces import cut_text
 from refold.plan.relevance import Turn
 from refold.plan.token_count import CountedTexts
@@ -229,7 +229,7 @@ def _competes(text: Text, layout: Layout) -> bool:
         case Place.DIGEST:
             return True
         case Place.EXCERPT:
-            return text.part != CALLS and text.tokens > STUB_TOKENS
+            return text.part != CALLS and text.tokens > SHORT_TOKENS
 
 
 def find_cut_away(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from refold.kinds import test_run
@@ -14,7 +14,7 @@ from refold.notation.recognize import read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in
 from refold.plan.fold import NO_CALLS, Fold, Outcome
 from refold.plan.gaps import IDEOGRAPHS, join_spans
-from refold.plan.layout import STUB_TOKENS
+from refold.plan.layout import SHORT_TOKENS, Key
 from refold.scan.runs import Span
 
 
@@ -57,17 +57,27 @@ def _whole(text: Text) -> int:
     return max(len(text.text), shown_in(text.message.parts[text.part].text).whole)
 
 
-def write_excerpt(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
-    """Fold one message in its place, showing what was *chosen* of its *texts*."""
+def write_excerpt(
+    message: Message,
+    texts: Mapping[int, Text],
+    chosen: Chosen,
+    last_words: Container[Key] = frozenset(),
+) -> Fold:
+    """Fold one message in its place, showing what was *chosen* of its *texts*.
+
+    The user's *last_words* are whole for what they are, however short.
+    """
     handle = handle_of([message])
     shown: dict[int, str] = {}
     rows: list[Outcome] = []
     for number, part in enumerate(message.parts):
         text = texts.get(number)
         if text is None or not text.is_open:
-            is_short = text is None or text.tokens <= STUB_TOKENS
-            said = "last_user_message" if message.role == "user" else "newest_turns"
-            why = "short_content" if is_short else said
+            why = "newest_turns"
+            if (message.index, number) in last_words:
+                why = "last_user_message"
+            elif text is None or text.tokens <= SHORT_TOKENS:
+                why = "short_content"
             rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
         spans, errors = chosen.get(number, NO_PICK)

@@ -38,7 +38,7 @@ ROOMS: Final = {
     ),
     "formats": (
         *("tests/formats", "tests/test_bad_input.py", "tests/test_wire.py"),
-        "tests/agent/test_shapes.py",
+        "tests/tools/test_shapes.py",
     ),
     "restore": ("tests/test_restore.py", "tests/test_identity.py", "tests/properties"),
 }

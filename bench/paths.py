@@ -20,6 +20,7 @@ from refold import (
     uncompress,
 )
 from refold.classifiers.llm import read_verdict
+from refold.conversation import ContextWindowManager, parse_overflow
 from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
 from refold.gates import check, repair
@@ -45,7 +46,6 @@ from refold.text.sentences import find_sentences
 from refold.text.truncate import cut
 from refold.text.view import TextView
 from refold.tokens.estimate import estimate_tokens
-from refold.window import ContextWindowManager, parse_overflow
 
 Path = Callable[[str], object]
 

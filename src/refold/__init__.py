@@ -14,16 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from refold.agent import FoldThresholds, Session
-    from refold.agent import SessionReport as SessionReport
-    from refold.agent.manager import CompressionManager
-    from refold.agent.manager_options import Policies
-    from refold.agent.retrieval import retrieve_tool
-    from refold.agent.tool import ToolCompressor
     from refold.classifiers import create_classifier
     from refold.compressor import Classification as Classification
     from refold.compressor import Compressor, acompress, classify, compress, uncompress
     from refold.compressor import create_escalating_classifier as create_escalating_classifier
+    from refold.conversation import ContextWindowManager, FitResult, FoldThresholds, Session
+    from refold.conversation import SessionReport as SessionReport
     from refold.errors import (
         BudgetError,
         ConfigError,
@@ -57,7 +53,10 @@ if TYPE_CHECKING:
     from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.tokens.choose import CalibratedCounter as CalibratedCounter
     from refold.tokens.counter import TokenCounter
-    from refold.window import ContextWindowManager, FitResult
+    from refold.tools.manager import CompressionManager
+    from refold.tools.policy import Policies
+    from refold.tools.retrieve import retrieve_tool
+    from refold.tools.tool import ToolCompressor
 
 __version__ = "0.1.0"
 
@@ -67,16 +66,16 @@ _HOMES = {
     "CalibratedCounter": "refold.tokens.choose",
     "Classification": "refold.compressor",
     "Compression": "refold.result",
-    "CompressionManager": "refold.agent.manager",
+    "CompressionManager": "refold.tools.manager",
     "Compressor": "refold.compressor",
     "ConfigError": "refold.errors",
-    "ContextWindowManager": "refold.window",
+    "ContextWindowManager": "refold.conversation.window",
     "DEFAULT_COMPRESSION_PROMPT": "refold.summarizers.generate",
     "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
-    "FitResult": "refold.window",
+    "FitResult": "refold.conversation.result",
     "FormatError": "refold.errors",
-    "FoldThresholds": "refold.agent",
+    "FoldThresholds": "refold.conversation.report",
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
@@ -84,22 +83,22 @@ _HOMES = {
     "Obstacle": "refold.result",
     "Options": "refold.options",
     "Piece": "refold.model.plan",
-    "Policies": "refold.agent.manager_options",
+    "Policies": "refold.tools.policy",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
     "RedisStore": "refold.stores.redis",
     "RefoldError": "refold.errors",
     "RefusedAnswer": "refold.result",
     "Result": "refold.result",
-    "Session": "refold.agent",
-    "SessionReport": "refold.agent",
+    "Session": "refold.conversation.session",
+    "SessionReport": "refold.conversation.report",
     "ScopedStore": "refold.stores.scope",
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",
     "TokenCounter": "refold.tokens.counter",
     "TokenVerdict": "refold.strategies.tokens",
-    "ToolCompressor": "refold.agent.tool",
+    "ToolCompressor": "refold.tools.tool",
     "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
     "acompress": "refold.compressor",
@@ -113,7 +112,7 @@ _HOMES = {
     "legend": "refold.notation.marks",
     "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
-    "retrieve_tool": "refold.agent.retrieval",
+    "retrieve_tool": "refold.tools.retrieve",
     "uncompress": "refold.compressor",
 }
 """The module of every public name."""

@@ -17,6 +17,7 @@ from refold.model.plan import Outcome, Plan
 from refold.options import Options
 from refold.tokens.base import CountedTexts
 from tests.budget.promise import characters, sources_by_place, tokens_of, words
+from tests.conversation.histories import histories
 from tests.conversations import (
     Conversation,
     Wire,
@@ -25,7 +26,6 @@ from tests.conversations import (
     conversations,
     texts_of,
 )
-from tests.window.histories import histories
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

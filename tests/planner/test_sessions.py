@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
 from refold.errors import FormatError
 from refold.lossless.rereads import apply_changes
-from tests.agent.driving import Step, assert_whole, long_talk, steps
 from tests.budget.promise import cut_short, kept_indices, smallest, tokens_of, words
+from tests.conversation.driving import Step, assert_whole, long_talk, steps
 from tests.conversations import Conversation, spelled, texts_of
 from tests.planner.runs import agent_runs, assert_pairs, call, source_code
 

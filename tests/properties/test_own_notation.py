@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
+from refold.conversation import ContextWindowManager
 from refold.lossless import CODECS
 from refold.notation import examples
-from refold.window import ContextWindowManager
 from tests.classic import Session, compress
 from tests.conversations import Conversation, prose, spelled
 from tests.lossless.test_codecs import cases

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from refold.agent.text_store import TextStore
 from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
 from refold.notation.marks import GAP
@@ -14,6 +13,7 @@ from refold.notation.notes import annotate, annotate_json, note, shortened_from
 from refold.planner import say_shorter, shorten_text
 from refold.text.json_text import is_json
 from refold.tokens.estimate import estimate_tokens
+from refold.tools.text_store import TextStore
 
 PROFILES: Final = ("lossless", "standard")
 _MIN_SAVING: Final = 0.1

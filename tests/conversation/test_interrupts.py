@@ -1,0 +1,57 @@
+"""Whatever a session is doing when it is interrupted has happened, or it has not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "bench"))
+
+from attacks.interrupts import interrupt
+from refold import uncompress
+from tests.budget.promise import words
+from tests.classic import Session
+from tests.conversation.test_session import talk
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_an_append_that_is_interrupted_anywhere(ids: bool) -> None:
+    messages = talk(4) if ids else [{**m, "id": None} for m in talk(4)]
+    messages = [{k: v for k, v in m.items() if v is not None} for m in messages]
+    late, other = messages[-1], {"role": "user", "content": "Something else."}
+    at = 1
+    while True:
+        session = Session(counter=words, token_budget=200)
+        session.extend(messages[:-1])
+        session.view()
+        if not interrupt(lambda session=session: session.append(late), at):  # type: ignore[misc]
+            break
+        told = session.messages
+        assert told in (messages[:-1], messages)
+        rest = [other] if late in told else [other, late]
+        session.extend(rest)
+        assert session.messages == [*told, *rest]
+        assert uncompress(session.view(), session.verbatim).messages == [*told, *rest]
+        at += 1
+    assert at > 20
+
+
+def test_a_view_that_is_interrupted_anywhere() -> None:
+    messages = talk(24)
+    at = 1
+    while True:
+        session = Session(counter=words, token_budget=500)
+        for message in messages[:-1]:
+            session.append(message)
+            session.view()
+        session.append(messages[-1])
+        if not interrupt(lambda session=session: session.view(500), at):  # type: ignore[misc]
+            break
+        assert session.messages == messages
+        view = session.view()
+        assert session.report.tokens <= 500
+        assert uncompress(view, session.verbatim).messages == messages
+        at += 997
+    assert at > 997

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from refold.conversation.state import Item
+from refold.conversation.view import Item
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.formats import Loader
 from refold.model.message import Message
@@ -35,7 +35,7 @@ _LIST_LENGTH: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Saved:
     """A saved session, read back."""
 
     options: Options
@@ -119,7 +119,7 @@ def _write_list(values: Sequence[Any], entries: dict[str, Any]) -> list[str]:
     return names
 
 
-def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> State:
+def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
     """Read a session back; *choices* replace or complete its options."""
     state = store.get([key]).get(key)
     if not isinstance(state, dict) or not key.startswith(_KEY_PREFIX):
@@ -133,7 +133,7 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> State:
     shared = [item["shared"]["name"] for item in state["items"] if item.get("shared")]
     messages = reader.read(names, "messages")
     wires = reader.read([name for _, name in originals], "originals")
-    return State(
+    return Saved(
         options=_options_from_wire(state["options"], choices),
         messages=[messages[name] for name in names],
         verbatim={id_: wires[name] for id_, name in originals},

@@ -1,22 +1,29 @@
-"""The state of a session's view: what is shown of a growing conversation, and what folds next.
+"""The state of one growing conversation: what was given, what is shown of it, what it has cost.
 
-The next fold starts from what a view shows, never from the whole conversation. A message that is
-shown in short is folded from its original; but what several messages share is from then on one
-message, which the next summary may take in. So a fold costs what a view costs, however long the
-conversation has become, and what is behind a summary of summaries is found layer by layer.
+A `Session` has one and appends to it. A `ContextWindowManager` has one for each conversation that
+it has seen: it is given the whole list every time, recognizes the beginning, and appends the rest.
+Nothing here decides when to fold, or how.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
+from refold.conversation.view import Item, View, count_anew, number_through
+from refold.engine import Engine
+from refold.formats import Loader
 from refold.model.message import Message
-from refold.model.plan import Fold, kept_fold
+from refold.model.plan import Fold, Plan, kept_fold
+from refold.model.provenance import looks_folded
 from refold.model.wire import Wire, clone
-from refold.result import BudgetReport
-from refold.tokens.base import CountedTexts
+from refold.render import Rendering
+from refold.stages import TextCache
+from refold.tokens.choose import factor_of
+
+_FACTOR_SLACK: Final = 0.01
+"""By what share a counter may learn to count otherwise before everything is counted anew."""
 
 
 class Given:
@@ -46,187 +53,126 @@ class Given:
         return self._digests[:length]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One message of a view, and what is behind it."""
+class State:
+    """One conversation, for one thread at a time.
 
-    fold: Fold
-    """How its one source is shown: as it is, or in short."""
-    wire: dict[str, Any]
-    """What is shown."""
-    first: int
-    """The index in the conversation of the first message behind it."""
-    end: int
-    """The index after the last one."""
-    unfolded: int
-    """What the messages behind it cost."""
-    tokens_to: int = 0
-    """What the view costs up to here."""
-    unfolded_to: int = 0
-    """What the conversation costs up to here."""
-    is_apart: bool = False
-    """Whether it shows a call or a result without the other: then neither comes back alone."""
+    An exception at any point, such as `KeyboardInterrupt`, leaves it as it was before a call, or as
+    it is after it: whatever a call changes, `view` is what counts, and is changed in one step.
+    """
 
-    @property
-    def source(self) -> Message:
-        """What the next fold starts from; its index is the place in the view."""
-        return self.fold.sources[0]
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        options = engine.options
+        self.text_cache: TextCache = engine.new_text_cache()
+        self.view = View(factor=factor_of(options.counter))
+        self._given = Given()
+        self._loader = Loader(options.format, strict_roles=options.strict_roles)
+        self._chains = ((0, engine.new_chain()),) * 2
+        """Of what was appended, so many messages: before the last append, and after it."""
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether several messages are behind it, or one that belongs to several."""
-        return self.end - self.first > 1 or self.is_apart
-
-    @property
-    def is_as_given(self) -> bool:
-        """Whether it shows the one message behind it word for word."""
-        return self.fold.is_kept and not self.is_shared
+    def append(self, wire: Mapping[str, Any]) -> None:
+        """Add one message at the end; the state keeps its own copy."""
+        index = self.view.length
+        self._loader.rewind(index)
+        loaded = self._loader.load(wire, index)
+        own = loaded.changed(wire=clone(dict(wire)))
+        before = next(chain for length, chain in self._chains if length == index)
+        chain = before.copy() if looks_folded(own.wire) else before
+        loaded = self.engine.recognize((own,), chain)[0]
+        self._chains = ((index, before), (index + 1, chain))
+        self._given.put(index, loaded.digest, loaded.wire)
+        self.view.append(loaded, self.text_cache.tokens.message(loaded))
 
     @property
-    def shows_thinking(self) -> bool:
-        """Whether thinking is in it, which may be bound to what comes before."""
-        return bool(self.source.thinking) and not (self.fold.is_rolled or self.fold.is_stripped)
-
-    def hides(self, wanted: Set[int]) -> bool:
-        """Tell whether one of the *wanted* messages is behind it and not shown word for word."""
-        return not self.is_as_given and not wanted.isdisjoint(range(self.first, self.end))
-
-    def texts(self) -> Iterator[str]:
-        """Yield all texts that it is made of."""
-        yield from self.source.texts()
-        yield from self.fold.texts.values()
-        yield from (call.text for call in self.fold.calls.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A view, and how it came about; only its list of items grows, and a fold makes another one."""
-
-    items: list[Item] = field(default_factory=list[Item])
-    settled: int = 0
-    """How many items the last fold has dealt with for good; those after it were recent."""
-    folded: int = 0
-    """How many items the last fold has left; those after it came later."""
-    is_guarded: bool = False
-    """Whether every fold so far was made under a budget, which leaves some messages alone."""
-    is_stripped: bool = False
-    """Whether thinking is left out anywhere; noted, because a view must not look at every item."""
-    folds: int = 0
-    """How often there was a fold that changed something."""
-    budget: BudgetReport | None = None
-    """How the budget was kept the last time it had to be."""
-    factor: float = 1.0
-    """What the counter multiplied with when the tokens were counted."""
+    def wires(self) -> list[Wire]:
+        """The conversation as it was given."""
+        return self._given.wires(self.view.length)
 
     @property
-    def length(self) -> int:
-        """How many messages the conversation has."""
-        return self.items[-1].end if self.items else 0
+    def names(self) -> list[str]:
+        """The digests of its messages."""
+        return self._given.names(self.view.length)
 
-    @property
-    def tokens(self) -> int:
-        """What the view costs."""
-        return self.tokens_before(len(self.items))
+    def read_given(self, length: int) -> tuple[Message, ...]:
+        """Read the first *length* messages once more."""
+        loader = Loader(self.engine.options.format)
+        given = enumerate(self._given.wires(length))
+        return self.engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
 
-    @property
-    def tail_tokens(self) -> int:
-        """What has come since the last fold costs."""
-        return self.tokens - self.tokens_before(self.folded)
+    def cut(self, length: int) -> View:
+        """Return the view of the first *length* messages, for whoever makes it the one that counts.
 
-    @property
-    def unfolded_tokens(self) -> int:
-        """What the conversation costs."""
-        return self.items[-1].unfolded_to if self.items else 0
-
-    def tokens_before(self, place: int) -> int:
-        """Return what the first *place* items cost."""
-        return self.items[place - 1].tokens_to if place else 0
-
-    def is_best_for(self, budget: int) -> bool:
-        """Tell whether it is what the last fold made of all there is for that very *budget*."""
-        report, is_all = self.budget, self.folded == len(self.items)
-        if report is None or not is_all or report.token_budget != budget:
-            return False
-        return self.tokens <= report.token_count
-
-    def append(self, message: Message, cost: int) -> None:
-        """Add a message that nobody has folded yet, which costs so many tokens.
-
-        Nothing has changed before the one step that adds it, and everything has after it.
+        If the last fold has seen more than these, it is a view in which nothing is folded.
         """
-        place, index = len(self.items), self.length
-        source = message if message.index == place else message.changed(index=place)
-        item = Item(
-            fold=kept_fold(source, "not_folded_yet"),
-            wire=clone(message.wire),
-            first=index,
-            end=index + 1,
-            unfolded=cost,
-            tokens_to=self.tokens + cost,
-            unfolded_to=self.unfolded_tokens + cost,
-        )
-        self.items.append(item)
+        now, chain = self.view, self.engine.new_chain()
+        for wire in self._given.wires(length):
+            chain.key_of(wire)
+        self._chains = ((length, chain), self._chains[1])
+        if length >= now.seen:
+            return replace(now, items=now.items[: len(now.items) - (now.length - length)])
+        fresh = View(factor=now.factor)
+        for message in self.read_given(length):
+            fresh.append(message, self.text_cache.tokens.message(message))
+        return fresh
 
+    def counted(self) -> View:
+        """Return the view, counted anew if the counter has learned that it was off."""
+        now, factor = self.view, factor_of(self.engine.options.counter)
+        growth = factor / now.factor
+        if abs(growth - 1) <= _FACTOR_SLACK:
+            return now
+        self.text_cache.forget_counts()
+        items = count_anew(now.items, self.text_cache.tokens, growth)
+        return replace(now, items=items, factor=factor)
 
-def number_through(items: Iterable[Item], tokens: CountedTexts) -> list[Item]:
-    """Give every item its place and its totals, because there are others before it."""
-    shown = unfolded = 0
-    numbered: list[Item] = []
-    for place, item in enumerate(items):
-        fold = _at(item.fold, place)
-        shown += tokens.fold(fold)
-        unfolded += item.unfolded
-        numbered.append(replace(item, fold=fold, tokens_to=shown, unfolded_to=unfolded))
-    return numbered
+    def show(
+        self,
+        plan: Plan,
+        written: Rendering,
+        before: Sequence[Item],
+        *,
+        first: int = 0,
+        originals: Mapping[int, Message] | None = None,
+    ) -> list[Item]:
+        """Return the items of a view after a fold: what *plan* made of the items *before*.
 
+        It was *written* from its fold number *first* on. *originals* are messages behind sources of
+        the plan, by their places: what was written shorter before the plan was made.
+        """
+        made = self._items(plan[first:], written, before, originals or {})
+        return number_through((*before[:first], *made), self.text_cache.tokens)
 
-def _at(fold: Fold, place: int) -> Fold:
-    """Return the fold of one message at another *place*."""
-    source = fold.sources[0]
-    if source.index == place:
-        return fold
-    return fold.changed(sources=(source.changed(index=place),))
-
-
-def count_anew(items: Iterable[Item], tokens: CountedTexts, growth: float) -> list[Item]:
-    """Count everything anew for a counter that now counts *growth* times as much.
-
-    What is out of view is not counted again: its figure grows by as much.
-    """
-    return number_through(
-        (
-            replace(
-                item,
-                unfolded=round(item.unfolded * growth)
-                if item.is_shared
-                else tokens.message(item.source),
+    def _items(
+        self,
+        plan: Plan,
+        written: Rendering,
+        before: Sequence[Item],
+        originals: Mapping[int, Message],
+    ) -> Iterator[Item]:
+        start = plan[0].sources[0].index if plan else 0
+        for fold, wire, link in zip(plan, written.messages, written.links, strict=True):
+            source, end = fold.sources[0], fold.sources[-1].index + 1
+            behind = before[source.index : end]
+            is_paired = fold.is_rolled and bool(source.calls or source.is_tool_result)
+            is_apart = len(behind) == 1 and (is_paired or behind[0].is_apart)
+            is_one = len(behind) == 1 and not (is_apart and not fold.is_kept)
+            is_last = fold is plan[-1]  # what was dropped behind it counts with it
+            yield Item(
+                fold=fold if is_one else self._read_back(fold, wire, behind[0].first, link),
+                wire=wire,
+                first=behind[0].first,
+                end=behind[-1].end,
+                unfolded=sum(item.unfolded for item in before[start : None if is_last else end]),
+                is_apart=is_apart,
+                original=originals.get(source.index) if is_one else None,
             )
-            for item in items
-        ),
-        tokens,
-    )
+            start = end
 
+    def _read_back(self, fold: Fold, wire: dict[str, Any], index: int, link: str) -> Fold:
+        """Return the message that a *fold* has become: from then on it is one."""
+        made = self.engine.read_back(fold, wire, index, link)
+        return kept_fold(made, "already_compressed")
 
-def unshare(
-    items: Sequence[Item], given: Sequence[Message], wanted: Set[int], tokens: CountedTexts
-) -> list[Item]:
-    """Replace every summary that hides one of the *wanted* by the messages behind it.
-
-    *given* is the whole conversation; *wanted* are indices in it.
-    """
-    found: list[Item] = []
-    for item in items:
-        if not item.is_shared or not item.hides(wanted):
-            found.append(item)
-            continue
-        found += [
-            Item(
-                fold=kept_fold(message, "not_folded_yet"),
-                wire=clone(message.wire),
-                first=message.index,
-                end=message.index + 1,
-                unfolded=tokens.message(message),
-            )
-            for message in given[item.first : item.end]
-        ]
-    return number_through(found, tokens)
+    def keep_texts(self, items: Sequence[Item]) -> None:
+        """Forget what is known of all texts that are not behind *items*."""
+        self.text_cache.keep_only(frozenset(text for item in items for text in item.texts()))

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from refold.asking import Tally
 from refold.budget.blocks import pair_warnings
 from refold.budget.guard import find_pinned
-from refold.conversation.history import (
-    MOST_ANEW,
-    History,
-    new_tail,
-    numbered,
-    read_history,
-    total_of,
-)
+from refold.conversation.history import History, read_history, unroll_items
 from refold.conversation.outcome import (
     REUSED,
     explain,
@@ -27,23 +21,22 @@ from refold.conversation.outcome import (
     unchanged,
 )
 from refold.conversation.passes import Pass, Passes
-from refold.conversation.reading import Wires, unroll
+from refold.conversation.reading import Wires
 from refold.conversation.result import FitResult
 from refold.conversation.rungs import keep_original
 from refold.conversation.settings import WindowThresholds
 from refold.conversation.strategies import STRATEGIES, Strategy
 from refold.conversation.task import Fitting, Task, ends_in_summary
-from refold.engine import Engine, Job
+from refold.conversation.view import Item, View
+from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.flow import Flow, ask_until_known
 from refold.lazy import Lazy
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
+from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
 from refold.options import Pin
 from refold.render import Rendering, render
 from refold.restore import MappingLookup
-from refold.tokens.choose import factor_of
 
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
@@ -59,14 +52,16 @@ class Attempt:
     """One list on its way to fitting."""
 
     history: History
-    job: Job
-    firsts: Sequence[int]
-    """Where in the list stands what each message of the job stands for, or begins to."""
+    items: Sequence[Item]
+    """What a pass starts from."""
     task: Task
+    reused: View | None
+    """What the earlier pass has left, with what came since."""
     current: FitResult | None
     """What can be sent without a new pass, if anything can."""
     is_due: bool
     """Whether a pass is to be made."""
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def settled(self) -> FitResult | None:
@@ -93,34 +88,32 @@ class Fitter:
         history = read_history(messages, self.passes.find(messages), self.engine)
         if history.total <= available and not history.is_anew:  # there is more room than there was
             history = read_history(messages, None, self.engine)
-        current, is_due = self._look_back(history, available, soft=soft)
-        job, firsts, total = history.job, history.firsts, history.total
+        reused = history.reused()
+        current, is_due = self._look_back(history, reused, available, soft=soft)
+        state, items = history.state, history.state.view.items
         if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
-            own = MappingLookup(self.passes.original)
-            lookup = self.engine.lookup or own
-            unrolled = unroll(job.messages, lookup, own, self.engine.trust, MOST_ANEW)
-            if unrolled is not None:
-                links = [link for (_, link), _ in unrolled]
-                job = self.engine.begin([wire for (wire, _), _ in unrolled], links=links)
-                firsts = [place for _, place in unrolled]
+            items = unroll_items(state, MappingLookup(self.passes.original)) or items
+        sources = [item.source for item in items]
         task = Task(
-            messages=job.messages,
+            messages=sources,
             engine=self.engine,
-            text_cache=job.text_cache,
+            text_cache=state.text_cache,
             available=available,
-            anchor_room=Lazy(lambda: self.engine.anchor_room(job.messages)),
-            target=self.thresholds.target(current.tokens_after if current else total, available),
-            pinned=find_pinned(job.messages, self.pins),
+            anchor_room=Lazy(lambda: self.engine.anchor_room(sources)),
+            target=self.thresholds.target(
+                current.tokens_after if current else history.total, available
+            ),
+            pinned=find_pinned(sources, self.pins),
             max_messages=self.max_messages,
             keep_results=self.keep_results,
             is_handover=self.is_handover,
         )
         return Attempt(
-            history=history, job=job, firsts=firsts, task=task, current=current, is_due=is_due
+            history=history, items=items, task=task, reused=reused, current=current, is_due=is_due
         )
 
     def _look_back(
-        self, history: History, available: int, *, soft: bool
+        self, history: History, reused: View | None, available: int, *, soft: bool
     ) -> tuple[FitResult | None, bool]:
         """Return what can be sent without a new pass, and whether a pass is due all the same."""
         total, earlier = history.total, history.earlier
@@ -128,46 +121,34 @@ class Fitter:
         own = self.passes.made(history.wires)
         if total <= limit or (own and own.result.tokens_available == available):
             return unchanged(history, available, own), False
-        if earlier is not None:
+        if earlier is not None and reused is not None:
             tail = history.tail
-            tail_tokens = sum(map(history.job.text_cache.tokens.message, tail))
-            after = self._tokens_now(earlier) + tail_tokens
-            view = extended(earlier.result, tail, total=total, after=after, available=available)
-            carried = {**history.short, **self._carry(earlier.result, tail)}
+            result = extended(earlier.result, reused, total=total, available=available)
+            carried = {**history.short, **self._carry(earlier, tail)}
             if carried:
-                view = replace(view, verbatim={**view.verbatim, **carried})
-            if view.fits:
+                result = replace(result, verbatim={**result.verbatim, **carried})
+            if result.fits:
                 enough = max(self.thresholds.clear_at_least, _RETRY_SHARE * available)
                 is_calm = (
                     not tail
-                    or (earlier.is_stuck and tail_tokens < enough)
+                    or (earlier.is_stuck and sum(item.unfolded for item in tail) < enough)
                     or self.thresholds.is_spent(earlier.made_at, history.turn)
                 )
-                return view, view.tokens_after > limit and not is_calm
+                return result, result.tokens_after > limit and not is_calm
         return (unchanged(history, available) if total <= available else None), True
 
-    def _carry(self, head: FitResult, tail: Sequence[Message]) -> dict[str, Any]:
-        """Let stand-ins in *tail* be found behind those of *head*; return how."""
-        kept = [kept_fold(message, "carried") for message in tail if message.link]
+    def _carry(self, earlier: Pass, tail: Sequence[Item]) -> dict[str, Any]:
+        """Let stand-ins in *tail* be found behind those of an *earlier* pass; return how."""
+        kept = [item.fold for item in tail if item.source.link]
         if not kept:
             return {}
         chain = self.engine.new_chain()
-        for message in head.messages:
+        for message in earlier.shown:
             chain.key_of(message)
         conversation = self.engine.conversation
         rendering = render(kept, version=0, chain=chain, conversation=conversation)
         self.engine.save(rendering)
         return rendering.verbatim
-
-    def _tokens_now(self, earlier: Pass) -> int:
-        """Return what the outcome of a pass costs, counted anew if the counter has learned."""
-        if earlier.factor == self._factor:
-            return earlier.result.tokens_after
-        return total_of(self.engine.begin(earlier.result.messages))
-
-    @property
-    def _factor(self) -> float:
-        return factor_of(self.engine.options.counter)
 
     def flow(self, attempt: Attempt) -> Flow[Fitting]:
         """Make the plan; stops where it wants to ask something."""
@@ -194,13 +175,13 @@ class Fitter:
         warnings = pair_warnings(task.messages)
         if ends_in_summary(task, fitting):
             warnings = (*warnings, "it ends with a summary: there was no room for the last results")
-        obstacles = () if after <= task.available else find_obstacles(task, attempt.firsts)
+        obstacles = () if after <= task.available else find_obstacles(task, attempt.items)
         if after > task.available:
             problem = explain(after, task.available, obstacles)
             if self.strict:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
-        attempt.job.tally.settle(task.text_cache.written_in(fitting.plan))
+        attempt.tally.settle(task.text_cache.written_in(fitting.plan))
         plan, rendering = self._write(plan, fitting)
         result = FitResult(
             messages=rendering.messages,
@@ -217,26 +198,13 @@ class Fitter:
             warnings=warnings,
             obstacles=obstacles,
             verbatim={**history.short, **rendering.verbatim},
-            model=attempt.job.tally.report() if self.engine.asker.is_enabled else None,
+            model=attempt.tally.report() if self.engine.asker.is_enabled else None,
         )
         if not history.is_anew and history.earlier is not None:
             result = gone_on(history.earlier.result, result, plan)
-        shown = [
-            self._read_back(fold, wire, link, attempt, fitting)
-            for fold, wire, link in zip(plan, rendering.messages, rendering.links, strict=True)
-        ]
-        firsts = [attempt.firsts[fold.sources[0].index] for fold in plan]
-        self._remember(history, result, shown, firsts, made_at=history.turn)
+        items = history.state.show(plan, rendering, attempt.items, originals=fitting.rewritten)
+        self._remember(history, result, items, made_at=history.turn)
         return result
-
-    def _read_back(
-        self, fold: Fold, wire: dict[str, Any], link: str, attempt: Attempt, fitting: Fitting
-    ) -> Message:
-        """Return what a later pass starts from: a message itself, or what several have become."""
-        first = fold.sources[0]
-        if len(fold.sources) == 1:
-            return fitting.rewritten.get(first.index, first)
-        return self.engine.read_back(fold, wire, attempt.firsts[first.index], link)
 
     def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
         """Write everything out that *fitting* needs to be sent, and to be undone."""
@@ -254,44 +222,35 @@ class Fitter:
 
     def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
         """Remember that no pass was worth it, so that what can be sent is *current*."""
-        history, earlier = attempt.history, attempt.history.earlier
-        if earlier is None or REUSED not in current.steps:
-            self._remember(history, current, history.job.messages, history.firsts)
-            return
-        shown = (*earlier.shown, *history.tail)
-        firsts = (*earlier.firsts, *range(len(earlier.given), len(history.wires)))
-        self._remember(history, current, shown, firsts)
+        is_reused = attempt.reused is not None and REUSED in current.steps
+        view = attempt.reused if is_reused and attempt.reused else attempt.history.state.view
+        self._remember(attempt.history, current, view.items)
 
     def _remember(
         self,
         history: History,
         result: FitResult,
-        shown: Sequence[Message],
-        firsts: Sequence[int],
+        items: Sequence[Item],
         *,
         made_at: int | None = None,
     ) -> None:
         """Remember a pass that was made at this turn; without one, that it was not worth it."""
-        own = replace(result, messages=[clone(m) for m in result.messages])
+        state, wires = history.state, history.wires
+        own = [replace(item, wire=clone(item.wire)) for item in items]
+        state.view = replace(state.view, items=own, folded=len(own), seen=len(wires))
+        state.copy_given(wires)
         before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
         done = Pass(
-            given=history.given,
-            ids=history.ids,
-            shown=numbered(shown),
-            firsts=tuple(firsts),
-            total=history.total,
+            objects=list(wires),
+            state=state,
             turn=history.turn,
-            chains=history.chains,
-            result=own,
+            result=replace(result, messages=[]),
             is_stuck=made_at is None,
-            factor=self._factor,
             made_at=before if made_at is None else (*before, made_at),
         )
-        if history.read is not None and not self.engine.asker.is_enabled:
-            # Without a model, all that is known of a text stays true.
-            text_cache = history.read.text_cache
-            text_cache.keep_only(frozenset(text for m in done.shown for text in m.texts()))
-            done.tails.append(new_tail(done, text_cache, history.read.factor, self.engine))
+        if not self.engine.asker.is_enabled:  # without a model, what is known of a text stays true
+            state.keep_texts(own)
+            done.grown.append(state.fork(state.text_cache))
         self.passes.remember(done, history.earlier)
 
 

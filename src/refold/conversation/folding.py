@@ -29,6 +29,8 @@ from refold.tokens.base import CountedTexts
 _MIN_TAIL_TOKENS: Final = 1_000
 """Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
 that follows it, and of so few tokens it can only save hundreds."""
+_FACTOR_SLACK: Final = 0.01
+"""By what share a counter may learn to count otherwise before everything is counted anew."""
 
 
 class Folding:
@@ -152,7 +154,7 @@ class Folding:
 
     def _next(self, budget: int | None) -> View:
         """Decide whether to fold now, and how; return what to show."""
-        now = self.state.counted()
+        now = self.state.counted(_FACTOR_SLACK)
         way = self._options.thinking
         if not self.report.messages and way != "append":
             return self._fold_all(now, budget, target=self._first_target(now, budget))

@@ -1,21 +1,20 @@
-"""Read a history that grows: what an earlier pass has read and folded is not read again."""
+"""Read a list that is given whole every time: what an earlier pass has read is not read again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.conversation.passes import Given, Pass, Tail
-from refold.conversation.reading import Chains, Wires, as_sent
-from refold.engine import Engine, Job
-from refold.errors import MessageError
-from refold.formats import Loader, check_list
-from refold.model.message import Message
-from refold.model.wire import clone
-from refold.stages import TextCache
-from refold.tokens.choose import factor_of
-from refold.tools.shapes import apply_short_form, has_short_form
+from refold.conversation.passes import Pass
+from refold.conversation.reading import Wires, unroll
+from refold.conversation.state import State
+from refold.conversation.view import Item, View, number_through
+from refold.engine import Engine
+from refold.formats import check_list, recognize
+from refold.model.plan import kept_fold
+from refold.restore import Lookup
+from refold.tools.shapes import apply_short_form
 
 MOST_ANEW: Final = 64
 """Up to so many messages a conversation is folded from its originals again at every pass; a longer
@@ -24,161 +23,94 @@ one from what was last sent and what has come since, so that a pass does not cos
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A list as it was given, and what of it there is to fold."""
+    """A list as it was given, and how it stands before anything is done about it."""
 
     wires: Wires
     """The list itself."""
-    job: Job
-    firsts: Sequence[int]
-    """Where in the list stands what each message of the job stands for, or begins to."""
-    total: int
-    """Tokens of the list."""
-    turn: int
-    """How often the model has spoken so far."""
-    tail: Sequence[Message]
-    """What came after the earlier pass; everything without one."""
+    state: State
+    """What there is to fold: what an earlier pass has left and what came since, or all there is."""
     is_anew: bool
-    """Whether all of the list is in the job, as it was given."""
-    chains: Chains
-    """Where the stand-ins of the list end."""
+    """Whether all of the list is in it, as it was given."""
     short: Mapping[str, Any]
     """What undoes the short forms of what was read now."""
     earlier: Pass | None = None
     """The last pass over the beginning of the list."""
-    read: Tail | None = None
-    """What was read behind it, if that can be gone on from."""
-
-    def give_back(self) -> None:
-        """Leave what was read for the next call: nothing has been changed that it does not know."""
-        if self.earlier is not None and self.read is not None:
-            self.earlier.tails[:] = [self.read]
 
     @property
-    def ids(self) -> frozenset[str]:
-        """The ids that messages of the list have of their own."""
-        before = frozenset[str]() if self.earlier is None or self.is_anew else self.earlier.ids
-        read = self.job.messages if self.is_anew else self.tail
-        return before.union(message.id for message in read if message.has_envelope)
+    def total(self) -> int:
+        """Tokens of the list."""
+        return self.state.view.unfolded_tokens
+
+    @property
+    def tail(self) -> list[Item]:
+        """What came after the earlier pass; everything without one."""
+        start = 0 if self.earlier is None else len(self.earlier)
+        return self.state.view.items[start:] if self.is_anew else self.state.view.tail
+
+    @property
+    def turn(self) -> int:
+        """How often the model has spoken so far."""
+        before = self.earlier.turn if self.earlier is not None else 0
+        return before + sum(item.source.role == "assistant" for item in self.tail)
+
+    def reused(self) -> View | None:
+        """Return what the earlier pass has left with what came since; `None` without one."""
+        if self.earlier is None or not self.is_anew:
+            return None if self.earlier is None else self.state.view
+        before = self.earlier.state.view
+        items = number_through((*before.items, *self.tail), self.state.text_cache.tokens)
+        return replace(before, items=items)
 
     def sent(self) -> Iterable[Any]:
         """Yield the list as it would be sent if nothing had to be done."""
         if self.is_anew:
-            return (message.wire for message in self.job.messages)
+            return (item.source.wire for item in self.state.view.items)
         return map(apply_short_form, self.wires)
 
-    @property
-    def given(self) -> Given:
-        """The list, for later comparison."""
-        return Given.of(self.wires, None if self.earlier is None else self.earlier.given)
+    def give_back(self) -> None:
+        """Leave what was read for the next call: nothing has been changed that it does not know.
+
+        What stands for something else has to be looked up each time.
+        """
+        if self.earlier is None or self.is_anew or self.short:
+            return
+        if not any(item.source.link or item.source.provenance for item in self.tail):
+            self.state.copy_given(self.wires)
+            self.earlier.grown[:] = [self.state]
 
 
 def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
     """Read *messages*, which begin with those of the *earlier* pass, if there is one."""
-    if earlier is None or len(messages) <= MOST_ANEW:
-        chains = Chains(engine.new_chain(), engine.new_chain())
-        wires, short = _sent(messages, chains, engine)
-        job = engine.begin(wires, chain=chains.sent)
-        start = 0 if earlier is None else len(earlier.given)
-        return History(
-            wires=messages,
-            job=job,
-            firsts=range(len(messages)),
-            total=total_of(job),
-            turn=_turns_in(job.messages),
-            tail=job.messages[start:],
-            is_anew=True,
-            chains=chains,
-            short=short,
-            earlier=earlier,
-        )
-    start = len(earlier.given)
-    factor = factor_of(engine.options.counter)
-    growth = factor / earlier.factor  # what is gone is not counted again
-    read, short = _read_tail(messages[start:], earlier, factor, engine)
-    tail = tuple(read.messages)
-    job = Job((*earlier.shown, *read.numbered), read.text_cache)
-    return History(
-        wires=messages,
-        job=job,
-        firsts=(*earlier.firsts, *range(start, len(messages))),
-        total=round(earlier.total * growth) + sum(map(job.text_cache.tokens.message, tail)),
-        turn=earlier.turn + _turns_in(tail),
-        tail=tail,
-        is_anew=False,
-        chains=read.chains,
-        short=short,
-        earlier=earlier,
-        read=read if read.is_plain and not short else None,
-    )
-
-
-def _sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
-    """Return *messages* as they are to be sent, and what undoes that; the store knows it, too."""
-    wires, rendering = as_sent(messages, chains, engine.conversation)
-    if rendering is None:
-        return wires, {}
-    engine.save(rendering)
-    return wires, rendering.verbatim
-
-
-def _read_tail(
-    messages: Wires, earlier: Pass, factor: float, engine: Engine
-) -> tuple[Tail, dict[str, Any]]:
-    """Read what came after an *earlier* pass; what the call before has read is not read again."""
     told = check_list(messages)
-    known = earlier.take_tail(factor)
-    if known is not None:
-        done = len(known.copies)
-        rest = told[done:]
-        if list(told[:done]) == known.copies and not any(map(has_short_form, rest)):
-            _read_on(known, rest, earlier, engine)
-            return known, {}
-    text_cache = engine.new_text_cache() if known is None else known.text_cache
-    fresh = new_tail(earlier, text_cache, factor, engine)
-    return fresh, _read_on(fresh, told, earlier, engine)
+    is_anew = earlier is None or len(told) <= MOST_ANEW
+    if earlier is None or is_anew:
+        options = engine.options
+        name = recognize(told).name if options.format == "auto" else options.format
+        state = State(engine, format_name=name)
+    else:
+        state = earlier.go_on(told)
+        state.view = state.counted()
+    short = state.extend(told[state.view.length :])
+    return History(wires=messages, state=state, is_anew=is_anew, short=short, earlier=earlier)
 
 
-def new_tail(earlier: Pass, text_cache: TextCache, factor: float, engine: Engine) -> Tail:
-    """Return what is known behind an *earlier* pass before anything is read."""
-    loader = Loader(earlier.shown[0].format, strict_roles=engine.options.strict_roles)
-    chains = earlier.chains.copy()
-    return Tail(text_cache=text_cache, factor=factor, loader=loader, chains=chains)
-
-
-def _read_on(tail: Tail, messages: Wires, earlier: Pass, engine: Engine) -> dict[str, Any]:
-    """Read *messages* that follow those of *tail*; return what undoes their short forms."""
-    start = len(earlier.given) + len(tail.messages)
-    wires, short = _sent(messages, tail.chains, engine)
-    read = []
-    for index, wire in enumerate(wires, start):
-        message = tail.loader.load(wire, index)
-        if message.id in earlier.ids:
-            raise MessageError(
-                f"id {message.id!r} is already used by an earlier message; ids must be unique",
-                f"messages[{index}].id",
+def unroll_items(state: State, own: Lookup) -> list[Item] | None:
+    """Return what is in *state* with stand-ins of ours replaced; see `unroll`, also for *own*."""
+    engine = state.engine
+    found = unroll(state.view.sources, engine.lookup or own, own, engine.trust, MOST_ANEW)
+    if found is None:
+        return None
+    wires, links = zip(*(linked for linked, _ in found), strict=True)
+    items: list[Item] = []
+    for message, (_, place) in zip(engine.begin(wires, links=links).messages, found, strict=True):
+        is_next = bool(items) and items[-1].first == place  # the cost of a place is that of one
+        items.append(
+            Item(
+                fold=kept_fold(message, "not_folded_yet"),
+                wire=dict(message.wire),
+                first=place,
+                end=place + 1,
+                unfolded=0 if is_next else state.view.items[place].unfolded,
             )
-        read.append(message)
-    recognized = engine.recognize(tuple(read), tail.chains.sent)
-    place = len(earlier.shown) + len(tail.messages)
-    tail.copies += [clone(dict(wire)) for wire in messages]
-    tail.messages += recognized
-    tail.numbered += numbered(recognized, place)
-    return short
-
-
-def numbered(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
-    """Return *messages* with their places from *start* on as indices."""
-    return tuple(
-        message if message.index == place else message.changed(index=place)
-        for place, message in enumerate(messages, start)
-    )
-
-
-def total_of(job: Job) -> int:
-    """Return the tokens of all messages of *job*."""
-    return sum(map(job.text_cache.tokens.message, job.messages))
-
-
-def _turns_in(messages: Sequence[Message]) -> int:
-    """Return how often the model speaks in *messages*."""
-    return sum(message.role == "assistant" for message in messages)
+        )
+    return items

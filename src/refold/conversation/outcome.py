@@ -12,7 +12,7 @@ from refold.conversation.history import History
 from refold.conversation.passes import Pass
 from refold.conversation.result import FitResult
 from refold.conversation.task import Task
-from refold.model.message import Message
+from refold.conversation.view import Item, View
 from refold.model.plan import Fold, Plan
 from refold.model.wire import clone
 from refold.result import Obstacle
@@ -61,16 +61,16 @@ def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
     return place
 
 
-def find_obstacles(task: Task, firsts: Sequence[int]) -> tuple[Obstacle, ...]:
+def find_obstacles(task: Task, items: Sequence[Item]) -> tuple[Obstacle, ...]:
     """Return the messages that must stay, or of which the user's words must, largest first.
 
-    *firsts* say where each stands in the list that was given.
+    *items* say where each stands in the list that was given.
     """
     spoken = {message.index: "last_user_message" for message, _ in find_last_words(task.messages)}
     found = [
         Obstacle(
             message_id=task.messages[index].id,
-            message_index=firsts[index],
+            message_index=items[index].first,
             tokens=tokens,
             reason=reason,
         )
@@ -90,7 +90,7 @@ def explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
 
 def unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
     """Return the conversation as it is: because it fits, or because it is a result of ours."""
-    total, messages = history.total, history.job.messages
+    total, messages = history.total, history.state.view.sources
     return FitResult(
         messages=[clone(dict(message.wire)) for message in messages],
         fits=total <= available,
@@ -104,24 +104,17 @@ def unchanged(history: History, available: int, own: Pass | None = None) -> FitR
     )
 
 
-def extended(
-    result: FitResult,
-    tail: Sequence[Message],
-    *,
-    total: int,
-    after: int,
-    available: int,
-) -> FitResult:
-    """Return an earlier result with *tail* behind it, *after* tokens in all.
+def extended(result: FitResult, view: View, *, total: int, available: int) -> FitResult:
+    """Return an earlier result with what came since, which is in *view*.
 
     Its messages are copies; the originals, which may be many, are shared.
     """
     return replace(
         result,
-        messages=[clone(dict(wire)) for wire in (*result.messages, *(m.wire for m in tail))],
-        fits=after <= available,
+        messages=[clone(item.wire) for item in view.items],
+        fits=view.tokens <= available,
         tokens_before=total,
-        tokens_after=after,
+        tokens_after=view.tokens,
         tokens_available=available,
         steps=(REUSED, *(step for step in result.steps if step != REUSED)),
         model=None,

@@ -12,13 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.conversation.reading import Chains, Wires
+from refold.conversation.reading import Wires
 from refold.conversation.result import FitResult
-from refold.formats import Loader
+from refold.conversation.state import State
 from refold.formats.objects import Objects
-from refold.model.message import Message
-from refold.model.wire import clone
-from refold.stages import TextCache
 
 _MAX_PASSES: Final = 8
 """Conversations that are remembered at once, for managers that serve several. More keep more copies
@@ -31,104 +28,68 @@ messages; until then it is what it was when it was folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """The messages that were read: the caller's own objects, and copies of them."""
+class Pass:
+    """One list that was read, and what became of it."""
 
     objects: list[Any]
-    copies: list[Any]
-
-    @classmethod
-    def of(cls, messages: Sequence[Any], before: Given | None = None) -> Given:
-        """Copy *messages*; what is known *before* is not copied again."""
-        if before is None:
-            return cls(objects=list(messages), copies=[clone(dict(wire)) for wire in messages])
-        fresh = messages[len(before) :]
-        copies = [*before.copies, *(clone(dict(wire)) for wire in fresh)]
-        return cls(objects=list(messages), copies=copies)
+    """The messages that were read: the caller's own."""
+    state: State
+    """How they stand; never changed, for whoever goes on does so with a state of their own."""
+    turn: int
+    """How often the model had spoken."""
+    result: FitResult
+    """What was given back. Its messages are not ours: `state` has those."""
+    is_stuck: bool = False
+    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+    made_at: tuple[int, ...] = ()
+    """The turns at which this conversation was changed, this pass included."""
+    grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
+    """How the conversation stands by now, at most one: whoever takes it out has it alone."""
 
     def __len__(self) -> int:
-        return len(self.copies)
+        """Return how many messages were read."""
+        return len(self.objects)
 
-    def begin(self, messages: Sequence[Any], shown: Sequence[int], turn: int) -> bool:
-        """Tell whether *messages* begin with these.
+    @property
+    def copies(self) -> Sequence[Any]:
+        """Copies of the messages as they were then."""
+        return self.state.given.copies
+
+    @property
+    def shown(self) -> list[Any]:
+        """The messages that came out."""
+        return [item.wire for item in self.state.view.items]
+
+    def begins(self, messages: Sequence[Any], turn: int) -> bool:
+        """Tell whether *messages* begin with those that were read.
 
         An object that was there before is the same message, unless somebody has changed it in
         place. So those that a view shows are compared with their copies at every *turn*, and the
         others by turns. Objects that were made anew are all compared: that is many times as fast
         as to read them, or to name them by their content.
         """
-        size = len(self.copies)
+        size, copies = len(self), self.copies
         told = messages if type(messages) is list else list(messages)
         if not may_begin_with(told, self.objects):
-            return told[:size] == self.copies
+            return told[:size] == copies
         start = turn * _CHECKED_AT_ONCE % size
         part = slice(start, min(size, start + _CHECKED_AT_ONCE))
         return (
             begins_with(told, self.objects)
-            and told[part] == self.copies[part]
-            and all(told[index] == self.copies[index] for index in shown)
+            and told[part] == copies[part]
+            and all(told[n] == copies[n] for n in (item.first for item in self.state.view.items))
         )
 
-
-@dataclass(slots=True, kw_only=True)
-class Tail:
-    """What has come since a pass, as far as it was read: the next call reads only the rest."""
-
-    text_cache: TextCache
-    """What is known of the texts in view."""
-    factor: float
-    """What counts were multiplied with at the time."""
-    loader: Loader
-    chains: Chains
-    """Where the stand-ins of the list end, up to here."""
-    copies: list[Any] = field(default_factory=list[Any])
-    """What was given, to see whether it is still the same."""
-    messages: list[Message] = field(default_factory=list[Message])
-    numbered: list[Message] = field(default_factory=list[Message])
-    """The same by their places behind what the pass shows."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing in it stands for anything else: that has to be looked up each time."""
-        return not any(message.link or message.provenance for message in self.messages)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
-    """One list that was read, and what became of it."""
-
-    given: Given
-    """The messages that were read."""
-    ids: frozenset[str]
-    """Those that they have of their own."""
-    shown: tuple[Message, ...]
-    """The messages that came out, as a later pass takes them up."""
-    firsts: tuple[int, ...]
-    """Where in the list that was read stands what each of these stands for, or begins to."""
-    total: int
-    """Tokens of the messages that were read."""
-    turn: int
-    """How often the model had spoken."""
-    chains: Chains
-    """Where the stand-ins of the list that was read end."""
-    result: FitResult
-    """Ours alone: who hands it out copies the messages."""
-    is_stuck: bool = False
-    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
-    factor: float = 1.0
-    """What counts were multiplied with at the time: an estimate may have learned since."""
-    made_at: tuple[int, ...] = ()
-    """The turns at which this conversation was changed, this pass included."""
-    tails: list[Tail] = field(default_factory=list[Tail], repr=False, compare=False)
-    """What was read behind it, at most one: whoever takes it out has it alone."""
-
-    def take_tail(self, factor: float) -> Tail | None:
-        """Take out what was read behind it; `None` if that is nothing, or is counted otherwise."""
+    def go_on(self, messages: Sequence[Any]) -> State:
+        """Return a state of one's own that ends somewhere in *messages*, as late as is known."""
         try:
-            tail = self.tails.pop()
+            grown = self.grown.pop()
         except IndexError:  # at work elsewhere
-            return None
-        return tail if tail.factor == factor else None
+            return self.state.fork()
+        size, length = len(self), len(grown.given)
+        if list(messages[size:length]) == grown.given.copies[size:]:
+            return grown
+        return self.state.fork(grown.text_cache)
 
 
 class Passes:
@@ -142,12 +103,8 @@ class Passes:
     def remember(self, done: Pass, earlier: Pass | None = None) -> None:
         """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
         with self._lock:
-            copies = done.given.copies
-            others = [
-                p
-                for p in self._passes
-                if p is not earlier and copies[: len(p.given)] != p.given.copies
-            ]
+            copies = done.copies
+            others = [p for p in self._passes if p is not earlier and copies[: len(p)] != p.copies]
             self._passes = [*others, done][-_MAX_PASSES:]
 
     def forget(self) -> None:
@@ -160,15 +117,14 @@ class Passes:
         with self._lock:
             self._turn += 1
             for done in reversed(self._passes):
-                if done.given.begin(messages, done.firsts, self._turn):
+                if done.begins(messages, self._turn):
                     return done
         return None
 
     def made(self, messages: Sequence[Any]) -> Pass | None:
         """Return the pass whose outcome this very conversation is, if there is one."""
         for done in reversed(self._passes):
-            made = done.result.messages
-            if len(made) == len(messages) and made == list(messages):
+            if len(done.state.view.items) == len(messages) and done.shown == list(messages):
                 return done
         return None
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from refold.engine import Engine
 from refold.errors import MessageError, TooManyMessagesError
 from refold.formats import check_list, load
 from refold.model.message import Message
 from refold.model.provenance import Chain
-from refold.render import Rendering, render_short_forms
+from refold.render import render_short_forms
 from refold.restore import Linked, Lookup, Trust, unfold_wholly
 from refold.tools.shapes import apply_short_form, drop_short_form, has_short_form
 
@@ -32,26 +33,26 @@ class Chains:
         return Chains(self.given.copy(), self.sent.copy())
 
 
-def as_sent(
-    messages: Wires, chains: Chains, conversation: str | None
-) -> tuple[Wires, Rendering | None]:
+def as_sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
     """Show the short forms of `CompressionManager` in the place of the long ones.
 
-    Returns what is sent then, and what it takes to undo that. The chain of what was given goes on
-    to the end of *messages*; that of what is sent is left to whoever reads them.
+    Returns what is sent then, and what it takes to undo that; the store knows it, too. The chain of
+    what was given goes on to the end of *messages*; that of what is sent is left to whoever reads
+    them.
     """
     if not any(map(has_short_form, check_list(messages))):
         for message in messages:
             chains.given.link_of(message)
-        return messages, None
+        return messages, {}
     sent = [
         apply_short_form(message) if isinstance(message, dict) else message for message in messages
     ]
     originals = [drop_short_form(message) for message in messages]
     rendering = render_short_forms(
-        originals, sent, conversation, before=chains.given, after=chains.sent.copy()
+        originals, sent, engine.conversation, before=chains.given, after=chains.sent.copy()
     )
-    return rendering.messages, rendering
+    engine.save(rendering)
+    return rendering.messages, rendering.verbatim
 
 
 def unroll(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
+from refold.conversation.reading import Chains, Wires, as_sent
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
 from refold.formats import Loader
@@ -22,12 +23,9 @@ from refold.render import Rendering
 from refold.stages import TextCache
 from refold.tokens.choose import factor_of
 
-_FACTOR_SLACK: Final = 0.01
-"""By what share a counter may learn to count otherwise before everything is counted anew."""
-
 
 class Given:
-    """The conversation as it was given, and the digest of each message.
+    """Copies of the conversation as it was given, and the digests of its messages if known.
 
     No more than that is kept of what is out of view, and in two lists: of pairs, the garbage
     collector would have to look at each.
@@ -39,10 +37,18 @@ class Given:
         self._digests: list[str] = []
         self._wires: list[Wire] = []
 
-    def put(self, index: int, digest: str, wire: Wire) -> None:
+    def __len__(self) -> int:
+        return len(self._wires)
+
+    def put(self, index: int, wire: Wire, digest: str = "") -> None:
         """Add a message at *index*, in the place of what an interrupted append may have left."""
         self._digests[index:] = [digest]
         self._wires[index:] = [wire]
+
+    @property
+    def copies(self) -> list[Wire]:
+        """The very list of messages, for comparisons: to copy it would take longer."""
+        return self._wires
 
     def wires(self, length: int) -> list[Wire]:
         """Return the first *length* messages."""
@@ -52,23 +58,31 @@ class Given:
         """Return the digests of the first *length* messages."""
         return self._digests[:length]
 
+    def copy(self) -> Given:
+        """Return the same, to go on from on its own."""
+        fresh = Given()
+        fresh._digests, fresh._wires = self._digests.copy(), self._wires.copy()
+        return fresh
+
 
 class State:
     """One conversation, for one thread at a time.
 
-    An exception at any point, such as `KeyboardInterrupt`, leaves it as it was before a call, or as
-    it is after it: whatever a call changes, `view` is what counts, and is changed in one step.
+    An exception at any point of `append`, such as `KeyboardInterrupt`, leaves it as it was before,
+    or as it is after it: whatever changes, `view` is what counts, and is changed in one step.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(
+        self, engine: Engine, *, format_name: str = "", text_cache: TextCache | None = None
+    ) -> None:
         self.engine = engine
         options = engine.options
-        self.text_cache: TextCache = engine.new_text_cache()
+        self.text_cache: TextCache = text_cache or engine.new_text_cache()
         self.view = View(factor=factor_of(options.counter))
-        self._given = Given()
-        self._loader = Loader(options.format, strict_roles=options.strict_roles)
-        self._chains = ((0, engine.new_chain()),) * 2
-        """Of what was appended, so many messages: before the last append, and after it."""
+        self.given = Given()
+        self._loader = Loader(format_name or options.format, strict_roles=options.strict_roles)
+        self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
+        """Of what was added, so many messages: before the last time, and after it."""
 
     def append(self, wire: Mapping[str, Any]) -> None:
         """Add one message at the end; the state keeps its own copy."""
@@ -76,27 +90,60 @@ class State:
         self._loader.rewind(index)
         loaded = self._loader.load(wire, index)
         own = loaded.changed(wire=clone(dict(wire)))
-        before = next(chain for length, chain in self._chains if length == index)
-        chain = before.copy() if looks_folded(own.wire) else before
-        loaded = self.engine.recognize((own,), chain)[0]
-        self._chains = ((index, before), (index + 1, chain))
-        self._given.put(index, loaded.digest, loaded.wire)
-        self.view.append(loaded, self.text_cache.tokens.message(loaded))
+        before = self._chains_at(index)
+        chains = before.copy() if looks_folded(own.wire) else before
+        message = self.engine.recognize((own,), chains.sent)[0]
+        self._chains = ((index, before), (index + 1, chains))
+        self.given.put(index, message.wire, message.digest)
+        self.view.append(message, clone(message.wire), self.text_cache.tokens.message(message))
+
+    def extend(self, messages: Wires) -> dict[str, Any]:
+        """Add messages at the end, as they are to be sent; return what undoes their short forms.
+
+        They stay the caller's: whoever wants to know later what they were takes copies.
+        """
+        start = self.view.length
+        chains = self._chains_at(start)
+        wires, short = as_sent(messages, chains, self.engine)
+        loaded = tuple(self._loader.load(wire, index) for index, wire in enumerate(wires, start))
+        count = self.text_cache.tokens.message
+        for message in self.engine.recognize(loaded, chains.sent):
+            self.view.append(message, dict(message.wire), count(message))
+        self._chains = ((start + len(wires), chains),) * 2
+        return short
+
+    def copy_given(self, messages: Wires) -> None:
+        """Take copies of what was given: of *messages*, as far as there are none yet."""
+        for index in range(len(self.given), len(messages)):
+            self.given.put(index, clone(dict(messages[index])))
+
+    def fork(self, text_cache: TextCache | None = None) -> State:
+        """Return a state that goes on from here on its own."""
+        other = State(self.engine, text_cache=text_cache)
+        other.view = replace(self.view, items=self.view.items.copy())
+        other.given = self.given.copy()
+        other._loader = self._loader.copy()
+        length, chains = self._chains[1]
+        other._chains = ((length, chains.copy()),) * 2
+        return other
+
+    def _chains_at(self, length: int) -> Chains:
+        return next(chains for known, chains in self._chains if known == length)
 
     @property
     def wires(self) -> list[Wire]:
         """The conversation as it was given."""
-        return self._given.wires(self.view.length)
+        return self.given.wires(self.view.length)
 
     @property
     def names(self) -> list[str]:
         """The digests of its messages."""
-        return self._given.names(self.view.length)
+        return self.given.names(self.view.length)
 
     def read_given(self, length: int) -> tuple[Message, ...]:
         """Read the first *length* messages once more."""
         loader = Loader(self.engine.options.format)
-        given = enumerate(self._given.wires(length))
+        given = enumerate(self.given.wires(length))
         return self.engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
 
     def cut(self, length: int) -> View:
@@ -105,21 +152,21 @@ class State:
         If the last fold has seen more than these, it is a view in which nothing is folded.
         """
         now, chain = self.view, self.engine.new_chain()
-        for wire in self._given.wires(length):
+        for wire in self.given.wires(length):
             chain.key_of(wire)
-        self._chains = ((length, chain), self._chains[1])
+        self._chains = ((length, Chains(chain, chain)), self._chains[1])
         if length >= now.seen:
             return replace(now, items=now.items[: len(now.items) - (now.length - length)])
         fresh = View(factor=now.factor)
         for message in self.read_given(length):
-            fresh.append(message, self.text_cache.tokens.message(message))
+            fresh.append(message, clone(message.wire), self.text_cache.tokens.message(message))
         return fresh
 
-    def counted(self) -> View:
-        """Return the view, counted anew if the counter has learned that it was off."""
+    def counted(self, slack: float = 0.0) -> View:
+        """Return the view, counted anew if the counter has learned that it was off by more."""
         now, factor = self.view, factor_of(self.engine.options.counter)
         growth = factor / now.factor
-        if abs(growth - 1) <= _FACTOR_SLACK:
+        if abs(growth - 1) <= slack:
             return now
         self.text_cache.forget_counts()
         items = count_anew(now.items, self.text_cache.tokens, growth)

@@ -137,8 +137,8 @@ class View:
             return False
         return self.tokens <= report.token_count
 
-    def append(self, message: Message, cost: int) -> None:
-        """Add a message that nobody has folded yet, which costs so many tokens.
+    def append(self, message: Message, wire: dict[str, Any], cost: int) -> None:
+        """Add a message that nobody has folded yet, shown as *wire*, which costs so many tokens.
 
         Nothing has changed before the one step that adds it, and everything has after it.
         """
@@ -146,7 +146,7 @@ class View:
         source = message if message.index == place else message.changed(index=place)
         item = Item(
             fold=kept_fold(source, "not_folded_yet"),
-            wire=clone(message.wire),
+            wire=wire,
             first=index,
             end=index + 1,
             unfolded=cost,

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from refold.asking import arun, run
 from refold.conversation.fitter import Attempt, Fitter
-from refold.conversation.history import read_history, total_of
+from refold.conversation.history import read_history
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
 from refold.conversation.passes import Known
@@ -175,8 +175,8 @@ class ContextWindowManager:
 
     def get_remaining_token_budget(self, messages: Wires) -> int:
         """Return how many tokens are left for more messages; never below 0."""
-        job = read_history(Objects().read(messages), None, self._engine).job
-        return max(0, self.available().available - total_of(job))
+        history = read_history(Objects().read(messages), None, self._engine)
+        return max(0, self.available().available - history.total)
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
@@ -283,11 +283,11 @@ class ContextWindowManager:
 
     def _run(self, attempt: Attempt) -> FitResult:
         flow = self._fitter.flow(attempt)
-        return self._fitter.finish(attempt, run(flow, self._engine.asker, attempt.job.tally))
+        return self._fitter.finish(attempt, run(flow, self._engine.asker, attempt.tally))
 
     async def _arun(self, attempt: Attempt) -> FitResult:
         flow = self._fitter.flow(attempt)
-        fitting = await arun(flow, self._engine.asker, attempt.job.tally)
+        fitting = await arun(flow, self._engine.asker, attempt.tally)
         return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
 
 

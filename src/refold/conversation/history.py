@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -33,25 +33,14 @@ class History:
     """Whether all of the list is in it, as it was given."""
     short: Mapping[str, Any]
     """What undoes the short forms of what was read now."""
-    earlier: Pass | None = None
+    earlier: Pass | None
     """The last pass over the beginning of the list."""
-
-    @property
-    def total(self) -> int:
-        """Tokens of the list."""
-        return self.state.view.unfolded_tokens
-
-    @property
-    def tail(self) -> list[Item]:
-        """What came after the earlier pass; everything without one."""
-        start = 0 if self.earlier is None else len(self.earlier)
-        return self.state.view.items[start:] if self.is_anew else self.state.view.tail
-
-    @property
-    def turn(self) -> int:
-        """How often the model has spoken so far."""
-        before = self.earlier.turn if self.earlier is not None else 0
-        return before + sum(item.source.role == "assistant" for item in self.tail)
+    tail: Sequence[Item]
+    """What came after the earlier pass; everything without one."""
+    total: int
+    """Tokens of the list."""
+    turn: int
+    """How often the model has spoken so far."""
 
     def reused(self) -> View | None:
         """Return what the earlier pass has left with what came since; `None` without one."""
@@ -91,7 +80,19 @@ def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> Histo
         state = earlier.go_on(told)
         state.view = state.counted()
     short = state.extend(told[state.view.length :])
-    return History(wires=messages, state=state, is_anew=is_anew, short=short, earlier=earlier)
+    start = 0 if earlier is None else len(earlier)
+    tail = state.view.items[start:] if is_anew else state.view.tail
+    spoken = sum(item.source.role == "assistant" for item in tail)
+    return History(
+        wires=messages,
+        state=state,
+        is_anew=is_anew,
+        short=short,
+        earlier=earlier,
+        tail=tail,
+        total=state.view.unfolded_tokens,
+        turn=spoken if earlier is None else earlier.turn + spoken,
+    )
 
 
 def unroll_items(state: State, own: Lookup) -> list[Item] | None:

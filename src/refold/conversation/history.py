@@ -70,16 +70,15 @@ class History:
 
 def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
     """Read *messages*, which begin with those of the *earlier* pass, if there is one."""
-    told = check_list(messages)
-    is_anew = earlier is None or len(told) <= MOST_ANEW
+    is_anew = earlier is None or len(messages) <= MOST_ANEW
     if earlier is None or is_anew:
-        options = engine.options
-        name = recognize(told).name if options.format == "auto" else options.format
+        name = engine.options.format
+        name = recognize(check_list(messages)).name if name == "auto" else name
         state = State(engine, format_name=name)
     else:
-        state = earlier.go_on(told)
+        state = earlier.go_on(messages)
         state.view = state.counted()
-    short = state.extend(told[state.view.length :])
+    short = state.extend(messages[state.view.length :])
     start = 0 if earlier is None else len(earlier)
     tail = state.view.items[start:] if is_anew else state.view.tail
     spoken = sum(item.source.role == "assistant" for item in tail)

@@ -28,7 +28,7 @@ from refold.checks import (
     check_whole,
 )
 from refold.conversation import FactSheet, SlidingWindow, window_of
-from refold.summarizers import (
+from refold.llm.summarizers import (
     Accounting,
     Chunking,
     CircuitBreaker,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
-from refold.compressor import AllChoices
+from refold.api import AllChoices
 from refold.options import USED_BY, Choices
 from refold.tools.policy import ManagerChoices, ManagerOptions
 

@@ -12,8 +12,8 @@ from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
 from refold.conversation import ContextWindowManager
-from refold.strategies.tokens import TokenVerdict
-from refold.text.secrets import find_secrets
+from refold.plan.shorten.tokens import TokenVerdict
+from refold.scan.secrets import find_secrets
 
 _TRIES: Final = 20_000
 _WHOLE_TRIES: Final = 400

@@ -11,11 +11,11 @@ import pytest
 
 from refold import uncompress
 from refold.conversation import ContextWindowManager, FactSheet, window_of
-from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
-from refold.tokens.exact import ExactCounter
-from tests.budget.promise import tokens_of
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+from refold.scan.tokens.exact import ExactCounter
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words
 from tests.conversations import Conversation
+from tests.plan.ladder.promise import tokens_of
 
 
 def small(limit: int = 400, **choices: Any) -> ContextWindowManager:

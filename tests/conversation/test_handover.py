@@ -12,9 +12,9 @@ from refold import uncompress
 from refold.conversation import ContextWindowManager, FactSheet, FitResult
 from refold.conversation.handover import HANDOVER_PROMPT, SECTIONS, is_handover
 from refold.errors import ConfigError
-from tests.budget.promise import tokens_of
 from tests.conversation.histories import histories, talk, violations, words
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 
 
 def manager(limit: int = 900, **choices: Any) -> ContextWindowManager:

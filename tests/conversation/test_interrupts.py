@@ -11,9 +11,9 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from attacks.interrupts import interrupt
 from refold import uncompress
-from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversation.test_session import talk
+from tests.plan.ladder.promise import words
 
 
 @pytest.mark.parametrize("ids", [True, False])

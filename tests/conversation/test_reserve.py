@@ -16,8 +16,8 @@ from refold.conversation.reserve import (
     count_tools,
 )
 from refold.errors import ConfigError
-from refold.tokens.estimate import estimate_tokens
-from refold.tokens.exact import ExactCounter
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.tokens.exact import ExactCounter
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

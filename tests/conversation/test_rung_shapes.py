@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from refold.conversation.rungs import clip_arguments, evict_media
-from refold.formats import load
+from refold.messages.formats import load
 
 LONG = "x" * 2_000
 HANDLE = "abcde"

@@ -18,10 +18,10 @@ from refold import MemoryStore, Options, retrieve_tool, uncompress
 from refold.conversation import ContextWindowManager, FitResult
 from refold.conversation.rungs import RUNGS, clip_arguments
 from refold.errors import ConfigError
-from refold.formats import load
-from tests.budget.promise import tokens_of
+from refold.messages.formats import load
 from tests.conversation.histories import talk, tool_turn, violations, words
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 from tests.properties.test_invariants import assert_valid
 
 _OPENAI: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreError, uncompress
 from refold.stores.base import Store
-from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversation.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.conversation.test_session import talk
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import words
 
 quick = settings(max_examples=15)
 

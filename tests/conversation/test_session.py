@@ -20,14 +20,6 @@ from refold import (
     MessageError,
     uncompress,
 )
-from tests.budget.promise import (
-    assert_pairs,
-    cut_short,
-    kept_indices,
-    smallest,
-    tokens_of,
-    words,
-)
 from tests.classic import Options, Session, compress
 from tests.conversation.driving import (
     PROSE,
@@ -38,6 +30,14 @@ from tests.conversation.driving import (
     steps,
 )
 from tests.conversations import Conversation, options, spelled, texts_of
+from tests.plan.ladder.promise import (
+    assert_pairs,
+    cut_short,
+    kept_indices,
+    smallest,
+    tokens_of,
+    words,
+)
 
 quick = settings(max_examples=15)
 

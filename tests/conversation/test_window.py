@@ -21,12 +21,12 @@ from refold.conversation import (
     window_of,
 )
 from refold.errors import BudgetError, ConfigError
-from refold.tokens.base import IMAGE_TOKENS
-from refold.tokens.choose import counter_for
+from refold.plan.token_count import IMAGE_TOKENS
+from refold.scan.tokens.choose import counter_for
 from refold.tools.caches import RememberingCounter
-from tests.budget.promise import tokens_of
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 
 
 def small(limit: int = 400, **choices: Any) -> ContextWindowManager:

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
+from refold.codecs import CODECS
 from refold.conversation import ContextWindowManager
-from refold.lossless import CODECS
 from refold.notation import examples
 from tests.classic import Session, compress
+from tests.codecs.test_codecs import cases
 from tests.conversations import Conversation, prose, spelled
-from tests.lossless.test_codecs import cases
-from tests.planner.runs import call
+from tests.plan.runs import call
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
 TAGS = (

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from refold.notation.notes import annotate, note, summarized_from
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.shapes import ToolResultRef, find_texts
 
 FACTS = (

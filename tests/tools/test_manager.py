@@ -17,13 +17,13 @@ import pytest
 from pydantic import BaseModel
 
 from refold.errors import ConfigError, MessageError
-from refold.planner import say_shorter
-from refold.summarizers.openai import OpenAISummarizer
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.manager import CompressionManager, ManagerOptions
 from refold.tools.report import ManagerReport
+from tests.llm.summarizers.contract import run, run_in_threads
 from tests.model_server import ModelServer
-from tests.summarizers.contract import run, run_in_threads
 from tests.tools.managing import (
     FACTS,
     FILLER,

@@ -11,8 +11,8 @@ import pytest
 
 from refold.stores import MemoryStore
 from refold.tools.manager import CompressionManager, Limiter
+from tests.llm.summarizers.contract import run, until
 from tests.patience import FOR_EVER
-from tests.summarizers.contract import run, until
 from tests.tools.managing import FILLER, Clock, Model, call, result_text, shown, talk, turn
 
 

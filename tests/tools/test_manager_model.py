@@ -16,18 +16,18 @@ import pytest
 from refold.conversation import ContextWindowManager
 from refold.errors import StoreError
 from refold.events import Event
-from refold.planner import say_shorter
+from refold.llm.summarizers.caches import SqliteCache
+from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores import MemoryStore
-from refold.summarizers.caches import SqliteCache
-from refold.summarizers.openai import OpenAISummarizer
-from refold.tokens.estimate import estimate_tokens
 from refold.tools.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager, Limiter
 from refold.tools.policy import Policies
 from refold.tools.retrieve import retrieve_tool
 from refold.tools.tool import ToolCompressor
+from tests.llm.summarizers.contract import run, until
 from tests.model_server import ModelServer, broken, rate_limited, slow
 from tests.patience import FOR_EVER, run_idly
-from tests.summarizers.contract import run, until
 from tests.tools.managing import FACTS, FILLER, Model, call, data_of, result_text, shown, talk, turn
 from tests.tools.managing import well as shorten_well
 

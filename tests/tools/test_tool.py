@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
-from refold.model.handles import anchor_of_text
+from refold.messages.handles import anchor_of_text
 from refold.notation.marks import spell_amount
-from refold.planner import say_shorter
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.cutting import head_and_tail, shorten, size
 from refold.tools.text_store import text_key
 from refold.tools.tool import MIN_BYTES, ToolCompressor

@@ -13,11 +13,11 @@ from io import SEEK_END
 from pathlib import Path
 from typing import Any, Final
 
-from refold.compressor import Compressor
+from refold.api import Compressor
 from refold.conversation.models import DEFAULT_REGISTRY
 from refold.conversation.prices import list_prices
 from refold.errors import RefoldError
-from refold.formats import Loader, recognize
+from refold.messages.formats import Loader, recognize
 from refold.options import Options
 from refold.report.models import models_in
 from refold.report.turns import make_counter

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.asking import Tally
-from refold.budget.blocks import pair_warnings
-from refold.budget.guard import find_pinned
 from refold.conversation.history import History, read_history, unroll_items
 from refold.conversation.outcome import (
     REUSED,
@@ -30,13 +27,16 @@ from refold.conversation.task import Fitting, Task, ends_in_summary
 from refold.conversation.view import Item, View
 from refold.engine import Engine
 from refold.errors import BudgetError
-from refold.flow import Flow, ask_until_known
 from refold.lazy import Lazy
-from refold.model.plan import Fold, Plan
-from refold.model.wire import clone
+from refold.llm.ask import Tally
+from refold.messages.restore import MappingLookup
+from refold.messages.wire import clone
 from refold.options import Pin
-from refold.render import Rendering, render
-from refold.restore import MappingLookup
+from refold.plan.blocks import pair_warnings
+from refold.plan.flow import Flow, ask_until_known
+from refold.plan.fold import Fold, Plan
+from refold.plan.render import Rendering, render
+from refold.plan.untouchable import find_pinned
 
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""

@@ -6,9 +6,6 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from refold.asking import Tally
-from refold.budget.guard import find_untouchable
-from refold.budget.report import report_budget
 from refold.conversation.append_only import plan_arrivals, unsent_from
 from refold.conversation.report import FoldThresholds, SessionReport
 from refold.conversation.saved import Saved
@@ -16,15 +13,19 @@ from refold.conversation.state import State
 from refold.conversation.view import Item, View, number_through, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan
-from refold.model.provenance import Chain
+from refold.llm.ask import Tally
+from refold.messages.message import Message
+from refold.messages.provenance import Chain
 from refold.options import Options
+from refold.plan.budget_report import report_budget
+from refold.plan.fold import Fold, Plan
+from refold.plan.rules import RunContext
+from refold.plan.rules.protect import is_pinned
+from refold.plan.text_cache import TextCache
+from refold.plan.thinking import is_bound
+from refold.plan.token_count import CountedTexts
+from refold.plan.untouchable import find_untouchable
 from refold.result import BudgetReport
-from refold.stages import RunContext, TextCache
-from refold.stages.protect import is_pinned
-from refold.thinking import is_bound
-from refold.tokens.base import CountedTexts
 
 _MIN_TAIL_TOKENS: Final = 1_000
 """Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
@@ -214,7 +215,7 @@ class Folding:
         sources = now.sources
         if self._options.profile != "standard" or not (sources and sources[-1].is_tool_result):
             return low_water
-        from refold.planner.layout import target_for_newest  # loaded where the profile needs it
+        from refold.plan.layout import target_for_newest  # loaded where the profile needs it
 
         untouchable = find_untouchable(sources, self._options)
         needed = target_for_newest(sources, untouchable, self._tokens)

@@ -11,9 +11,9 @@ from refold.conversation.reading import Wires, unroll
 from refold.conversation.state import State
 from refold.conversation.view import Item, View, number_through
 from refold.engine import Engine
-from refold.formats import check_list, recognize
-from refold.model.plan import kept_fold
-from refold.restore import Lookup
+from refold.messages.formats import check_list, recognize
+from refold.messages.restore import Lookup
+from refold.plan.fold import kept_fold
 from refold.tools.shapes import apply_short_form
 
 MOST_ANEW: Final = 64

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from refold.budget.blocks import pair_warnings
-from refold.budget.guard import find_last_words, is_shared
 from refold.conversation.history import History
 from refold.conversation.passes import Pass
 from refold.conversation.result import FitResult
 from refold.conversation.task import Task
 from refold.conversation.view import Item, View
-from refold.model.plan import Fold, Plan
-from refold.model.wire import clone
+from refold.messages.wire import clone
+from refold.plan.blocks import pair_warnings
+from refold.plan.fold import Fold, Plan
+from refold.plan.untouchable import find_last_words, is_shared
 from refold.result import Obstacle
 
 REUSED: Final = "reuse"

@@ -15,7 +15,7 @@ from typing import Any, Final
 from refold.conversation.reading import Wires
 from refold.conversation.result import FitResult
 from refold.conversation.state import State
-from refold.formats.objects import Objects
+from refold.messages.formats.objects import Objects
 
 _MAX_PASSES: Final = 8
 """Conversations that are remembered at once, for managers that serve several. More keep more copies

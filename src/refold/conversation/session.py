@@ -13,8 +13,9 @@ from copy import copy
 from dataclasses import asdict, replace
 from typing import Any, Final, Self, Unpack
 
+from refold.api import NamedChoices
 from refold.checks import check_whole
-from refold.compressor import NamedChoices
+from refold.codecs import Codec
 from refold.conversation.folding import Folding
 from refold.conversation.report import FoldThresholds, SessionReport
 from refold.conversation.saved import HOOKS, check_given, read_state, reading, write_state
@@ -23,9 +24,8 @@ from refold.detectors import Detector
 from refold.engine import Engine, combine, scoped
 from refold.errors import MessageError
 from refold.events import Listener
-from refold.formats.objects import Objects
-from refold.lossless import Codec
-from refold.model.wire import clone
+from refold.messages.formats.objects import Objects
+from refold.messages.wire import clone
 from refold.options import Choices, Options, Pin
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from refold.budget.guard import check_pins
 from refold.checks import check_choice, check_whole
 from refold.conversation.handover import HANDOVER_PROMPT
 from refold.conversation.models import WindowRegistry
 from refold.conversation.strategies import Strategy
 from refold.errors import ConfigError
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.options import Options
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.tokens.choose import CalibratedCounter, is_estimate
-from refold.tokens.counter import TokenCounter
+from refold.plan.untouchable import check_pins
+from refold.scan.tokens.choose import CalibratedCounter, is_estimate
+from refold.scan.tokens.counter import TokenCounter
 from refold.tools.caches import RememberingCounter
 
 SummaryFormat = Literal["plain", "handover"]

@@ -14,14 +14,14 @@ from typing import Any
 from refold.conversation.reading import Chains, Wires, as_sent
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
-from refold.formats import Loader
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.provenance import looks_folded
-from refold.model.wire import Wire, clone
-from refold.render import Rendering
-from refold.stages import TextCache
-from refold.tokens.choose import factor_of
+from refold.messages.formats import Loader
+from refold.messages.message import Message
+from refold.messages.provenance import looks_folded
+from refold.messages.wire import Wire, clone
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.render import Rendering
+from refold.plan.text_cache import TextCache
+from refold.scan.tokens.choose import factor_of
 
 
 class Given:

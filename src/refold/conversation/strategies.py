@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from refold.budget import fit_budget
-from refold.budget.blocks import find_blocks
-from refold.budget.guard import find_last_words
 from refold.conversation.handover import as_handover
 from refold.conversation.rungs import Rewritten, rewrite_all, rewrite_old
 from refold.conversation.task import Fitting, Task, ends_in_summary
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
+from refold.messages.message import Message
 from refold.options import Options
+from refold.plan.blocks import find_blocks
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.ladder import fit_budget
+from refold.plan.untouchable import find_last_words
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from refold.asking import arun, run
 from refold.conversation.fitter import Attempt, Fitter
 from refold.conversation.history import read_history
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
@@ -29,12 +28,13 @@ from refold.conversation.settings import (
 from refold.conversation.strategies import Strategy
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.formats.objects import Objects
+from refold.llm.ask import arun, run
+from refold.llm.summarizers.generate import Generate
+from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
+from refold.scan.tokens.choose import CalibratedCounter, counter_for
+from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
-from refold.summarizers.generate import Generate
-from refold.tokens.choose import CalibratedCounter, counter_for
-from refold.tokens.counter import TokenCounter
 
 
 def _revive(

@@ -23,12 +23,12 @@ from uuid import uuid4
 from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
 from refold.errors import MessageError, RefoldError, describe
-from refold.formats import recognize
-from refold.formats.objects import Objects
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.telemetry import FoldRecord, Telemetry
-from refold.model.wire import digest, spell
-from refold.tokens.choose import counter_for
+from refold.messages.formats import recognize
+from refold.messages.formats.objects import Objects
+from refold.messages.wire import digest, spell
+from refold.scan.tokens.choose import counter_for
 from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 
 RETRIEVE: Final = "retrieve_original"

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from typing import Any, Final, Unpack
 
-from refold.compressor import Compressor, compress
+from refold.api import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
 from refold.integrations.choices import CheckedChoices, Choices

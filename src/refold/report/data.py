@@ -24,11 +24,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from refold.compressor import Compressor
+from refold.api import Compressor
 from refold.conversation.prices import Price, list_prices
-from refold.formats import load
 from refold.kinds import kind_of
-from refold.model.message import Message
+from refold.messages.formats import load
+from refold.messages.message import Message
 from refold.options import Options
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.models import USUAL_MODELS, models_in
@@ -36,8 +36,8 @@ from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, tell
 from refold.report.turns import align, make_counter, name_tools, tools_of
 from refold.result import TraceEntry
+from refold.scan.tokens.choose import encoding_for
 from refold.stores.base import Store
-from refold.tokens.choose import encoding_for
 
 Wires = Sequence[Mapping[str, Any]]
 

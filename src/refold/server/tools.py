@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.compressor import compress
+from refold.api import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
 from refold.server.originals import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from refold.tokens.counter import TokenCounter
+from refold.scan.tokens.counter import TokenCounter
 from refold.tools.report import By
 
 _MAX_CHARS: Final = 8_000_000

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.formats import Reading
-from refold.model.wire import text_digest
+from refold.messages.formats import Reading
+from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
-from refold.tokens.counter import TokenCounter
+from refold.scan.tokens.counter import TokenCounter
 from refold.tools.policy import ManagerOptions, ToolPolicy
 from refold.tools.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
 

@@ -12,18 +12,18 @@ from functools import partial
 from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
-from refold.asking import run_apart
 from refold.engine import scoped
 from refold.errors import ConfigError, describe
-from refold.formats import turn_path
-from refold.render import Rendering, render_short_forms
+from refold.llm.ask import run_apart
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
+from refold.llm.summarizers.limited import Limiter
+from refold.messages.formats import turn_path
+from refold.plan.render import Rendering, render_short_forms
+from refold.scan.redaction import hide_secrets
+from refold.scan.secrets import find_secrets
+from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
-from refold.summarizers.limited import Limiter
-from refold.text.redaction import hide_secrets
-from refold.text.secrets import find_secrets
-from refold.tokens.counter import ForgivingCounter, TokenCounter
-from refold.tokens.estimate import estimate_tokens
 from refold.tools.caches import CachedForm, RememberingCounter, ResultCache
 from refold.tools.candidates import Candidate, Chooser
 from refold.tools.manager_pass import Pass, find_trigger

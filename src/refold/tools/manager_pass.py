@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from refold.events import Event, EventKind
-from refold.tokens.base import count_beside
-from refold.tokens.counter import TokenCounter
+from refold.plan.token_count import count_beside
+from refold.scan.tokens.counter import TokenCounter
 from refold.tools.caches import CachedForm, ResultCache
 from refold.tools.candidates import Candidate
 from refold.tools.policy import ManagerOptions

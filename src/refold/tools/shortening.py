@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
-from refold.model.ask import Questions
+from refold.llm.ask import Asker, Tally
+from refold.llm.question import Questions
+from refold.llm.summarizers.base import Summarizer, Usage
 from refold.notation.notes import annotate, annotate_json, note, shortened_from, summarized_from
-from refold.planner import is_structured, say_shorter, shorten_text
-from refold.summarizers.base import Summarizer, Usage
-from refold.text.json_text import is_json
-from refold.tokens.counter import TokenCounter
+from refold.plan.one_text import is_structured, say_shorter, shorten_text
+from refold.scan.json_text import is_json
+from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate, describe
 from refold.tools.report import By, Status
 from refold.tools.summarizer_stack import Capped, count_attempts

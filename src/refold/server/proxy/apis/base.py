@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from refold.formats import RETRIEVAL_TOOLS
+from refold.messages.formats import RETRIEVAL_TOOLS
 from refold.tools.retrieve import Style, retrieve_tool
 
 Provider = Literal["anthropic", "openai", "gemini"]

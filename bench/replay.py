@@ -12,7 +12,7 @@ from refold import Options, RefoldError, classify, compress, uncompress
 from refold.messages.formats import load
 from refold.plan.decision import Refer, Supersede
 from refold.plan.draft import Draft
-from refold.plan.rules import RunContext, Stage
+from refold.plan.rules import Rule, RunContext
 from refold.plan.rules.contradiction import supersede
 from refold.plan.rules.dedup import dedup
 from refold.plan.rules.importance import score_importance
@@ -246,7 +246,7 @@ def _contradictions(vector: Vector) -> Iterator[Check]:
 
 
 def _run_stage(
-    stage: Stage, messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
+    rule: Rule, messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
 ) -> dict[int, Verdict]:
     """Run one stage alone on an open draft; return its references by message."""
     loaded = load(messages)
@@ -257,7 +257,7 @@ def _run_stage(
         recent_from=recent_from or len(messages),
     )
     found: dict[int, Verdict] = {}
-    for segment, action, _ in stage(draft, context):
+    for segment, action, _ in rule(draft, context):
         match action:
             case Refer(to=target, similarity=similarity):
                 other = draft.segments[target].message.index

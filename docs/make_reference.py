@@ -46,7 +46,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.Result",
         "refold.result.Compression",
         "refold.result.TraceEntry",
-        "refold.plan.fold.Piece",
+        "refold.result.Piece",
         "refold.result.BudgetReport",
         "refold.result.Obstacle",
         "refold.UncompressResult",

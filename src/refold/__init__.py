@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
-    from refold.plan.fold import Piece as Piece
     from refold.plan.shorten.tokens import TokenVerdict as TokenVerdict
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
     from refold.result import ModelReport as ModelReport
     from refold.result import Obstacle as Obstacle
+    from refold.result import Piece as Piece
     from refold.result import RefusedAnswer as RefusedAnswer
     from refold.result import Result, UncompressResult
     from refold.result import TraceEntry as TraceEntry
@@ -82,7 +82,7 @@ _HOMES = {
     "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
-    "Piece": "refold.plan.fold",
+    "Piece": "refold.result",
     "Policies": "refold.tools.policy",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",

@@ -20,7 +20,8 @@ from refold.llm.classifiers.base import confidence_of
 from refold.llm.classifiers.llm import AnswerFunction
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
-from refold.messages.restore import MappingLookup, StoreLookup, Trust, restore
+from refold.messages.lookup import MappingLookup, StoreLookup
+from refold.messages.restore import Trust, restore
 from refold.options import Choices, Options
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, Self, TypedDict, get_args
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
 from refold.errors import ConfigError
-from refold.plan.decision import Depth
 
 KeepDuplicate = Literal["latest", "first"]
+Depth = Literal["gentle", "moderate", "aggressive"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]

@@ -12,7 +12,7 @@ from refold.conversation.state import State
 from refold.conversation.view import Item, View, number_through
 from refold.engine import Engine
 from refold.messages.formats import check_list, recognize
-from refold.messages.restore import Lookup
+from refold.messages.lookup import Lookup
 from refold.plan.fold import kept_fold
 from refold.tools.shapes import apply_short_form
 

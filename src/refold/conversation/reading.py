@@ -9,9 +9,10 @@ from typing import Any
 from refold.engine import Engine
 from refold.errors import MessageError, TooManyMessagesError
 from refold.messages.formats import check_list, load
+from refold.messages.lookup import Lookup
 from refold.messages.message import Message
 from refold.messages.provenance import Chain
-from refold.messages.restore import Linked, Lookup, Trust, unfold_wholly
+from refold.messages.restore import Linked, Trust, unfold_wholly
 from refold.plan.render import render_short_forms
 from refold.tools.shapes import apply_short_form, drop_short_form, has_short_form
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
-
-Depth = Literal["gentle", "moderate", "aggressive"]
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from refold.messages.handles import summary_id_of, tag_handle_of
 from refold.messages.message import Message
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
-from refold.plan.decision import Depth, Keep, Refer, SplitCode, Summarize, Supersede
+from refold.options import Depth
+from refold.plan.decision import Keep, Refer, SplitCode, Summarize, Supersede
 from refold.plan.draft import Draft, Segment
 from refold.plan.rules.base import RunContext
 from refold.plan.shorten.code import shorten_around_code

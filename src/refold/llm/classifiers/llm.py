@@ -11,7 +11,8 @@ from refold.calling import Callee
 from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.llm.classifiers.base import Classifier, Verdict, as_verdict, confidence_of
-from refold.llm.prompt_fence import encodable, fences, make_mark
+from refold.llm.prompt_fence import fences, make_mark
+from refold.scan.plain_bytes import encodable
 
 AnswerFunction = Callable[[str], str | Awaitable[str]]
 """From a prompt to a model's answer, synchronous or not."""

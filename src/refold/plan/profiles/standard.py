@@ -1,30 +1,34 @@
-"""Plan a conversation for an agent: say the same shorter, then show what later turns will need.
+"""The profile `standard`: say the same shorter, then show what later turns will need.
 
-Without a budget, every tool result is re-encoded without loss, and in the profile `standard` what
-is said at length goes by the rules. If a budget asks for more, all texts are cut into pieces, and
-the pieces compete by what would be lost without them: words and values that are shown nowhere else,
-each worth how likely it is to be needed again.
+Without a budget, every tool result is re-encoded without loss, and what is said at length goes by
+the rules. If a budget asks for more, all texts are cut into pieces, and the pieces compete by what
+would be lost without them: words and values that are shown nowhere else, each worth how likely it
+is to be needed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from typing import Final
 
-from refold.codecs import CodecTable
 from refold.codecs.shown import Shown
 from refold.messages.message import Message
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.plan.budget_report import report_budget
 from refold.plan.conversation import read_conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
-from refold.plan.layout import YIELDING, Key
+from refold.plan.layout import YIELDING
 from refold.plan.minimal import plan_minimal
+from refold.plan.profiles import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles.lossless import (
+    find_whole,
+    fit_lossless,
+    keep_whole,
+    since,
+)
 from refold.plan.prose import find_pastes, fold_prose, rules_of
 from refold.plan.recode import (
-    NO_FOLDS,
     cost_lossless,
     may_save,
     open_texts,
@@ -36,68 +40,56 @@ from refold.plan.relevance import Weights, learned_weights
 from refold.plan.rules import RunContext
 from refold.plan.selection import Selection
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
-from refold.plan.untouchable import find_untouchable
 from refold.plan.writing import Line, write_digest
-from refold.result import BudgetReport
 
 
-def plan_profile(
+def say_shorter(
     messages: Sequence[Message],
     options: Options,
     text_cache: TextCache,
-    target: int | None = None,
     *,
-    pinned: Mapping[int, str] = MappingProxyType({}),
-    weights: Weights | None = None,
-) -> tuple[Plan, BudgetReport | None]:
-    """Plan for the profiles `lossless` and `standard`; with a budget, aim at *target* tokens.
+    start: int = 0,
+    hidden: frozenset[int] = frozenset(),
+    pinned: Mapping[int, str] = NO_PINS,
+) -> Plan:
+    """Re-encode results and pastes so that nothing is lost; what is said at length goes by rules.
 
-    The messages in *pinned* (index to reason) stay word for word, whatever they cost.
+    No summary reaches over *start*.
+    """
+    context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
+    context = replace(context, hidden=hidden, shortens_beside_calls=True)
+    whole, tokens = find_whole(messages, options, context.recent_from, pinned), text_cache.tokens
+    said = fold_prose(messages, whole, context, start=start)
+    pastes = find_pastes(messages, whole)
+    recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
+    plan = plan_lossless(
+        messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
+    )
+    return since(start, plan)
+
+
+def fit_standard(task: BudgetTask, weights: Weights | None = None) -> tuple[Plan, Sequence[str]]:
+    """Say everything shorter if that is enough, and else show what later turns will need.
+
     *weights* are those that ship with the package unless others are given.
     """
-    if target is None:
-        return plan_shorter(messages, options, text_cache), None
-    tokens = text_cache.tokens
-    untouchable = {**_find_untouchable(messages, options), **pinned}
-    rungs: list[str] = []
-    if sum(map(tokens.message, messages)) <= target:
-        whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
-        plan = plan_lossless(messages, whole, {}, tokens)
-    elif options.profile == "standard" and options.force_converge:
-        plan, rungs = _plan_standard(
-            messages,
-            options,
-            tokens,
-            target,
-            untouchable=untouchable,
-            weights=weights,
-            codecs=text_cache.codecs,
-        )
-        plan = add_model_summary(plan, text_cache)
-    else:
-        recoded = recode(messages, untouchable, tokens, table=text_cache.codecs)
-        plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
-        rungs = ["lossless"]
-    return plan, report_budget(plan, options, tokens, rungs, untouchable)
+    if task.fits:
+        return keep_whole(task), ()
+    if not task.options.force_converge:
+        return fit_lossless(task)
+    plan, rungs = _select(task, weights or learned_weights())
+    return add_model_summary(plan, task.text_cache), rungs
 
 
-def _plan_standard(
-    messages: Sequence[Message],
-    options: Options,
-    tokens: CountedTexts,
-    target: int,
-    *,
-    untouchable: Mapping[int, str],
-    weights: Weights | None,
-    codecs: CodecTable,
-) -> tuple[Plan, list[str]]:
-    """Say everything shorter if that is enough, and else show what later turns will need.
+def _select(task: BudgetTask, weights: Weights) -> tuple[Plan, list[str]]:
+    """Show what is selected, unless all of it can be said shorter.
 
     What is selected is not what was shown, so no text refers to another one, and texts are said
     shorter only in ways that leave their parts readable, unless all of it can be shown. Where
     neither is enough, not even without the task and the question, both are kept, and little else.
     """
+    messages, untouchable, target = task.messages, task.untouchable, task.target
+    tokens, codecs = task.tokens, task.text_cache.codecs
     recoded = shorter = recode(messages, untouchable, tokens, codecs.in_parts, table=codecs)
     cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost > target and may_save(cost - target, messages, untouchable, tokens, codecs.as_a_whole):
@@ -105,11 +97,11 @@ def _plan_standard(
         cost = cost_lossless(messages, untouchable, shorter, tokens)
     if cost <= target:
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
-    limit = max(target, options.token_budget or 0)
+    limit = max(target, task.options.token_budget or 0)
     recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
     shown = {key: made.text for key, made in recoded.items()}
-    conversation = read_conversation(messages, tokens, options.preserve, shown)
-    worths = worth_items(conversation, weights or learned_weights(), target)
+    conversation = read_conversation(messages, tokens, task.options.preserve, shown)
+    worths = worth_items(conversation, weights, target)
     newest = recode_newest(messages, untouchable, shorter, tokens)
 
     def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
@@ -121,7 +113,7 @@ def _plan_standard(
             untouchable=stays,
             worths=worths,
             newest=newest,
-            explains=options.trace,
+            explains=task.options.trace,
         ).make()
         return selected, sum(map(tokens.fold, selected))
 
@@ -136,49 +128,6 @@ def _plan_standard(
     if chosen < cost:
         return plan, ["lossless", "select"]
     return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
-
-
-def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:
-    """Map what must survive to the reason; one that never yields comes before one that may."""
-    found = find_untouchable(messages, options)
-    if options.min_recency_window:
-        turns = [message.index for message in messages if message.is_turn]
-        for index in turns[-options.min_recency_window :]:
-            if found[index] in YIELDING:
-                found[index] = "min_recency_window"
-    return found
-
-
-def plan_shorter(
-    messages: Sequence[Message],
-    options: Options,
-    text_cache: TextCache,
-    *,
-    start: int = 0,
-    pinned: Mapping[int, str] = MappingProxyType({}),
-    hidden: frozenset[int] = frozenset(),
-) -> Plan:
-    """Say everything shorter but the preserved roles, the latest messages and those in *pinned*.
-
-    What tools returned is re-encoded so that nothing is lost. In the profile `standard`, so is what
-    people pasted, and what is said at length goes by the rules; no summary reaches over *start*.
-    Nothing refers to the messages in *hidden*.
-    """
-    context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
-    whole = {
-        **dict.fromkeys(range(context.recent_from, len(messages)), "recency_window"),
-        **find_untouchable(messages, options),
-        **pinned,
-    }
-    tokens, said, pastes = text_cache.tokens, NO_FOLDS, frozenset[Key]()
-    if options.profile == "standard":
-        context = replace(context, hidden=hidden, shortens_beside_calls=True)
-        said = fold_prose(messages, whole, context, start=start)
-        pastes = find_pastes(messages, whole)
-    recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
-    return plan_lossless(
-        messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
-    )
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
@@ -220,3 +169,6 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
         shown, summary = summary, ""
         outcome = Outcome("digested", SUMMARIZED, message.chars, share)
         yield Line([("", shown)], len(shown), 0, outcome)
+
+
+PRESET: Final = Preset(shorten=say_shorter, fit=fit_standard, yielding=YIELDING, fits_sealed=True)

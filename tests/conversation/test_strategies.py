@@ -10,6 +10,7 @@ import pytest
 from refold import uncompress
 from refold.conversation import ContextWindowManager, FitResult
 from tests.conversation.histories import STRATEGIES, words
+from tests.conversation.test_append_only import Provider, thinking_agent
 from tests.conversations import SENTENCES, Conversation
 
 WORDS = "Now look into the second crane instead, and nothing else."
@@ -134,3 +135,16 @@ def test_messages_among_responses_items_are_counted_and_kept(strategy: str) -> N
     assert result.messages[-1] == messages[-1]
     assert result.tokens_before > sum(words(long_text(number)) for number in (0, *range(5)))
     assert not fit(strategy, messages, 100, max_messages=3).fits, "the task alone is longer"
+
+
+@pytest.mark.parametrize("low_water", [0.5, 0.9])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_thinking_comes_back_behind_what_has_changed(strategy: Any, low_water: float) -> None:
+    """What came before thinking is what was sent when it was thought, at every later pass, too."""
+    messages = thinking_agent([n * 7 % 60 for n in range(50)])
+    manager = ContextWindowManager(
+        context_limit=4_000, reserve_output_tokens=0, strategy=strategy, low_water=low_water
+    )
+    provider = Provider()
+    for n in range(1, len(messages), 2):
+        provider.answer(manager.fit(messages[:n]).messages, messages[n])

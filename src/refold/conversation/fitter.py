@@ -166,7 +166,8 @@ class Fitter:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
         plan = self.engine.seal(fitting.plan)
-        plan = self.engine.unbind(plan, rewritten=fitting.rewritten)
+        shown = [item.fold for item in attempt.reused.items] if attempt.reused else []
+        plan = self.engine.unbind(plan, shown, rewritten=fitting.rewritten)
         after = sum(map(task.text_cache.tokens.fold, plan))
         if current is not None:
             gain = current.tokens_after - after

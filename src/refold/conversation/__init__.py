@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from refold.conversation.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
     from refold.conversation.overflow import Overflow, parse_overflow
     from refold.conversation.recovery import asend_fitting, send_fitting
-    from refold.conversation.report import FoldThresholds, SessionReport
+    from refold.conversation.report import FitResult, SessionReport
     from refold.conversation.reserve import Available, available_tokens, count_tools
-    from refold.conversation.result import FitResult
     from refold.conversation.session import Session
+    from refold.conversation.thresholds import FoldThresholds
     from refold.conversation.window import ContextWindowManager
 
 _HOMES = {
@@ -21,8 +21,8 @@ _HOMES = {
     "Available": "reserve",
     "ContextWindowManager": "window",
     "FactSheet": "memory",
-    "FitResult": "result",
-    "FoldThresholds": "report",
+    "FitResult": "report",
+    "FoldThresholds": "thresholds",
     "Overflow": "overflow",
     "RollingSummary": "memory",
     "Session": "session",

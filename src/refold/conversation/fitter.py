@@ -18,12 +18,12 @@ from refold.conversation.outcome import (
     unchanged,
 )
 from refold.conversation.passes import Pass, Passes
-from refold.conversation.reading import Wires
-from refold.conversation.result import FitResult
+from refold.conversation.report import FitResult
 from refold.conversation.rungs import keep_original
-from refold.conversation.settings import WindowThresholds
+from refold.conversation.state import Wires
 from refold.conversation.strategies import STRATEGIES, Strategy
 from refold.conversation.task import Fitting, Task, ends_in_summary
+from refold.conversation.thresholds import WindowThresholds
 from refold.conversation.view import Item, View
 from refold.engine import Engine
 from refold.errors import BudgetError

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from refold.conversation.append_only import plan_arrivals, unsent_from
-from refold.conversation.report import FoldThresholds, SessionReport
+from refold.conversation.report import SessionReport
 from refold.conversation.saved import Saved
 from refold.conversation.state import State
+from refold.conversation.thresholds import FoldThresholds
 from refold.conversation.view import Item, View, number_through, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.conversation.passes import Pass
-from refold.conversation.reading import Wires, unroll
-from refold.conversation.state import State
+from refold.conversation.state import State, Wires
 from refold.conversation.view import Item, View, number_through
 from refold.engine import Engine
-from refold.messages.formats import check_list, recognize
+from refold.errors import MessageError, TooManyMessagesError
+from refold.messages.formats import check_list, load, recognize
 from refold.messages.lookup import Lookup
+from refold.messages.message import Message
+from refold.messages.restore import Linked, Trust, unfold_wholly
 from refold.plan.fold import kept_fold
 from refold.tools.shapes import apply_short_form
 
@@ -114,3 +116,42 @@ def unroll_items(state: State, own: Lookup) -> list[Item] | None:
             )
         )
     return items
+
+
+def unroll(
+    messages: Sequence[Message], lookup: Lookup, own: Lookup, trust: Trust, most: int
+) -> list[tuple[Linked, int]] | None:
+    """Return the conversation with earlier stand-ins of ours replaced by what they stand for.
+
+    A summary is made from the originals as long as they can be found and are not more than *most*.
+    What stands for one message is replaced only if *own* knows it: what others made short, such as
+    a `CompressionManager`, stays so. Each message comes with the index of the one that it, or what
+    it stood behind, was given as. `None` if there is nothing to replace.
+    """
+    unrolled: list[tuple[Linked, int]] = []
+    is_other = False
+    for message in messages:
+        originals: Sequence[Linked] = [(message.wire, message.link)]
+        if message.claims_provenance or message.link:
+            originals = _originals(message, lookup, own, trust, most)
+            is_other = is_other or originals[0][0] is not message.wire
+        unrolled.extend((original, message.index) for original in originals)
+    if not is_other:
+        return None
+    try:
+        load([wire for (wire, _), _ in unrolled])
+    except MessageError:  # originals that stand beside their own summary: ids would clash
+        return None
+    return unrolled
+
+
+def _originals(
+    message: Message, lookup: Lookup, own: Lookup, trust: Trust, most: int
+) -> Sequence[Linked]:
+    """Return the messages behind one, or that one if they are too many or unknown."""
+    linked = (message.wire, message.link)
+    try:
+        found = unfold_wholly(linked, lookup, trust, most)
+        return found if len(found) > 1 else unfold_wholly(linked, own, trust, most)
+    except TooManyMessagesError:
+        return [linked]

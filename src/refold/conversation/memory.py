@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.checks import check_choice, check_whole
-from refold.conversation.result import FitResult
+from refold.conversation.report import FitResult
 from refold.conversation.window import ContextWindowManager
 from refold.errors import ConfigError
 from refold.llm.summarizers.generate import Generate

@@ -8,7 +8,7 @@ from typing import Final
 
 from refold.conversation.history import History
 from refold.conversation.passes import Pass
-from refold.conversation.result import FitResult
+from refold.conversation.report import FitResult
 from refold.conversation.task import Task
 from refold.conversation.view import Item, View
 from refold.messages.wire import clone

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.conversation.reading import Wires
-from refold.conversation.result import FitResult
-from refold.conversation.state import State
+from refold.conversation.report import FitResult
+from refold.conversation.state import State, Wires
 from refold.messages.formats.objects import Objects
 
 _MAX_PASSES: Final = 8

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from refold.conversation.overflow import parse_overflow
-from refold.conversation.reading import Wires
+from refold.conversation.state import Wires
 from refold.conversation.window import ContextWindowManager
 from refold.errors import BudgetError
 

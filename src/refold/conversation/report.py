@@ -1,38 +1,13 @@
-"""What a session is told and what it tells: when it folds, and what its last view cost."""
+"""What a session says of its last view, and what fitting a window gives back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from refold.checks import check_share
-from refold.errors import ConfigError
 from refold.result import BudgetReport, ModelReport, Obstacle, RefusedAnswer, Thinking
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldThresholds:
-    """When a session folds, and how far: high and low water, as shares of the token budget."""
-
-    high_water: float = 0.9
-    """Fold when the view has grown to this share of the budget."""
-    low_water: float = 0.5
-    """Fold down to this share, so that the next fold is far off."""
-    min_gain: float = 0.1
-    """Do not fold for less than this share of the budget, unless it must be."""
-    growth: float = 0.5
-    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
-
-    def __post_init__(self) -> None:
-        for name in ("high_water", "low_water", "min_gain", "growth"):
-            check_share(name, getattr(self, name))
-        if not 0 < self.low_water <= self.high_water:
-            raise ConfigError(
-                "low_water must be above 0 and at most high_water, "
-                f"got low_water={self.low_water!r}, high_water={self.high_water!r}"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,3 +58,51 @@ def _model(data: Mapping[str, Any] | None) -> ModelReport | None:
         return None
     refused = tuple(RefusedAnswer(**{**r, "missing": tuple(r["missing"])}) for r in data["refused"])
     return ModelReport(**{**data, "refused": refused, "failures": tuple(data["failures"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitResult:
+    """A list to send, whether it fits, and what was done to make it."""
+
+    messages: list[Any]
+    fits: bool
+    tokens_before: int
+    tokens_after: int
+    tokens_available: int
+    dropped_ids: tuple[str, ...] = ()
+    """Messages that are gone from the list."""
+    summarized_ids: tuple[str, ...] = ()
+    """Messages that share one summary with others."""
+    compressed_ids: tuple[str, ...] = ()
+    """Messages that are shorter than they were."""
+    steps: tuple[str, ...] = ()
+    """What was tried, in order; empty if nothing had to be done."""
+    first_changed: int = 0
+    """Index of the first message that is not as it was: what a provider has cached up to here."""
+    thinking: Thinking = "kept"
+    """Whether thinking behind that place was left out, because it is bound to what came before."""
+    warnings: tuple[str, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    """What is in the way when it does not fit."""
+    verbatim: dict[str, Any] = field(default_factory=dict)
+    """Originals of everything that was shortened or dropped, as in `Result.verbatim`.
+
+    Results that reuse an earlier one share them with it: read them, but do not change them."""
+    model: ModelReport | None = None
+
+    @property
+    def dropped(self) -> int:
+        """How many messages are gone or share a summary."""
+        return len(self.dropped_ids) + len(self.summarized_ids)
+
+    @property
+    def summarized(self) -> bool:
+        """Whether anything was summarized."""
+        return bool(self.summarized_ids)
+
+    def __repr__(self) -> str:
+        return (
+            f"FitResult(messages={len(self.messages)}, fits={self.fits}, "
+            f"tokens_before={self.tokens_before}, tokens_after={self.tokens_after}, "
+            f"tokens_available={self.tokens_available}, steps={self.steps!r})"
+        )

@@ -8,20 +8,22 @@ Nothing here decides when to fold, or how.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from refold.conversation.reading import Chains, Wires, as_sent
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
-from refold.messages.formats import Loader
+from refold.messages.formats import Loader, check_list
 from refold.messages.message import Message
-from refold.messages.provenance import looks_folded
+from refold.messages.provenance import Chain, looks_folded
 from refold.messages.wire import Wire, clone
 from refold.plan.fold import Fold, Plan, kept_fold
-from refold.plan.render import Rendering
+from refold.plan.render import Rendering, render_short_forms
 from refold.plan.text_cache import TextCache
 from refold.scan.tokens.choose import factor_of
+from refold.tools.shapes import apply_short_form, drop_short_form, has_short_form
+
+Wires = Sequence[Mapping[str, Any]]
 
 
 class Given:
@@ -63,6 +65,43 @@ class Given:
         fresh = Given()
         fresh._digests, fresh._wires = self._digests.copy(), self._wires.copy()
         return fresh
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Where the stand-ins of a list end: as they were given, and as they are sent.
+
+    They differ where a `CompressionManager` has put short forms beside contents.
+    """
+
+    given: Chain
+    sent: Chain
+
+    def copy(self) -> Chains:
+        """Return chains that go on from here on their own."""
+        return Chains(self.given.copy(), self.sent.copy())
+
+
+def as_sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
+    """Show the short forms of `CompressionManager` in the place of the long ones.
+
+    Returns what is sent then, and what it takes to undo that; the store knows it, too. The chain of
+    what was given goes on to the end of *messages*; that of what is sent is left to whoever reads
+    them.
+    """
+    if not any(map(has_short_form, check_list(messages))):
+        for message in messages:
+            chains.given.link_of(message)
+        return messages, {}
+    sent = [
+        apply_short_form(message) if isinstance(message, dict) else message for message in messages
+    ]
+    originals = [drop_short_form(message) for message in messages]
+    rendering = render_short_forms(
+        originals, sent, engine.conversation, before=chains.given, after=chains.sent.copy()
+    )
+    engine.save(rendering)
+    return rendering.messages, rendering.verbatim
 
 
 class State:

@@ -12,12 +12,10 @@ from refold.conversation.history import read_history
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
 from refold.conversation.passes import Known
-from refold.conversation.reading import Wires
+from refold.conversation.report import FitResult
 from refold.conversation.reserve import Available, Tool, available_tokens
-from refold.conversation.result import FitResult
 from refold.conversation.settings import (
     SummaryFormat,
-    WindowThresholds,
     check_choices,
     check_list,
     check_options,
@@ -25,7 +23,9 @@ from refold.conversation.settings import (
     find_window,
     remembering,
 )
+from refold.conversation.state import Wires
 from refold.conversation.strategies import Strategy
+from refold.conversation.thresholds import WindowThresholds
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import arun, run

@@ -10,10 +10,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+from refold.conversation.view import View, by_index
 from refold.engine import Engine
+from refold.errors import BudgetError
 from refold.messages.message import Message
+from refold.options import Options
+from refold.plan.budget_report import report_budget
 from refold.plan.fold import Fold
 from refold.plan.text_cache import TextCache
+from refold.plan.token_count import CountedTexts
+from refold.result import BudgetReport
 
 _RESULT_SHARE: Final = 0.1
 """The most that one result may take of a budget. A guess, not tuned: with 60 % of a window of
@@ -79,3 +85,17 @@ def _allowed(costs: Collection[int], aim: int | None, room: int | None) -> int |
     most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs)
     least = sum(min(cost, int(_LEAST_SHARE * aim)) for cost in costs)
     return most if room is None else max(least, min(most, room))
+
+
+def report_sent(
+    view: View, token_budget: int, options: Options, tokens: CountedTexts
+) -> BudgetReport:
+    """Report on a budget for which nothing may change that was sent."""
+    options = replace(options, token_budget=token_budget)
+    sent = dict.fromkeys(range(len(view.items)), _SENT)
+    plan = tuple(item.fold for item in view.items)
+    report = report_budget(plan, options, tokens, ["append"], sent)
+    report = by_index(report, view.items)
+    if options.strict and not report.fits:
+        raise BudgetError(report.explain())
+    return report

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from refold.conversation.append_only import plan_arrivals, unsent_from
+from refold.conversation.append_only import plan_arrivals, report_sent, unsent_from
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import Saved
 from refold.conversation.state import State
 from refold.conversation.thresholds import FoldThresholds
-from refold.conversation.view import Item, View, number_through, unshare
+from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
 from refold.messages.message import Message
 from refold.messages.provenance import Chain
 from refold.options import Options
-from refold.plan.budget_report import report_budget
 from refold.plan.fold import Fold, Plan
 from refold.plan.rules import RunContext
 from refold.plan.rules.protect import is_pinned
@@ -26,7 +25,8 @@ from refold.plan.text_cache import TextCache
 from refold.plan.thinking import is_bound
 from refold.plan.token_count import CountedTexts
 from refold.plan.untouchable import find_untouchable
-from refold.result import BudgetReport
+
+T = TypeVar("T")
 
 _MIN_TAIL_TOKENS: Final = 1_000
 """Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
@@ -70,6 +70,10 @@ class Folding:
     def _tokens(self) -> CountedTexts:
         return self.state.text_cache.tokens
 
+    def _settle(self, make: Callable[[], T]) -> T:
+        """Make a plan, asking for whatever it wants to know."""
+        return self._engine.settle(make, self._cache, self.tally)
+
     @property
     def shown(self) -> list[Item]:
         """What the last view showed."""
@@ -89,35 +93,11 @@ class Folding:
 
     def go_on(self, saved: Saved) -> None:
         """Stand where a saved session stood, all of whose messages were appended."""
-        folds = list(saved.rebuild(self.state.view.sources))
-        _, rendering = self._engine.write(tuple(fold for fold, _ in folds))
-        self.verbatim = {**saved.verbatim, **rendering.verbatim}
-        items = [
-            Item(
-                fold=fold,
-                wire=wire,
-                first=facts["first"],
-                end=facts["end"],
-                unfolded=facts["unfolded"],
-                is_apart="shared" in facts and facts["end"] - facts["first"] == 1,
-            )
-            for (fold, facts), wire in zip(folds, rendering.messages, strict=True)
-        ]
-        facts = saved.facts
-        self.report = SessionReport.from_dict(facts["report"])
+        self.report = SessionReport.from_dict(saved.facts["report"])
         self.tally = Tally.of(self.report.model)
-        self.state.view = replace(
-            self.state.view,
-            items=number_through(items, self._tokens),
-            settled=facts["settled"],
-            folded=facts["folded"],
-            seen=items[facts["folded"] - 1].end if facts["folded"] else 0,
-            is_guarded=facts["is_guarded"],
-            is_stripped=any(item.fold.is_stripped for item in items),
-            folds=self.report.folds,
-            budget=self.report.budget,
-        )
-        self.sent = (self.state.view, facts["sent"])
+        view, self.verbatim = saved.rebuild(self.state)
+        self.state.view = replace(view, folds=self.report.folds, budget=self.report.budget)
+        self.sent = (self.state.view, saved.facts["sent"])
         self.has_new_pins = bool(self._options.pins)
 
     def first_changed(self) -> int:
@@ -244,60 +224,45 @@ class Folding:
         start = self.first_changed() if self.report.messages else unsent_from(sources)
         sent = now.items[:start]
         is_last_resort = self._options.thinking == "append"  # nothing else can give way
-        rest = self._arrivals(
-            sources, start, budget, used=now.tokens_before(start) if is_last_resort else None
-        )
+        used = now.tokens_before(start) if is_last_resort else None
+        rest = self._arrivals(sources, start, budget, used)
         plan = (*(item.fold for item in sent), *rest)
         if any(not fold.is_kept for fold in rest):
             # What came later has no part in it, so the last fold is still the one before.
             arrived = self._adopt(now, plan, is_new=True)
             now = replace(arrived, settled=now.settled, folded=now.folded, seen=now.seen)
         if is_last_resort and budget is not None:
-            now = replace(now, budget=self._report_append(now, budget))
+            now = replace(now, budget=report_sent(now, budget, self._options, self._tokens))
         return now
 
     def _arrivals(
         self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None
     ) -> list[Fold]:
         """Decide how messages are sent for the first time; *used* of the budget is gone already."""
-        shown = self.state.view.items[:start]
+        hidden = self.state.view.hidden(start)
         aim = None if budget is None else self._engine.aim(budget, self._tokens)
+        room = None if aim is None or used is None else aim - used
         return self._engine.settle(
             lambda: plan_arrivals(
-                self._engine,
-                sources,
-                self._cache,
+                *(self._engine, sources, self._cache),
                 start=start,
-                hidden=frozenset(n for n, item in enumerate(shown) if not item.is_as_given),
-                room=None if aim is None or used is None else aim - used,
+                hidden=hidden,
+                room=room,
                 aim=aim,
             ),
             self._cache,
             self.tally,
         )
 
-    def _report_append(self, now: View, budget: int) -> BudgetReport:
-        """Report on a budget for which nothing may change that was sent."""
-        options = replace(self._options, token_budget=budget)
-        sent = dict.fromkeys(range(len(now.items)), "already_sent")
-        plan = tuple(item.fold for item in now.items)
-        report = report_budget(plan, options, self._tokens, ["append"], sent)
-        report = _with_indices(report, now.items)
-        if options.strict and not report.fits:
-            raise BudgetError(report.explain())
-        return report
-
     def _fold_all(self, now: View, budget: int | None, target: int | None = None) -> View:
         """Fold everything that is in view, from the originals where there is one."""
         options = replace(self._options, token_budget=budget)
         sources = now.sources
-        plan, report = self._engine.settle(
-            lambda: self._engine.plan(sources, self._cache, options, target),
-            self._cache,
-            self.tally,
+        plan, report = self._settle(
+            lambda: self._engine.plan(sources, self._cache, options, target)
         )
         _, report = self._engine.sealed((plan, report), self._tokens)
-        report = report and _with_indices(report, now.items)
+        report = report and by_index(report, now.items)
         if options.strict and report is not None and not report.fits:
             raise BudgetError(report.explain())
         folded = self._adopt(
@@ -321,20 +286,13 @@ class Folding:
 
     def _fold_tail(self, now: View, pinned: Mapping[int, str]) -> Plan:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
-        settled = now.items[: now.settled]
-        sources = now.sources
-        rest = self._engine.settle(
+        sources, hidden = now.sources, now.hidden(now.settled)
+        rest = self._settle(
             lambda: self._engine.plan_rest(
-                sources,
-                self._cache,
-                start=now.settled,
-                hidden=frozenset(n for n, item in enumerate(settled) if not item.is_as_given),
-                pinned=pinned,
-            ),
-            self._cache,
-            self.tally,
+                sources, self._cache, start=now.settled, hidden=hidden, pinned=pinned
+            )
         )
-        return (*(item.fold for item in settled), *rest)
+        return (*(item.fold for item in now.items[: now.settled]), *rest)
 
     def _settled_or_kept(self, now: View, pinned: Container[int]) -> int:
         """Return what `_fold_tail` leaves as it is, in tokens."""
@@ -392,9 +350,3 @@ class Folding:
         if is_there and all(sealed[n] is now.items[n].fold for n in range(count)):
             return count, chain
         return 0, None
-
-
-def _with_indices(report: BudgetReport, items: Sequence[Item]) -> BudgetReport:
-    """Let *report* speak of messages of the conversation instead of places in the view."""
-    obstacles = [replace(o, message_index=items[o.message_index].first) for o in report.obstacles]
-    return replace(report, obstacles=tuple(obstacles))

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from refold.conversation.view import Item
+from refold.conversation.state import State
+from refold.conversation.view import Item, View, number_through
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.messages.formats import Loader
 from refold.messages.message import Message
@@ -46,7 +47,34 @@ class Saved:
     """What is shown for several messages, by digest."""
     facts: dict[str, Any]
 
-    def rebuild(self, given: Sequence[Message]) -> Iterator[tuple[Fold, dict[str, Any]]]:
+    def rebuild(self, state: State) -> tuple[View, dict[str, Any]]:
+        """Return the view of a conversation that was read again, and all originals."""
+        folds = list(self._folds(state.view.sources))
+        _, rendering = state.engine.write(tuple(fold for fold, _ in folds))
+        items = [
+            Item(
+                fold=fold,
+                wire=wire,
+                first=saved["first"],
+                end=saved["end"],
+                unfolded=saved["unfolded"],
+                is_apart="shared" in saved and saved["end"] - saved["first"] == 1,
+            )
+            for (fold, saved), wire in zip(folds, rendering.messages, strict=True)
+        ]
+        folded = self.facts["folded"]
+        view = replace(
+            state.view,
+            items=number_through(items, state.text_cache.tokens),
+            settled=self.facts["settled"],
+            folded=folded,
+            seen=items[folded - 1].end if folded else 0,
+            is_guarded=self.facts["is_guarded"],
+            is_stripped=any(item.fold.is_stripped for item in items),
+        )
+        return view, {**self.verbatim, **rendering.verbatim}
+
+    def _folds(self, given: Sequence[Message]) -> Iterator[tuple[Fold, dict[str, Any]]]:
         """Yield the fold of each message of the view, and what was saved of it."""
         for place, item in enumerate(self.items):
             source = self._source(item, given).changed(index=place)

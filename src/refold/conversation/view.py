@@ -130,6 +130,10 @@ class View:
         """Return what the first *place* items cost."""
         return self.items[place - 1].tokens_to if place else 0
 
+    def hidden(self, end: int) -> frozenset[int]:
+        """Return the places before *end* that do not show a message word for word."""
+        return frozenset(n for n, item in enumerate(self.items[:end]) if not item.is_as_given)
+
     def is_best_for(self, budget: int) -> bool:
         """Tell whether it is what the last fold made of all there is for that very *budget*."""
         report, is_all = self.budget, self.folded == len(self.items)
@@ -221,3 +225,9 @@ def unshare(
             for message in given[item.first : item.end]
         ]
     return number_through(found, tokens)
+
+
+def by_index(report: BudgetReport, items: Sequence[Item]) -> BudgetReport:
+    """Let *report* speak of messages of the conversation instead of places in the view."""
+    obstacles = [replace(o, message_index=items[o.message_index].first) for o in report.obstacles]
+    return replace(report, obstacles=tuple(obstacles))

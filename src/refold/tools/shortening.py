@@ -11,14 +11,13 @@ from refold.errors import describe as describe_error
 from refold.llm.ask import Asker, Tally
 from refold.llm.question import Questions
 from refold.llm.summarizers.base import Summarizer, Usage
-from refold.notation.notes import annotate, annotate_json, note, shortened_from, summarized_from
+from refold.notation.notes import shortened_from, summarized_from
 from refold.plan.one_text import is_structured, say_shorter, shorten_text
-from refold.scan.json_text import is_json
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate, describe
 from refold.tools.report import By, Status
 from refold.tools.summarizer_stack import Capped, count_attempts
-from refold.tools.text_store import TextStore
+from refold.tools.text_store import TextStore, show_short
 
 _ENOUGH: Final = 0.5
 """What is written without loss in this share of its tokens needs no model."""
@@ -108,7 +107,7 @@ class Shortener:
         packed = say_shorter(text, self._count)
         if packed is None:
             return None
-        packed = self._annotate(text, packed)
+        packed = show_short(packed, text, "", self._text_store)
         return packed if self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:
@@ -153,7 +152,7 @@ class Shortener:
                 return replace(outcome, status="failed")
             return replace(outcome, status="rejected") if gates & _USELESS else outcome
         said = summarized_from(candidate.tokens, "tokens")
-        short = self._annotate(candidate.found.text, answer, said)
+        short = show_short(answer, candidate.found.text, said, self._text_store)
         if not self._saves(candidate, short):
             return replace(outcome, reason=f"{outcome.reason}; it saves too little".lstrip("; "))
         return replace(outcome, status="compressed", short=short, by="model")
@@ -183,9 +182,4 @@ class Shortener:
         if short is None:
             return None
         words = "" if short.is_lossless else shortened_from(candidate.tokens, "tokens")
-        return self._annotate(text, short.text, words)
-
-    def _annotate(self, text: str, short: str, words: str = "") -> str:
-        """Add what a reader has to know: how much is left out, and how to get it."""
-        said = note(words, "" if self._text_store is None else self._text_store.handle_of(text))
-        return annotate_json(short, said) if said and is_json(short) else annotate(short, said)
+        return show_short(short.text, text, words, self._text_store)

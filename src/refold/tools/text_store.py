@@ -15,6 +15,8 @@ from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
 from refold.messages.handles import anchor_of_text
 from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, GAP, HANDLE_CHARS, show_handle
+from refold.notation.notes import annotate, annotate_json, note
+from refold.scan.json_text import is_json
 from refold.scan.truncate import cut
 from refold.scan.view import TextView
 from refold.stores.base import Store
@@ -83,6 +85,15 @@ class TextStore:
                 f"the handle {show_handle(handle)} was given to another text meanwhile"
             )
         return handle
+
+
+def show_short(short: str, text: str, words: str, text_store: TextStore | None) -> str:
+    """Return the *short* form of *text* with all that a reader has to know; JSON stays JSON.
+
+    That is *words* on how much is left out, and where there is a store the handle of the whole.
+    """
+    said = note(words, "" if text_store is None else text_store.handle_of(text))
+    return annotate_json(short, said) if said and is_json(short) else annotate(short, said)
 
 
 def _entry(text: str) -> dict[str, Any]:

@@ -28,13 +28,12 @@ from refold.llm.ask import Asker, Tally, run_apart
 from refold.llm.question import Answers, Questions
 from refold.llm.summarizers import wrap_summarizer
 from refold.messages.failure import is_failure, is_failure_text
-from refold.notation.notes import annotate, note
 from refold.plan.one_text import say_shorter
 from refold.scan.json_text import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
 from refold.tools.cutting import annotate_summary, shorten, size
-from refold.tools.text_store import TextStore
+from refold.tools.text_store import TextStore, show_short
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -169,12 +168,10 @@ class ToolCompressor:
 
     def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
         """Use the summary if it fits, else cut."""
-        before, handle = (
-            size(text),
-            "" if self._text_store is None else self._text_store.handle_of(text),
-        )
+        before = size(text)
+        handle = "" if self._text_store is None else self._text_store.handle_of(text)
         summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
-        short = summary or self._recode(text, handle) or shorten(text, self.max_bytes, handle)
+        short = summary or self._recode(text) or shorten(text, self.max_bytes, handle)
         if summary:
             self._count("", summarized=1)
         elif tally.asked:
@@ -183,7 +180,7 @@ class ToolCompressor:
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short
 
-    def _recode(self, text: str, handle: str) -> str:
+    def _recode(self, text: str) -> str:
         """Say *text* shorter so that nothing is lost; nothing if that is not enough.
 
         JSON stays JSON, for whoever called the tool may parse it.
@@ -191,7 +188,7 @@ class ToolCompressor:
         recoded = None if is_json(text) else say_shorter(text, estimate_tokens)
         if recoded is None:
             return ""
-        short = annotate(recoded, note("", handle))
+        short = show_short(recoded, text, "", self._text_store)
         return short if size(short) <= self.max_bytes else ""
 
     def _count(self, failure: str, **counts: int) -> None:

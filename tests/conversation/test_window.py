@@ -23,7 +23,7 @@ from refold.conversation import (
 from refold.errors import BudgetError, ConfigError
 from refold.plan.token_count import IMAGE_TOKENS
 from refold.scan.tokens.choose import counter_for
-from refold.tools.caches import RememberingCounter
+from refold.scan.tokens.counter import RememberingCounter
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words
 from tests.conversations import Conversation, spelled
 from tests.plan.ladder.promise import tokens_of

@@ -15,8 +15,7 @@ from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.options import Options
 from refold.plan.untouchable import check_pins
 from refold.scan.tokens.choose import CalibratedCounter, is_estimate
-from refold.scan.tokens.counter import TokenCounter
-from refold.tools.caches import RememberingCounter
+from refold.scan.tokens.counter import RememberingCounter, TokenCounter
 
 SummaryFormat = Literal["plain", "handover"]
 

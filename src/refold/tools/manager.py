@@ -21,10 +21,10 @@ from refold.messages.formats import turn_path
 from refold.plan.render import Rendering, render_short_forms
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
-from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
+from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
-from refold.tools.caches import CachedForm, RememberingCounter, ResultCache
+from refold.tools.caches import CachedForm, ResultCache
 from refold.tools.candidates import Candidate, Chooser
 from refold.tools.manager_pass import Pass, find_trigger
 from refold.tools.policy import ManagerChoices, ManagerOptions

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.conversation.history import History, read_history, unroll_items
+from refold.conversation.history import History, find_history, unroll_items
 from refold.conversation.outcome import (
     REUSED,
     explain,
@@ -64,11 +64,6 @@ class Attempt:
     """Whether a pass is to be made."""
     tally: Tally = field(default_factory=Tally)
 
-    @property
-    def settled(self) -> FitResult | None:
-        """What to send if no pass is due."""
-        return None if self.is_due else self.current
-
 
 @dataclass(slots=True, kw_only=True)
 class Fitter:
@@ -86,9 +81,7 @@ class Fitter:
 
     def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
         """Read a list; find out what can be sent as it is, and whether that is good enough."""
-        history = read_history(messages, self.passes.find(messages), self.engine)
-        if history.total <= available and not history.is_anew:  # there is more room than there was
-            history = read_history(messages, None, self.engine)
+        history = find_history(messages, self.passes, self.engine, available)
         reused = history.reused()
         current, is_due = self._look_back(history, reused, available, soft=soft)
         state, items = history.state, history.state.view.items

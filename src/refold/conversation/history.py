@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.conversation.passes import Pass
+from refold.conversation.passes import Pass, Passes
 from refold.conversation.state import State, Wires
 from refold.conversation.view import Item, View, number_through
 from refold.engine import Engine
@@ -58,28 +58,48 @@ class History:
             return (item.source.wire for item in self.state.view.items)
         return map(apply_short_form, self.wires)
 
-    def give_back(self) -> None:
+    def give_back(self, passes: Passes) -> None:
         """Leave what was read for the next call: nothing has been changed that it does not know.
 
         What stands for something else has to be looked up each time.
         """
-        if self.earlier is None or self.is_anew or self.short:
+        read = self.state.view.items if self.earlier is None else self.tail
+        if self.short or any(item.source.link or item.source.provenance for item in read):
             return
-        if not any(item.source.link or item.source.provenance for item in self.tail):
+        if self.earlier is None:
+            passes.put_whole(self.wires, self.state)
+        elif not self.is_anew:
             self.state.copy_given(self.wires)
             self.earlier.grown[:] = [self.state]
 
 
-def read_history(messages: Wires, earlier: Pass | None, engine: Engine) -> History:
-    """Read *messages*, which begin with those of the *earlier* pass, if there is one."""
+def find_history(messages: Wires, passes: Passes, engine: Engine, available: int) -> History:
+    """Read *messages* on from what is known of them; from all of them if they fit by now."""
+    earlier = passes.find(messages)
+    if earlier is not None:
+        history = read_history(messages, earlier, engine)
+        if history.is_anew or history.total > available:
+            return history
+    return read_history(messages, None, engine, passes.take_whole(messages))
+
+
+def read_history(
+    messages: Wires, earlier: Pass | None, engine: Engine, whole: State | None = None
+) -> History:
+    """Read *messages*, which begin with those of the *earlier* pass, if there is one.
+
+    Without one, *whole* may be how some of them stand in which nothing is folded.
+    """
     is_anew = earlier is None or len(messages) <= MOST_ANEW
-    if earlier is None or is_anew:
+    if earlier is not None and not is_anew:
+        state = earlier.go_on(messages)
+    elif whole is not None and whole.reads_alike(messages[whole.view.length :]):
+        state = whole
+    else:
         name = engine.options.format
         name = recognize(check_list(messages)).name if name == "auto" else name
         state = State(engine, format_name=name)
-    else:
-        state = earlier.go_on(messages)
-        state.view = state.counted()
+    state.view = state.counted()
     short = state.extend(messages[state.view.length :])
     start = 0 if earlier is None else len(earlier)
     tail = state.view.items[start:] if is_anew else state.view.tail

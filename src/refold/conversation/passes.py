@@ -27,23 +27,13 @@ messages; until then it is what it was when it was folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
-    """One list that was read, and what became of it."""
+class Seen:
+    """A list that was read."""
 
     objects: list[Any]
-    """The messages that were read: the caller's own."""
+    """Its messages: the caller's own."""
     state: State
-    """How they stand; never changed, for whoever goes on does so with a state of their own."""
-    turn: int
-    """How often the model had spoken."""
-    result: FitResult
-    """What was given back. Its messages are not ours: `state` has those."""
-    is_stuck: bool = False
-    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
-    made_at: tuple[int, ...] = ()
-    """The turns at which this conversation was changed, this pass included."""
-    grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
-    """How the conversation stands by now, at most one: whoever takes it out has it alone."""
+    """How they stand."""
 
     def __len__(self) -> int:
         """Return how many messages were read."""
@@ -54,10 +44,9 @@ class Pass:
         """Copies of the messages as they were then."""
         return self.state.given.copies
 
-    @property
-    def shown(self) -> list[Any]:
-        """The messages that came out."""
-        return [item.wire for item in self.state.view.items]
+    def covers(self, other: Seen) -> bool:
+        """Tell whether it begins with what is in *other*."""
+        return self.copies[: len(other)] == other.copies
 
     def begins(self, messages: Sequence[Any], turn: int) -> bool:
         """Tell whether *messages* begin with those that were read.
@@ -79,6 +68,30 @@ class Pass:
             and all(told[n] == copies[n] for n in (item.first for item in self.state.view.items))
         )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass(Seen):
+    """One list that was folded, and what became of it.
+
+    Its state is never changed: whoever goes on does so with a state of their own.
+    """
+
+    turn: int
+    """How often the model had spoken."""
+    result: FitResult
+    """What was given back. Its messages are not ours: `state` has those."""
+    is_stuck: bool = False
+    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+    made_at: tuple[int, ...] = ()
+    """The turns at which this conversation was changed, this pass included."""
+    grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
+    """How the conversation stands by now, at most one: whoever takes it out has it alone."""
+
+    @property
+    def shown(self) -> list[Any]:
+        """The messages that came out."""
+        return [item.wire for item in self.state.view.items]
+
     def go_on(self, messages: Sequence[Any]) -> State:
         """Return a state of one's own that ends somewhere in *messages*, as late as is known."""
         try:
@@ -96,20 +109,41 @@ class Passes:
 
     def __init__(self) -> None:
         self._passes: list[Pass] = []
+        self._whole: list[Seen] = []
+        """What there was nothing to be done about yet."""
         self._turn = 0
         self._lock = threading.Lock()
 
     def remember(self, done: Pass, earlier: Pass | None = None) -> None:
         """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
         with self._lock:
-            copies = done.copies
-            others = [p for p in self._passes if p is not earlier and copies[: len(p)] != p.copies]
+            others = [one for one in self._passes if one is not earlier and not done.covers(one)]
             self._passes = [*others, done][-_MAX_PASSES:]
 
     def forget(self) -> None:
         """Forget everything: the window or the counting has changed."""
         with self._lock:
             self._passes = []
+            self._whole = []
+
+    def put_whole(self, messages: Sequence[Any], state: State) -> None:
+        """Keep the state of a list that was read and needed no pass."""
+        state.copy_given(messages)
+        with self._lock:
+            seen = Seen(objects=list(messages), state=state)
+            others = [one for one in self._whole if not seen.covers(one)]
+            self._whole = [*others, seen][-_MAX_PASSES:]
+
+    def take_whole(self, messages: Sequence[Any]) -> State | None:
+        """Return the state of the beginning of this conversation if it needed no pass so far.
+
+        Whoever takes it has it alone.
+        """
+        with self._lock:
+            for place in range(len(self._whole) - 1, -1, -1):
+                if self._whole[place].begins(messages, self._turn):
+                    return self._whole.pop(place).state
+        return None
 
     def find(self, messages: Sequence[Any]) -> Pass | None:
         """Return the latest pass over the beginning of this conversation, if there is one."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
-from refold.messages.formats import Loader, check_list
+from refold.messages.formats import Loader, check_list, format_names, recognize
 from refold.messages.message import Message
 from refold.messages.provenance import Chain, looks_folded
 from refold.messages.wire import Wire, clone
@@ -119,7 +119,8 @@ class State:
         self.text_cache: TextCache = text_cache or engine.new_text_cache()
         self.view = View(factor=factor_of(options.counter))
         self.given = Given()
-        self._loader = Loader(format_name or options.format, strict_roles=options.strict_roles)
+        self._format_name = format_name or options.format
+        self._loader = Loader(self._format_name, strict_roles=options.strict_roles)
         self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
         """Of what was added, so many messages: before the last time, and after it."""
 
@@ -151,6 +152,11 @@ class State:
         self._chains = ((start + len(wires), chains),) * 2
         return short
 
+    def reads_alike(self, messages: Wires) -> bool:
+        """Tell whether *messages* that follow leave the shape as which all are read."""
+        names = format_names()
+        return names.index(recognize(check_list(messages)).name) >= names.index(self._format_name)
+
     def copy_given(self, messages: Wires) -> None:
         """Take copies of what was given: of *messages*, as far as there are none yet."""
         for index in range(len(self.given), len(messages)):
@@ -158,7 +164,7 @@ class State:
 
     def fork(self, text_cache: TextCache | None = None) -> State:
         """Return a state that goes on from here on its own."""
-        other = State(self.engine, text_cache=text_cache)
+        other = State(self.engine, format_name=self._format_name, text_cache=text_cache)
         other.view = replace(self.view, items=self.view.items.copy())
         other.given = self.given.copy()
         other._loader = self._loader.copy()

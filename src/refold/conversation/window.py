@@ -203,13 +203,13 @@ class ContextWindowManager:
         takes it over whole if the conversation still begins the same, and ignores it otherwise.
         """
         attempt = self._begin(Objects().read(messages), tools, soft=True)
-        return attempt.is_due and self._run(attempt) is not attempt.current
+        return not self._settled(attempt) and self._run(attempt) is not attempt.current
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
         """Do what `prepare` does without blocking the event loop."""
         wires = Objects().read(messages)
         attempt = await asyncio.to_thread(self._begin, wires, tools, soft=True)
-        return attempt.is_due and await self._arun(attempt) is not attempt.current
+        return not self._settled(attempt) and await self._arun(attempt) is not attempt.current
 
     def recover(self, messages: Wires, error: object) -> FitResult | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
@@ -225,7 +225,8 @@ class ContextWindowManager:
         wires = objects.read(messages)
         self._learn(wires, overflow)
         attempt = self._begin(wires, None)
-        result = attempt.settled or self._run(attempt)
+        result = None if attempt.is_due else attempt.current
+        result = result or self._run(attempt)
         if result.tokens_after >= result.tokens_before:
             result = self._run(self._fitter.tighter(attempt))
         return _given_back(_smaller(result, overflow), objects)
@@ -239,7 +240,8 @@ class ContextWindowManager:
         wires = objects.read(messages)
         await asyncio.to_thread(self._learn, wires, overflow)
         attempt = await asyncio.to_thread(self._begin, wires, None)
-        result = attempt.settled or await self._arun(attempt)
+        result = None if attempt.is_due else attempt.current
+        result = result or await self._arun(attempt)
         if result.tokens_after >= result.tokens_before:
             result = await self._arun(self._fitter.tighter(attempt))
         return _given_back(_smaller(result, overflow), objects)
@@ -276,10 +278,10 @@ class ContextWindowManager:
 
     def _settled(self, attempt: Attempt) -> FitResult | None:
         """Return what to send if no pass is due; the attempt is over then."""
-        result = attempt.settled
-        if result is not None:
-            attempt.history.give_back()
-        return result
+        if attempt.is_due:
+            return None
+        attempt.history.give_back(self._fitter.passes)
+        return attempt.current
 
     def _run(self, attempt: Attempt) -> FitResult:
         flow = self._fitter.flow(attempt)

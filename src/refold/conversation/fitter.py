@@ -62,7 +62,6 @@ class Attempt:
     """What can be sent without a new pass, if anything can."""
     is_due: bool
     """Whether a pass is to be made."""
-    tally: Tally = field(default_factory=Tally)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,10 +143,18 @@ class Fitter:
         self.engine.save(rendering)
         return rendering.verbatim
 
-    def flow(self, attempt: Attempt) -> Flow[Fitting]:
-        """Make the plan; stops where it wants to ask something."""
+    def settle(self, attempt: Attempt) -> FitResult | None:
+        """Return what to send if no pass is due; the attempt is over then."""
+        if attempt.is_due:
+            return None
+        attempt.history.give_back(self.passes)
+        return attempt.current
+
+    def flow(self, attempt: Attempt, tally: Tally) -> Flow[FitResult]:
+        """Make a pass; stops where it wants to ask something."""
         make = STRATEGIES[self.strategy]
-        return ask_until_known(lambda: make(attempt.task), attempt.task.text_cache)
+        fitting = yield from ask_until_known(lambda: make(attempt.task), attempt.task.text_cache)
+        return self._finish(attempt, fitting, tally)
 
     def tighter(self, attempt: Attempt) -> Attempt:
         """Return the attempt with less room, for when all that is known is that it was too much."""
@@ -155,7 +162,7 @@ class Fitter:
         task = replace(attempt.task, available=smaller, target=smaller)
         return replace(attempt, task=task, current=None, is_due=True)
 
-    def finish(self, attempt: Attempt, fitting: Fitting) -> FitResult:
+    def _finish(self, attempt: Attempt, fitting: Fitting, tally: Tally) -> FitResult:
         """Write the fitting out if it is worth it; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
         plan = self.engine.seal(fitting.plan)
@@ -176,7 +183,7 @@ class Fitter:
             if self.strict:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
-        attempt.tally.settle(task.text_cache.written_in(fitting.plan))
+        tally.settle(task.text_cache.written_in(fitting.plan))
         plan, rendering = self._write(plan, fitting)
         result = FitResult(
             messages=rendering.messages,
@@ -193,7 +200,7 @@ class Fitter:
             warnings=warnings,
             obstacles=obstacles,
             verbatim={**history.short, **rendering.verbatim},
-            model=attempt.tally.report() if self.engine.asker.is_enabled else None,
+            model=tally.report() if self.engine.asker.is_enabled else None,
         )
         if not history.is_anew and history.earlier is not None:
             result = gone_on(history.earlier.result, result, plan)

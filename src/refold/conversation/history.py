@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from refold.conversation.passes import Pass, Passes
 from refold.conversation.state import State, Wires
-from refold.conversation.view import Item, View, number_through
+from refold.conversation.view import Item, View, given_item, number_through
 from refold.engine import Engine
 from refold.errors import MessageError, TooManyMessagesError
 from refold.messages.formats import check_list, load, recognize
 from refold.messages.lookup import Lookup
 from refold.messages.message import Message
 from refold.messages.restore import Linked, Trust, unfold_wholly
-from refold.plan.fold import kept_fold
 from refold.tools.shapes import apply_short_form
 
 MOST_ANEW: Final = 64
@@ -126,15 +125,8 @@ def unroll_items(state: State, own: Lookup) -> list[Item] | None:
     items: list[Item] = []
     for message, (_, place) in zip(engine.begin(wires, links=links).messages, found, strict=True):
         is_next = bool(items) and items[-1].first == place  # the cost of a place is that of one
-        items.append(
-            Item(
-                fold=kept_fold(message, "not_folded_yet"),
-                wire=dict(message.wire),
-                first=place,
-                end=place + 1,
-                unfolded=0 if is_next else state.view.items[place].unfolded,
-            )
-        )
+        cost = 0 if is_next else state.view.items[place].unfolded
+        items.append(given_item(message, dict(message.wire), place, cost))
     return items
 
 

@@ -146,18 +146,29 @@ class View:
 
         Nothing has changed before the one step that adds it, and everything has after it.
         """
-        place, index = len(self.items), self.length
+        place = len(self.items)
         source = message if message.index == place else message.changed(index=place)
-        item = Item(
-            fold=kept_fold(source, "not_folded_yet"),
-            wire=wire,
-            first=index,
-            end=index + 1,
-            unfolded=cost,
-            tokens_to=self.tokens + cost,
-            unfolded_to=self.unfolded_tokens + cost,
-        )
-        self.items.append(item)
+        totals = self.tokens + cost, self.unfolded_tokens + cost
+        self.items.append(given_item(source, wire, self.length, cost, totals))
+
+
+def given_item(
+    message: Message,
+    wire: dict[str, Any],
+    index: int,
+    cost: int,
+    totals: tuple[int, int] = (0, 0),
+) -> Item:
+    """Return the item of a message that nobody has folded yet; *index* says where it was given."""
+    return Item(
+        fold=kept_fold(message, "not_folded_yet"),
+        wire=wire,
+        first=index,
+        end=index + 1,
+        unfolded=cost,
+        tokens_to=totals[0],
+        unfolded_to=totals[1],
+    )
 
 
 def number_through(items: Iterable[Item], tokens: CountedTexts) -> list[Item]:
@@ -215,13 +226,7 @@ def unshare(
             found.append(item)
             continue
         found += [
-            Item(
-                fold=kept_fold(message, "not_folded_yet"),
-                wire=clone(message.wire),
-                first=message.index,
-                end=message.index + 1,
-                unfolded=tokens.message(message),
-            )
+            given_item(message, clone(message.wire), message.index, tokens.message(message))
             for message in given[item.first : item.end]
         ]
     return number_through(found, tokens)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, TypeVar
 
-from refold.conversation.fitter import Attempt, Fitter
+from refold.conversation.fitter import Fitter
 from refold.conversation.history import read_history
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
@@ -28,13 +28,16 @@ from refold.conversation.strategies import Strategy
 from refold.conversation.thresholds import WindowThresholds
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.llm.ask import arun, run
+from refold.llm.ask import Tally, arun, run
+from refold.llm.question import Flow
 from refold.llm.summarizers.generate import Generate
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
 from refold.scan.tokens.choose import CalibratedCounter, counter_for
 from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
+
+T = TypeVar("T")
 
 
 def _revive(
@@ -180,15 +183,11 @@ class ContextWindowManager:
 
     def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Return a list to send: as it is if it fits, else shortened until it does."""
-        wires, objects = self._known.read(messages)
-        attempt = self._begin(wires, tools)
-        return _given_back(self._settled(attempt) or self._run(attempt), objects)
+        return self._run(partial(self._fit, messages, tools))
 
     async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
         """Do what `fit` does without blocking the event loop."""
-        wires, objects = self._known.read(messages)
-        attempt = await asyncio.to_thread(self._begin, wires, tools)
-        return _given_back(self._settled(attempt) or await self._arun(attempt), objects)
+        return await self._arun(partial(self._fit, messages, tools))
 
     async def enforce_limit(
         self, messages: Wires, tools: Sequence[Tool] | None = None
@@ -202,14 +201,11 @@ class ContextWindowManager:
         Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
         takes it over whole if the conversation still begins the same, and ignores it otherwise.
         """
-        attempt = self._begin(Objects().read(messages), tools, soft=True)
-        return not self._settled(attempt) and self._run(attempt) is not attempt.current
+        return self._run(partial(self._prepare, messages, tools))
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
         """Do what `prepare` does without blocking the event loop."""
-        wires = Objects().read(messages)
-        attempt = await asyncio.to_thread(self._begin, wires, tools, soft=True)
-        return not self._settled(attempt) and await self._arun(attempt) is not attempt.current
+        return await self._arun(partial(self._prepare, messages, tools))
 
     def recover(self, messages: Wires, error: object) -> FitResult | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
@@ -218,33 +214,11 @@ class ContextWindowManager:
         `BudgetError` if nothing more can be saved, or not enough, or if a window of the size that
         it reported has no room for messages; then nothing is learned.
         """
-        overflow = parse_overflow(error)
-        if overflow is None:
-            return None
-        objects = Objects()
-        wires = objects.read(messages)
-        self._learn(wires, overflow)
-        attempt = self._begin(wires, None)
-        result = None if attempt.is_due else attempt.current
-        result = result or self._run(attempt)
-        if result.tokens_after >= result.tokens_before:
-            result = self._run(self._fitter.tighter(attempt))
-        return _given_back(_smaller(result, overflow), objects)
+        return self._run(partial(self._recover, messages, error))
 
     async def arecover(self, messages: Wires, error: object) -> FitResult | None:
         """Do what `recover` does without blocking the event loop."""
-        overflow = parse_overflow(error)
-        if overflow is None:
-            return None
-        objects = Objects()
-        wires = objects.read(messages)
-        await asyncio.to_thread(self._learn, wires, overflow)
-        attempt = await asyncio.to_thread(self._begin, wires, None)
-        result = None if attempt.is_due else attempt.current
-        result = result or await self._arun(attempt)
-        if result.tokens_after >= result.tokens_before:
-            result = await self._arun(self._fitter.tighter(attempt))
-        return _given_back(_smaller(result, overflow), objects)
+        return await self._arun(partial(self._recover, messages, error))
 
     def observe(
         self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
@@ -271,26 +245,40 @@ class ContextWindowManager:
         self.observe(messages, overflow.prompt or overflow.requested or 0)
         self._fitter.passes.forget()  # their figures are those of another window
 
-    def _begin(
-        self, messages: Wires, tools: Sequence[Tool] | None, *, soft: bool = False
-    ) -> Attempt:
-        return self._fitter.begin(messages, self.available(tools).available, soft=soft)
+    def _run(self, make: Callable[[Tally], Flow[T]]) -> T:
+        tally = Tally()
+        return run(make(tally), self._engine.asker, tally)
 
-    def _settled(self, attempt: Attempt) -> FitResult | None:
-        """Return what to send if no pass is due; the attempt is over then."""
-        if attempt.is_due:
+    async def _arun(self, make: Callable[[Tally], Flow[T]]) -> T:
+        tally = Tally()
+        return await arun(make(tally), self._engine.asker, tally)
+
+    def _fit(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[FitResult]:
+        wires, objects = self._known.read(messages)
+        attempt = self._fitter.begin(wires, self.available(tools).available)
+        result = self._fitter.settle(attempt) or (yield from self._fitter.flow(attempt, tally))
+        return _given_back(result, objects)
+
+    def _prepare(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[bool]:
+        wires, available = Objects().read(messages), self.available(tools).available
+        attempt = self._fitter.begin(wires, available, soft=True)
+        if self._fitter.settle(attempt) is not None:
+            return False
+        return (yield from self._fitter.flow(attempt, tally)) is not attempt.current
+
+    def _recover(self, messages: Wires, error: object, tally: Tally) -> Flow[FitResult | None]:
+        overflow = parse_overflow(error)
+        if overflow is None:
             return None
-        attempt.history.give_back(self._fitter.passes)
-        return attempt.current
-
-    def _run(self, attempt: Attempt) -> FitResult:
-        flow = self._fitter.flow(attempt)
-        return self._fitter.finish(attempt, run(flow, self._engine.asker, attempt.tally))
-
-    async def _arun(self, attempt: Attempt) -> FitResult:
-        flow = self._fitter.flow(attempt)
-        fitting = await arun(flow, self._engine.asker, attempt.tally)
-        return await asyncio.to_thread(self._fitter.finish, attempt, fitting)
+        objects = Objects()
+        wires = objects.read(messages)
+        self._learn(wires, overflow)
+        attempt = self._fitter.begin(wires, self.available().available)
+        result = None if attempt.is_due else attempt.current
+        result = result or (yield from self._fitter.flow(attempt, tally))
+        if result.tokens_after >= result.tokens_before:
+            result = yield from self._fitter.flow(self._fitter.tighter(attempt), tally)
+        return _given_back(_smaller(result, overflow), objects)
 
 
 def _given_back(result: FitResult, objects: Objects) -> FitResult:

@@ -1,4 +1,4 @@
-"""Whatever a session is doing when it is interrupted has happened, or it has not."""
+"""Whatever is being done when it is interrupted has happened, or it has not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from attacks.interrupts import interrupt
-from refold import uncompress
+from refold import ContextWindowManager, uncompress
 from tests.classic import Session
 from tests.conversation.test_session import talk
 from tests.plan.ladder.promise import words
@@ -55,3 +55,28 @@ def test_a_view_that_is_interrupted_anywhere() -> None:
         assert uncompress(view, session.verbatim).messages == messages
         at += 997
     assert at > 997
+
+
+@pytest.mark.parametrize(
+    ("length", "limit", "step"),
+    [(98, 2_000, 1_999), (97, 2_000, 499), (20, 10_000, 31)],
+    ids=["folded", "reused", "as it is"],
+)
+def test_a_fit_that_is_interrupted_anywhere(length: int, limit: int, step: int) -> None:
+    messages = talk(100)[: length + 2]
+    at = 1
+    while True:
+        manager = ContextWindowManager(
+            context_limit=limit, reserve_output_tokens=0, counter=words, low_water=0.6
+        )
+        for end in range(length - 6, length):
+            manager.fit(messages[:end])
+        late = messages[:length]
+        if not interrupt(lambda manager=manager, late=late: manager.fit(late), at):  # type: ignore[misc]
+            break
+        for told in (late, messages):
+            fitted = manager.fit(told)
+            assert fitted.fits
+            assert uncompress(fitted.messages, fitted.verbatim).messages == told
+        at += step
+    assert at > 2 * step

@@ -183,8 +183,8 @@ def begins_with(messages: list[Any], known: list[Any]) -> bool:
     cut out the beginning would count a reference to each, which takes ten times as long.
     """
     size = len(known)
-    known += messages[size:]
     try:
+        known += messages[size:]
         return known == messages
     finally:
         del known[size:]

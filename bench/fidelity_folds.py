@@ -20,7 +20,7 @@ from refold.messages.provenance import Chain
 from refold.options import Options, Profile
 from refold.plan.fit import fit_budget
 from refold.plan.profiles import preset_of
-from refold.plan.profiles.standard import fit_standard
+from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES, WORDS, Weights
 from refold.plan.render import render
 from refold.plan.text_cache import TextCache
@@ -113,7 +113,7 @@ def public_way(profile: Profile, counter: TokenCounter) -> Way:
 
 def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
     """Measure profile `standard` with other weights than those that ship."""
-    preset = replace(preset_of("standard"), fit=partial(fit_standard, weights=weights))
+    preset = replace(preset_of("standard"), fit=partial(StandardFitter, weights=weights))
 
     def way(messages: Conversation, budget: int | None) -> Folded:
         assert budget is not None

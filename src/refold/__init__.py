@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.llm.classifiers import create_classifier
+    from refold.llm.classify import create_classifier
     from refold.llm.summarizers import create_escalating_summarizer as create_escalating_summarizer
     from refold.llm.summarizers import create_summarizer
     from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
@@ -104,7 +104,7 @@ _HOMES = {
     "acompress": "refold.api",
     "classify": "refold.api",
     "compress": "refold.api",
-    "create_classifier": "refold.llm.classifiers",
+    "create_classifier": "refold.llm.classify",
     "create_escalating_classifier": "refold.api",
     "create_escalating_summarizer": "refold.llm.summarizers",
     "create_summarizer": "refold.llm.summarizers",

@@ -16,7 +16,7 @@ from refold.detectors import table_of as detectors_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.llm.ask import Asker, Tally, run
-from refold.llm.classifiers import as_classifier
+from refold.llm.classify import as_classifier
 from refold.llm.question import Flow
 from refold.llm.summarizers import wrap_summarizer
 from refold.messages.formats import Loader, load

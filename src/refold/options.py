@@ -167,10 +167,9 @@ class Options:
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
         object.__setattr__(self, "pins", _pins(self.pins))
-        if self.profile != "classic":  # which uses all of them
-            for option in fields(self):
-                if getattr(self, option.name) != option.default:
-                    check_used(option.name, self.profile)
+        for option in fields(self):
+            if getattr(self, option.name) != option.default:
+                check_used(option.name, self.profile)
 
     @property
     def depth(self) -> Depth:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pkgutil import iter_modules
+from typing import Any, get_args
 
 import pytest
 
 from refold.options import Options, Profile
+from refold.plan import profiles
 from refold.plan.fit import fit_budget
 from refold.plan.fold import Plan
 from refold.plan.profiles import preset_of
-from refold.plan.profiles.standard import fit_standard
+from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES
 from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport
@@ -21,6 +23,17 @@ from tests.conversations import Conversation
 from tests.plan.runs import call, counted, read, shown_lines, source_code
 
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(40)], indent=2)
+
+
+@pytest.mark.parametrize("profile", get_args(Profile))
+def test_every_profile_has_a_preset(profile: Profile) -> None:
+    """It is a file in `plan/profiles`, and fits what fits already without a change."""
+    messages, text_cache = read(work(2)), TextCache(counted())
+    options = Options(profile=profile, token_budget=10_000)
+    plan, report = fit_budget(messages, options, text_cache, 10_000)
+    assert [fold.sources for fold in plan] == [(message,) for message in messages]
+    assert report.rungs == ()
+    assert not {module.name for module in iter_modules(profiles.__path__)} - {*get_args(Profile)}
 
 
 def work(steps: int) -> Conversation:
@@ -37,7 +50,7 @@ def make(
     options = Options(**{"profile": "standard", "token_budget": target, **chosen})
     preset, text_cache = preset_of(options.profile), TextCache(counted())
     if weights is not None:
-        preset = replace(preset, fit=partial(fit_standard, weights=weights))
+        preset = replace(preset, fit=partial(StandardFitter, weights=weights))
     if target is None:
         return preset.shorten(read(messages), options, text_cache), None
     return fit_budget(read(messages), options, text_cache, target, preset=preset)

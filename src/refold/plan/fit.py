@@ -10,11 +10,12 @@ from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.budget_report import find_obstacles, report_budget
 from refold.plan.fold import Fold, Plan, kept_fold
-from refold.plan.profiles import NO_PINS, BudgetTask, Preset, preset_of
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles import preset_of
 from refold.plan.sealing import anchor_tokens, seal_plan
 from refold.plan.shape import alternate, end_alike, spread
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
+from refold.plan.token_count import CountedTexts, count_plan
 from refold.plan.untouchable import find_untouchable
 from refold.result import BudgetReport
 from refold.scan.tokens.choose import is_estimate
@@ -41,17 +42,32 @@ def fit_budget(
     The messages in *pinned* (index to reason) stay word for word, whatever they cost. It is done
     as the profile does it, unless another *preset* is given.
     """
-    preset = preset or preset_of(options.profile)
+    fit = begin_fit(messages, options, text_cache, pinned, preset or preset_of(options.profile))
+    return fit(target, options.token_budget or 0)
+
+
+def begin_fit(
+    messages: Sequence[Message],
+    options: Options,
+    text_cache: TextCache,
+    pinned: Mapping[int, str],
+    preset: Preset,
+) -> Callable[[int, int], tuple[Plan, BudgetReport]]:
+    """Return what fits *messages* to a target and a budget, again and again; see `fit_budget`."""
     untouchable = {**find_untouchable(messages, options, preset.yielding), **pinned}
-    task = BudgetTask(
-        messages=messages,
-        options=options,
-        text_cache=text_cache,
-        target=target,
-        untouchable=untouchable,
+    fit = preset.fit(
+        BudgetTask(
+            messages=messages, options=options, text_cache=text_cache, untouchable=untouchable
+        )
     )
-    plan, rungs = preset.fit(task)
-    return plan, report_budget(plan, options, text_cache.tokens, rungs, untouchable)
+
+    def fit_one(target: int, token_budget: int) -> tuple[Plan, BudgetReport]:
+        plan, rungs = fit(target, token_budget)
+        is_same = token_budget == options.token_budget
+        choices = options if is_same else replace(options, token_budget=token_budget)
+        return plan, report_budget(plan, choices, text_cache.tokens, rungs, untouchable)
+
+    return fit_one
 
 
 class Planner:
@@ -76,25 +92,17 @@ class Planner:
 
         Under a budget the messages in *pinned* (index to reason) stay word for word.
         """
-        budget, tokens = options.token_budget, text_cache.tokens
-        threshold = options.compression_threshold
-        if budget is None and threshold is None:
-            return self._arrange(self.preset.shorten(messages, options, text_cache)), None
-        total = sum(map(tokens.message, messages))
-        if total < (threshold or 0):
+        budget, threshold = options.token_budget, options.compression_threshold
+        tokens = text_cache.tokens
+        is_counted = budget is not None or threshold is not None
+        total = sum(map(tokens.message, messages)) if is_counted else 0
+        if threshold is not None and total < threshold:
             return _keep_all(messages), _left_alone(messages, total, options)
         if budget is None:
             return self._arrange(self.preset.shorten(messages, options, text_cache)), None
         aim = self.aim(budget, tokens) if target is None else target
         reserved = self.anchor_room(messages) if total > aim else 0
-
-        def fit(room: int, budget: int) -> tuple[Plan, BudgetReport]:
-            is_same = budget == options.token_budget
-            choices = options if is_same else replace(options, token_budget=budget)
-            return fit_budget(
-                messages, choices, text_cache, room, pinned=pinned, preset=self.preset
-            )
-
+        fit = begin_fit(messages, options, text_cache, pinned, self.preset)
         return self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
 
     def plan_rest(
@@ -204,11 +212,6 @@ class Planner:
         must_stay = find_untouchable(sources, self.options)
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)
-
-
-def count_plan(plan: Plan, tokens: CountedTexts) -> int:
-    """Return the tokens of what *plan* becomes."""
-    return sum(map(tokens.fold, plan))
 
 
 def _keep_all(messages: Sequence[Message]) -> Plan:

@@ -17,8 +17,7 @@ from refold.messages.harness import is_note
 from refold.messages.message import Message
 from refold.messages.part import Part
 from refold.options import Options
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft, Verdict
+from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.fold import Fold
 from refold.plan.layout import Key
 from refold.plan.recode import NOT_SAID

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from refold.messages.message import Message
 from refold.options import Depth
-from refold.plan.decision import Summarize
-from refold.plan.draft import Draft, Segment
+from refold.plan.draft import Draft, Segment, Summarize
 from refold.plan.fold import NO_TEXTS, Fold, Outcome, kept_fold
 from refold.plan.rules.base import RunContext
 from refold.plan.rules.protect import protection

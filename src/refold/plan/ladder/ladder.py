@@ -13,12 +13,11 @@ from typing import Final
 
 from refold.messages.message import Message
 from refold.plan.blocks import find_blocks
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft
+from refold.plan.draft import Draft, Keep
 from refold.plan.fold import Fold, Plan
 from refold.plan.ladder.rollup import roll_up, smallest_roll
 from refold.plan.ladder.unit import SPOKEN, Level, Unit, make_units
-from refold.plan.profiles import BudgetTask
+from refold.plan.preset import BudgetTask, Fitter
 from refold.plan.replace import Folder
 from refold.plan.rules import RunContext, apply_rules
 from refold.plan.untouchable import find_last_words
@@ -31,24 +30,25 @@ _HANDLE_SLACK: Final = 4
 """Handles are as long as each other in letters, not in tokens."""
 
 
-def climb(task: BudgetTask) -> tuple[Plan, Sequence[str]]:
-    """Climb until the target is kept, or to the top; return the rungs that were taken, too."""
-    return _Ladder(task, Level.shortening(task.options.depth)).climb()
+def climb(task: BudgetTask) -> Fitter:
+    """Climb until the target is kept, or to the top."""
+    levels = Level.shortening(task.options.depth)
+    return lambda target, _: _Ladder(task, target, levels).climb()
 
 
-def roll_up_oldest(task: BudgetTask) -> tuple[Plan, Sequence[str]]:
+def roll_up_oldest(task: BudgetTask) -> Fitter:
     """Put the oldest stretch into one summary, and shorten nothing on its own."""
-    return _Ladder(task, ()).climb()
+    return lambda target, _: _Ladder(task, target, ()).climb()
 
 
 class _Ladder:
-    def __init__(self, task: BudgetTask, levels: Sequence[Level]) -> None:
+    def __init__(self, task: BudgetTask, target: int, levels: Sequence[Level]) -> None:
         messages, options, text_cache = task.messages, task.options, task.text_cache
         self._messages = messages
         self._options = options
         self._text_cache = text_cache
         self._tokens = task.tokens
-        self._target = task.target
+        self._target = target
         self._rungs: list[str] = []
         self._rolled: list[list[Unit]] = []
         self._summaries = [level for level in levels if not level.is_lossy]

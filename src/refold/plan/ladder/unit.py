@@ -8,8 +8,7 @@ from typing import Final, Self
 
 from refold.messages.message import Message
 from refold.options import Depth
-from refold.plan.decision import Decision, Refer, Supersede
-from refold.plan.draft import Draft
+from refold.plan.draft import Decision, Draft, Refer, Supersede
 from refold.plan.fold import Fold, Outcome, kept_fold
 from refold.plan.replace import Folder
 from refold.plan.stand_in import StandIn

@@ -10,7 +10,7 @@ from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.fold import Plan
 from refold.plan.layout import YIELDING
-from refold.plan.profiles import NO_PINS, BudgetTask, Preset
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
 from refold.plan.recode import plan_lossless, recode
 from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
@@ -50,19 +50,21 @@ def since(start: int, plan: Plan) -> Plan:
     return tuple(fold for fold in plan if fold.sources[0].index >= start) if start else plan
 
 
-def fit_lossless(task: BudgetTask) -> tuple[Plan, Sequence[str]]:
-    """Re-encode all that may be, unless everything fits as it is."""
-    if task.fits:
-        return keep_whole(task), ()
-    messages, untouchable, tokens = task.messages, task.untouchable, task.tokens
-    recoded = recode(messages, untouchable, tokens, table=task.text_cache.codecs)
-    return plan_lossless(messages, untouchable, recoded, tokens, shown=Shown()), ("lossless",)
+class LosslessFitter:
+    """Re-encodes all that may be, unless everything fits as it is."""
+
+    def __init__(self, task: BudgetTask) -> None:
+        self._task = task
+
+    def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:  # noqa: ARG002
+        """Plan; what the target is makes no difference beyond that."""
+        task = self._task
+        messages, untouchable, tokens = task.messages, task.untouchable, task.tokens
+        if task.total <= target:
+            whole = dict.fromkeys(range(len(messages)), "within_budget") | dict(untouchable)
+            return plan_lossless(messages, whole, {}, tokens), ()
+        recoded = recode(messages, untouchable, tokens, table=task.text_cache.codecs)
+        return plan_lossless(messages, untouchable, recoded, tokens, shown=Shown()), ("lossless",)
 
 
-def keep_whole(task: BudgetTask) -> Plan:
-    """Leave everything as it is, because there is room for it."""
-    whole = dict.fromkeys(range(len(task.messages)), "within_budget") | dict(task.untouchable)
-    return plan_lossless(task.messages, whole, {}, task.tokens)
-
-
-PRESET: Final = Preset(shorten=recode_results, fit=fit_lossless, yielding=YIELDING)
+PRESET: Final = Preset(shorten=recode_results, fit=LosslessFitter, yielding=YIELDING)

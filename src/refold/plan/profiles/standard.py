@@ -10,25 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
+from refold.codecs import Codec
 from refold.codecs.shown import Shown
 from refold.messages.message import Message
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.plan.conversation import read_conversation, worth_items
+from refold.plan.conversation import Conversation, read_conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
-from refold.plan.layout import YIELDING
+from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
-from refold.plan.profiles import NO_PINS, BudgetTask, Preset
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
 from refold.plan.profiles.lossless import (
+    LosslessFitter,
     find_whole,
-    fit_lossless,
-    keep_whole,
     since,
 )
 from refold.plan.prose import find_pastes, fold_prose, rules_of
 from refold.plan.recode import (
+    Recoded,
     cost_lossless,
     may_save,
     open_texts,
@@ -40,6 +42,7 @@ from refold.plan.relevance import Weights, learned_weights
 from refold.plan.rules import RunContext
 from refold.plan.selection import Selection
 from refold.plan.text_cache import TextCache
+from refold.plan.token_count import count_plan
 from refold.plan.writing import Line, write_digest
 
 
@@ -68,66 +71,98 @@ def say_shorter(
     return since(start, plan)
 
 
-def fit_standard(task: BudgetTask, weights: Weights | None = None) -> tuple[Plan, Sequence[str]]:
-    """Say everything shorter if that is enough, and else show what later turns will need.
+class StandardFitter:
+    """Says everything shorter if that is enough, and else shows what later turns will need.
 
     *weights* are those that ship with the package unless others are given.
     """
-    if task.fits:
-        return keep_whole(task), ()
-    if not task.options.force_converge:
-        return fit_lossless(task)
-    plan, rungs = _select(task, weights or learned_weights())
-    return add_model_summary(plan, task.text_cache), rungs
 
+    def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
+        self._task = task
+        self._weights = weights
+        self._fit_lossless = LosslessFitter(task)
 
-def _select(task: BudgetTask, weights: Weights) -> tuple[Plan, list[str]]:
-    """Show what is selected, unless all of it can be said shorter.
+    def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
+        """Plan for *target* tokens; what must stay may take the whole budget."""
+        task = self._task
+        if task.total <= target or not task.options.force_converge:
+            return self._fit_lossless(target, token_budget)
+        plan, rungs = self._show_what_counts(target, max(target, token_budget))
+        return add_model_summary(plan, task.text_cache), rungs
 
-    What is selected is not what was shown, so no text refers to another one, and texts are said
-    shorter only in ways that leave their parts readable, unless all of it can be shown. Where
-    neither is enough, not even without the task and the question, both are kept, and little else.
-    """
-    messages, untouchable, target = task.messages, task.untouchable, task.target
-    tokens, codecs = task.tokens, task.text_cache.codecs
-    recoded = shorter = recode(messages, untouchable, tokens, codecs.in_parts, table=codecs)
-    cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost > target and may_save(cost - target, messages, untouchable, tokens, codecs.as_a_whole):
-        shorter = recode(messages, untouchable, tokens, table=codecs)
-        cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost <= target:
-        return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
-    limit = max(target, task.options.token_budget or 0)
-    recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
-    shown = {key: made.text for key, made in recoded.items()}
-    conversation = read_conversation(messages, tokens, task.options.preserve, shown)
-    worths = worth_items(conversation, weights, target)
-    newest = recode_newest(messages, untouchable, shorter, tokens)
+    @cached_property
+    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in ways that leave their parts readable, and what all costs so."""
+        return self._recode(self._task.text_cache.codecs.in_parts)
 
-    def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
-        selected = Selection(
-            conversation,
-            tokens,
-            target=target,
-            limit=limit,
-            untouchable=stays,
-            worths=worths,
-            newest=newest,
-            explains=task.options.trace,
-        ).make()
-        return selected, sum(map(tokens.fold, selected))
+    @cached_property
+    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in whatever way, and what all costs so."""
+        return self._recode(None)
 
-    plan, chosen = select(untouchable)
-    if chosen > limit:
-        bare, rest = select({i: why for i, why in untouchable.items() if why not in YIELDING})
-        if rest <= target:
-            return bare, ["lossless", "select"]
-        least = plan_minimal(messages, untouchable, tokens)
-        if sum(map(tokens.fold, least)) < cost:
-            return least, ["lossless", "select", "least"]
-    if chosen < cost:
-        return plan, ["lossless", "select"]
-    return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        recoded = recode(messages, untouchable, tokens, codecs, table=self._task.text_cache.codecs)
+        return recoded, cost_lossless(messages, untouchable, recoded, tokens)
+
+    @cached_property
+    def _conversation(self) -> Conversation:
+        """The conversation read for a selection."""
+        task = self._task
+        opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
+        shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
+        return read_conversation(task.messages, task.tokens, task.options.preserve, shown)
+
+    def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
+        """Show what is selected, unless all of it can be said shorter.
+
+        What is selected is not what was shown, so no text refers to another one, and texts are said
+        shorter only in ways that leave their parts readable, unless all of it can be shown. Where
+        neither is enough, not even without the task and the question, both are kept, and little
+        else.
+        """
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        shorter, cost = self._in_parts
+        rest = self._task.text_cache.codecs.as_a_whole
+        if cost > target and may_save(cost - target, messages, untouchable, tokens, rest):
+            shorter, cost = self._in_any_way
+        if cost <= target:
+            return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
+        newest = recode_newest(messages, untouchable, shorter, tokens)
+        worths = worth_items(self._conversation, self._weights or learned_weights(), target)
+
+        def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
+            selected = Selection(
+                self._conversation,
+                tokens,
+                target=target,
+                limit=limit,
+                untouchable=stays,
+                worths=worths,
+                newest=newest,
+                explains=self._task.options.trace,
+            ).make()
+            return selected, count_plan(selected, tokens)
+
+        plan, chosen = select(untouchable)
+        if chosen > limit:
+            bare, left = select({i: why for i, why in untouchable.items() if why not in YIELDING})
+            if left <= target:
+                return bare, ("lossless", "select")
+            least = plan_minimal(messages, untouchable, tokens)
+            if count_plan(least, tokens) < cost:
+                return least, ("lossless", "select", "least")
+        if chosen < cost:
+            return plan, ("lossless", "select")
+        return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
@@ -171,4 +206,4 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
         yield Line([("", shown)], len(shown), 0, outcome)
 
 
-PRESET: Final = Preset(shorten=say_shorter, fit=fit_standard, yielding=YIELDING, fits_sealed=True)
+PRESET: Final = Preset(shorten=say_shorter, fit=StandardFitter, yielding=YIELDING, fits_sealed=True)

@@ -6,18 +6,20 @@ cache goes on to hit. Only tool results are shortened; everything else is sent a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from refold.conversation.view import View, by_index
+from refold.conversation.state import State
+from refold.conversation.view import Item, View, by_index
 from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.budget_report import report_budget
-from refold.plan.fold import Fold
+from refold.plan.fold import Fold, Plan
 from refold.plan.text_cache import TextCache
+from refold.plan.thinking import is_bound
 from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
 
@@ -37,6 +39,53 @@ def unsent_from(messages: Sequence[Message]) -> int:
         if messages[place].is_turn and messages[place].role == "assistant":
             return place + 1
     return 0
+
+
+class Arrivals:
+    """What a session sends for the first time, and what is bound to that."""
+
+    def __init__(
+        self, state: State, settle: Callable[[Callable[[], list[Fold]]], list[Fold]]
+    ) -> None:
+        """*settle* makes a plan, asking for whatever it wants to know."""
+        self._state = state
+        self._settle = settle
+        self._thought: tuple[list[Item], int, bool] = ([], 0, False)
+        """Items that were looked at, how many of them, and whether there is thinking in one."""
+
+    def are_bound(self, now: View) -> bool:
+        """Tell whether something is in view that a change before it would make invalid."""
+        if not is_bound(self._state.engine.options.model):
+            return False
+        known = self._thought  # a fold makes another list; until then it only grows
+        looked, found = known[1:] if known[0] is now.items else (0, False)
+        found = found or any(item.shows_thinking for item in now.items[looked:])
+        self._thought = now.items, len(now.items), found
+        return found
+
+    def plan(
+        self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None
+    ) -> list[Fold]:
+        """Decide how messages are sent for the first time; *used* of the budget is gone already."""
+        engine, text_cache = self._state.engine, self._state.text_cache
+        hidden = self._state.view.hidden(start)
+        aim = None if budget is None else engine.aim(budget, text_cache.tokens)
+        room = None if aim is None or used is None else aim - used
+        return self._settle(
+            lambda: plan_arrivals(
+                engine, sources, text_cache, start=start, hidden=hidden, room=room, aim=aim
+            )
+        )
+
+    def are_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
+        """Tell whether another session may have sent the beginning in another form than given."""
+        if not any(item.source.thinking for item in now.items):
+            return False
+        if not all(fold.is_kept for fold in plan):
+            return True
+        sources = now.sources
+        rest = self.plan(sources[: unsent_from(sources)], 0, budget)
+        return not all(fold.is_kept for fold in rest)
 
 
 def plan_arrivals(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from refold.conversation.append_only import plan_arrivals, report_sent, unsent_from
+from refold.conversation.append_only import Arrivals, report_sent, unsent_from
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import Saved
 from refold.conversation.state import State
@@ -15,14 +15,12 @@ from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
-from refold.messages.message import Message
 from refold.messages.provenance import Chain
 from refold.options import Options
-from refold.plan.fold import Fold, Plan
+from refold.plan.fold import Plan
 from refold.plan.rules import RunContext
 from refold.plan.rules.protect import is_pinned
 from refold.plan.text_cache import TextCache
-from refold.plan.thinking import is_bound
 from refold.plan.token_count import CountedTexts
 from refold.plan.untouchable import find_untouchable
 
@@ -49,8 +47,7 @@ class Folding:
         self.report = SessionReport()
         self.has_new_pins = False
         """Whether messages may have been pinned that are out of view."""
-        self._thought: tuple[list[Item], int, bool] = ([], 0, False)
-        """Items that were looked at, how many of them, and whether there is thinking in one."""
+        self._arrivals = Arrivals(state, self._settle)
         self._written: tuple[int, Any, Chain | None] = (0, None, None)
         """How many items were written out last, what the last of them shows, and their chain."""
 
@@ -146,7 +143,7 @@ class Folding:
             if any(item.hides(pinned) for item in now.items):
                 items = unshare(now.items, given, pinned, self._tokens)
                 return self._fold_all(replace(now, items=items), budget)
-        if way == "append" or (way == "auto" and self._is_bound(now)):
+        if way == "append" or (way == "auto" and self._arrivals.are_bound(now)):
             arrived = self._arrive(now, budget)
             if way == "append" or not self._is_over(arrived, budget):
                 return arrived
@@ -202,16 +199,6 @@ class Folding:
         needed = target_for_newest(sources, untouchable, self._tokens)
         return max(low_water, needed) if needed <= aim else low_water
 
-    def _is_bound(self, now: View) -> bool:
-        """Tell whether something is in view that a change before it would make invalid."""
-        if not is_bound(self._options.model):
-            return False
-        known = self._thought  # a fold makes another list; until then it only grows
-        looked, found = known[1:] if known[0] is now.items else (0, False)
-        found = found or any(item.shows_thinking for item in now.items[looked:])
-        self._thought = now.items, len(now.items), found
-        return found
-
     def _is_over(self, now: View, budget: int | None) -> bool:
         """Tell whether the view has grown so much that it has to be folded."""
         if budget is None:
@@ -225,7 +212,7 @@ class Folding:
         sent = now.items[:start]
         is_last_resort = self._options.thinking == "append"  # nothing else can give way
         used = now.tokens_before(start) if is_last_resort else None
-        rest = self._arrivals(sources, start, budget, used)
+        rest = self._arrivals.plan(sources, start, budget, used)
         plan = (*(item.fold for item in sent), *rest)
         if any(not fold.is_kept for fold in rest):
             # What came later has no part in it, so the last fold is still the one before.
@@ -234,25 +221,6 @@ class Folding:
         if is_last_resort and budget is not None:
             now = replace(now, budget=report_sent(now, budget, self._options, self._tokens))
         return now
-
-    def _arrivals(
-        self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None
-    ) -> list[Fold]:
-        """Decide how messages are sent for the first time; *used* of the budget is gone already."""
-        hidden = self.state.view.hidden(start)
-        aim = None if budget is None else self._engine.aim(budget, self._tokens)
-        room = None if aim is None or used is None else aim - used
-        return self._engine.settle(
-            lambda: plan_arrivals(
-                *(self._engine, sources, self._cache),
-                start=start,
-                hidden=hidden,
-                room=room,
-                aim=aim,
-            ),
-            self._cache,
-            self.tally,
-        )
 
     def _fold_all(self, now: View, budget: int | None, target: int | None = None) -> View:
         """Fold everything that is in view, from the originals where there is one."""
@@ -268,21 +236,11 @@ class Folding:
         folded = self._adopt(
             replace(now, is_guarded=budget is not None, budget=report or now.budget),
             plan,
-            is_resumed=not self.report.messages and self._is_past_unknown(now, plan, budget),
+            is_resumed=not self.report.messages and self._arrivals.are_unknown(now, plan, budget),
         )
         if report is None or report.token_count == folded.tokens:
             return folded
         return replace(folded, budget=replace(report, token_count=folded.tokens))
-
-    def _is_past_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
-        """Tell whether another session may have sent the beginning in another form than given."""
-        if not any(item.source.thinking for item in now.items):
-            return False
-        if not all(fold.is_kept for fold in plan):
-            return True
-        sources = now.sources
-        rest = self._arrivals(sources[: unsent_from(sources)], 0, budget)
-        return not all(fold.is_kept for fold in rest)
 
     def _fold_tail(self, now: View, pinned: Mapping[int, str]) -> Plan:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""

@@ -12,7 +12,7 @@ from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
 from refold.conversation import ContextWindowManager
-from refold.plan.shorten.tokens import TokenVerdict
+from refold.plan.hooks import TokenVerdict
 from refold.scan.secrets import find_secrets
 
 _TRIES: Final = 20_000

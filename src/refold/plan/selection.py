@@ -10,17 +10,15 @@ from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
 from refold.messages.message import Message
-from refold.plan.choose import Choice
+from refold.plan.choose import FEW_TOKENS, Choice, best_span, fit_end
 from refold.plan.claims import RequiredPieces, find_typed, rank_task, worth_as_act
 from refold.plan.conversation import Conversation
 from refold.plan.corpus import Text, find_candidates, find_cut_away, open_texts
 from refold.plan.explain import PieceExplainer
 from refold.plan.fold import NO_CALLS, Fold, Plan, kept_fold
-from refold.plan.gaps import Span
 from refold.plan.layout import Layout, Place, find_movable, lay_out
 from refold.plan.open_question import rank_evidence
 from refold.plan.pieces import CHANGE
-from refold.plan.tiny_budget import FEW_TOKENS, best_span, fit_end
 from refold.plan.token_count import CountedTexts
 from refold.plan.writing import (
     Chosen,
@@ -33,6 +31,7 @@ from refold.plan.writing import (
     write_excerpt,
     write_line,
 )
+from refold.scan.runs import Span
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ ROOMS: Final = {
     ),
     "messages": (
         *("tests/messages", "tests/test_bad_input.py", "tests/test_identity.py"),
-        *("tests/properties", "tests/agent/test_shapes.py"),
+        *("tests/properties", "tests/tools/test_shapes.py"),
     ),
 }
 """Folders or modules of the package, and the tests that are to find what is wrong in them."""

@@ -22,6 +22,7 @@ from refold import (
 from refold.codecs import CODECS, reencode
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
+from refold.conversation import ContextWindowManager, parse_overflow
 from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
 from refold.files.calls import effects_of
@@ -45,7 +46,6 @@ from refold.scan.sentences import find_sentences
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
 from refold.scan.view import TextView
-from refold.window import ContextWindowManager, parse_overflow
 
 Path = Callable[[str], object]
 

@@ -26,8 +26,8 @@ from typing import Any, Final
 
 FOREIGN: Final = {
     "options.py:of": "the caller's own pattern",
-    "agent/session_state.py:_options_from_wire": "the caller's own pattern, from a saved session",
-    "agent/text_store.py:search_lines": "a literal text, escaped",
+    "conversation/saved.py:_options_from_wire": "the caller's own pattern, from a saved session",
+    "tools/text_store.py:search_lines": "a literal text, escaped",
     "llm/prompt_fence.py:strip_fences": "a digest, between words of five letters at most",
     "scan/name_tables.py:_class_table": "single characters, over a table",
 }

@@ -34,8 +34,8 @@ from records import (
     read_records,
 )
 from refold import compress
-from refold.window import ContextWindowManager, FitResult
-from refold.window.strategies import STRATEGIES, Strategy
+from refold.conversation import ContextWindowManager, FitResult
+from refold.conversation.strategies import STRATEGIES, Strategy
 from table import draw
 
 _RESERVE: Final = 500

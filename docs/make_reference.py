@@ -74,7 +74,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.stores.transfer.export_store",
         "refold.stores.transfer.import_store",
     ),
-    "Sessions": ("refold.Session", "refold.FoldThresholds", "refold.agent.SessionReport"),
+    "Sessions": ("refold.Session", "refold.FoldThresholds", "refold.conversation.SessionReport"),
     "Batch": (
         "refold.batch.fold_record",
         "refold.batch.unfold_record",
@@ -131,29 +131,29 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Managers": (
         "refold.CompressionManager",
         "refold.DEFAULT_COMPRESSION_PROMPT",
-        "refold.agent.manager_options.ManagerOptions",
+        "refold.tools.policy.ManagerOptions",
         "refold.Policies",
-        "refold.agent.manager_report.ManagerReport",
-        "refold.agent.manager_report.ItemReport",
-        "refold.agent.manager_report.ManagerStats",
+        "refold.tools.report.ManagerReport",
+        "refold.tools.report.ItemReport",
+        "refold.tools.report.ManagerStats",
         "refold.ToolCompressor",
-        "refold.agent.tool.ToolStats",
+        "refold.tools.tool.ToolStats",
         "refold.retrieve_tool",
         "refold.legend",
-        "refold.agent.retrieval.RetrieveTool",
+        "refold.tools.retrieve.RetrieveTool",
         "refold.ScopedStore",
         "refold.ContextWindowManager",
         "refold.FitResult",
     ),
     "Windows": (
-        "refold.window.window_of",
-        "refold.window.Window",
-        "refold.window.WindowRegistry",
-        "refold.window.DEFAULT_REGISTRY",
-        "refold.window.available_tokens",
-        "refold.window.Available",
-        "refold.window.parse_overflow",
-        "refold.window.Overflow",
+        "refold.conversation.window_of",
+        "refold.conversation.Window",
+        "refold.conversation.WindowRegistry",
+        "refold.conversation.DEFAULT_REGISTRY",
+        "refold.conversation.available_tokens",
+        "refold.conversation.Available",
+        "refold.conversation.parse_overflow",
+        "refold.conversation.Overflow",
     ),
     "Token counters": (
         "refold.scan.tokens.estimate.estimate_tokens",
@@ -178,7 +178,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
 
 _PACKAGES: Final = {
     "Summarizers and their wrappers": "refold.llm.summarizers",
-    "Windows": "refold.window",
+    "Windows": "refold.conversation",
 }
 """Groups that end with whatever else their package makes public."""
 
@@ -186,7 +186,7 @@ CONSTANTS: Final[Mapping[str, str]] = {
     "refold.DEFAULT_COMPRESSION_PROMPT": (
         "What a `CompressionManager` tells the model unless it is given another *prompt*."
     ),
-    "refold.window.DEFAULT_REGISTRY": (
+    "refold.conversation.DEFAULT_REGISTRY": (
         "The `WindowRegistry` of the models that refold knows by itself."
     ),
 }

@@ -27,6 +27,7 @@ from refold.checks import (
     check_switch,
     check_whole,
 )
+from refold.conversation import FactSheet, SlidingWindow, window_of
 from refold.llm.summarizers import (
     Accounting,
     Chunking,
@@ -36,7 +37,6 @@ from refold.llm.summarizers import (
     Retrying,
     WithTimeout,
 )
-from refold.window import FactSheet, SlidingWindow, window_of
 
 NO_NUMBERS: tuple[Any, ...] = ("3", b"3", [3], {}, object(), True, math.nan, -1)
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
-from refold.agent.manager_options import ManagerChoices, ManagerOptions
 from refold.api import AllChoices
 from refold.options import USED_BY, Choices
+from refold.tools.policy import ManagerChoices, ManagerOptions
 
 
 def test_what_is_chosen_when_nobody_chooses() -> None:

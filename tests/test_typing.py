@@ -27,7 +27,7 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
-from refold.window import send_fitting
+from refold.conversation import send_fitting
 from tests.conversations import SENTENCES
 
 WORDS = " ".join(SENTENCES)

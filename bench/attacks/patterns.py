@@ -15,7 +15,7 @@ from attacks.base import Area, Check
 from derived import Tried, try_paths, try_patterns
 from notations import make_conversation
 from refold import Session, compress, uncompress
-from refold.window import ContextWindowManager
+from refold.conversation import ContextWindowManager
 
 _CONVERSATIONS: Final = 2_000
 _PROFILES: Final = ("classic", "standard", "lossless")

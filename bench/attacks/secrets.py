@@ -11,9 +11,9 @@ from typing import Any, Final
 from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
+from refold.conversation import ContextWindowManager
 from refold.plan.hooks import TokenVerdict
 from refold.scan.secrets import find_secrets
-from refold.window import ContextWindowManager
 
 _TRIES: Final = 20_000
 _WHOLE_TRIES: Final = 400

@@ -14,15 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from refold.agent import FoldThresholds, Session
-    from refold.agent import SessionReport as SessionReport
-    from refold.agent.manager import CompressionManager
-    from refold.agent.manager_options import Policies
-    from refold.agent.retrieval import retrieve_tool
-    from refold.agent.tool import ToolCompressor
     from refold.api import Classification as Classification
     from refold.api import Compressor, acompress, classify, compress, uncompress
     from refold.api import create_escalating_classifier as create_escalating_classifier
+    from refold.conversation import ContextWindowManager, FitResult, FoldThresholds, Session
+    from refold.conversation import SessionReport as SessionReport
     from refold.errors import (
         BudgetError,
         ConfigError,
@@ -57,7 +53,10 @@ if TYPE_CHECKING:
     from refold.stores.redis import RedisStore as RedisStore
     from refold.stores.removal import forget as forget
     from refold.stores.scope import ScopedStore
-    from refold.window import ContextWindowManager, FitResult
+    from refold.tools.manager import CompressionManager
+    from refold.tools.policy import Policies
+    from refold.tools.retrieve import retrieve_tool
+    from refold.tools.tool import ToolCompressor
 
 __version__ = "0.1.0"
 
@@ -67,16 +66,16 @@ _HOMES = {
     "CalibratedCounter": "refold.scan.tokens.choose",
     "Classification": "refold.api",
     "Compression": "refold.result",
-    "CompressionManager": "refold.agent.manager",
+    "CompressionManager": "refold.tools.manager",
     "Compressor": "refold.api",
     "ConfigError": "refold.errors",
-    "ContextWindowManager": "refold.window",
+    "ContextWindowManager": "refold.conversation.window",
     "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.generate",
     "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
-    "FitResult": "refold.window",
+    "FitResult": "refold.conversation.report",
     "FormatError": "refold.errors",
-    "FoldThresholds": "refold.agent",
+    "FoldThresholds": "refold.conversation.thresholds",
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
@@ -84,22 +83,22 @@ _HOMES = {
     "Obstacle": "refold.result",
     "Options": "refold.options",
     "Piece": "refold.result",
-    "Policies": "refold.agent.manager_options",
+    "Policies": "refold.tools.policy",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
     "RedisStore": "refold.stores.redis",
     "RefoldError": "refold.errors",
     "RefusedAnswer": "refold.result",
     "Result": "refold.result",
-    "Session": "refold.agent",
-    "SessionReport": "refold.agent",
+    "Session": "refold.conversation.session",
+    "SessionReport": "refold.conversation.report",
     "ScopedStore": "refold.stores.scope",
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",
     "TokenCounter": "refold.scan.tokens.counter",
     "TokenVerdict": "refold.plan.hooks",
-    "ToolCompressor": "refold.agent.tool",
+    "ToolCompressor": "refold.tools.tool",
     "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
     "acompress": "refold.api",
@@ -113,7 +112,7 @@ _HOMES = {
     "legend": "refold.notation.marks",
     "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
-    "retrieve_tool": "refold.agent.retrieval",
+    "retrieve_tool": "refold.tools.retrieve",
     "uncompress": "refold.api",
 }
 """The module of every public name."""

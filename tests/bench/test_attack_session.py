@@ -1,6 +1,7 @@
 """The attacks on what is saved: none of them breaks a promise, at a small scale.
 
-That of `growth` has no small scale; `tests/agent/test_growth.py` says the same of one session.
+That of `growth` has no small scale; `tests/conversation/test_growth.py` says the same of one
+session.
 """
 
 from __future__ import annotations

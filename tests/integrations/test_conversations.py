@@ -18,7 +18,7 @@ from refold.integrations.choices import CheckedChoices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 from refold.private_files import data_file
-from tests.agent.test_append_only import Provider, thinking_agent
+from tests.conversation.test_append_only import Provider, thinking_agent
 from tests.integrations.contract import BOUND, MARK, TASK, log_of
 
 

@@ -19,7 +19,7 @@ WORDS = re.compile(
     r"|\bthe copy (?:above|below)|left out: |Also named: "
 )
 GAP = "…"
-AT_THE_EDGE = {"cli", "window/models.py", "window/overflow.py"}
+AT_THE_EDGE = {"cli", "conversation/models.py", "conversation/overflow.py"}
 """What they write is for people: help, tables and errors."""
 
 

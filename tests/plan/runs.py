@@ -16,6 +16,7 @@ from refold.options import Options
 from refold.plan.fold import Outcome, Plan
 from refold.plan.token_count import CountedTexts
 from refold.plan.untouchable import find_untouchable
+from tests.conversation.histories import histories
 from tests.conversations import (
     Conversation,
     Wire,
@@ -25,7 +26,6 @@ from tests.conversations import (
     texts_of,
 )
 from tests.plan.ladder.promise import characters, sources_by_place, tokens_of, words
-from tests.window.histories import histories
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
 from refold.codecs.rereads import apply_changes
 from refold.errors import FormatError
-from tests.agent.driving import Step, assert_whole, long_talk, steps
+from tests.conversation.driving import Step, assert_whole, long_talk, steps
 from tests.conversations import Conversation, spelled, texts_of
 from tests.plan.ladder.promise import cut_short, kept_indices, smallest, tokens_of, words
 from tests.plan.runs import agent_runs, assert_pairs, call, source_code

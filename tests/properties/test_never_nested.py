@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold import CompressionManager, compress, uncompress
-from refold.window import ContextWindowManager
+from refold.conversation import ContextWindowManager
 from tests.conversations import Conversation, prose, spelled
 from tests.plan.runs import check_log, source_code
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
 from refold.codecs import CODECS
-from refold.window import ContextWindowManager
+from refold.conversation import ContextWindowManager
 from tests.classic import Session, compress
 from tests.codecs.test_codecs import cases
 from tests.conversations import Conversation, prose, spelled

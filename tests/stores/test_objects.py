@@ -14,7 +14,7 @@ from refold.stores import open_store
 from refold.stores.bundle import Record, read_bundle, write_bundle
 from refold.stores.objects import ObjectStore
 from refold.stores.scope import ScopedStore
-from tests.agent.managing import Clock
+from tests.tools.managing import Clock
 
 from .awaited import Awaited
 from .contract import WholeStoreContract

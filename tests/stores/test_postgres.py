@@ -11,7 +11,7 @@ import pytest
 from refold.errors import ConfigError, StoreError
 from refold.stores import open_store
 from refold.stores.postgres import MIGRATIONS, PostgresStore
-from tests.agent.managing import Clock
+from tests.tools.managing import Clock
 
 from .awaited import Awaited
 from .contract import WholeStoreContract

@@ -12,7 +12,7 @@ from refold.errors import ConfigError, StoreError
 from refold.stores import open_store
 from refold.stores.redis import RedisStore
 from refold.stores.scope import ScopedStore
-from tests.agent.managing import Clock
+from tests.tools.managing import Clock
 
 from .awaited import Awaited
 from .contract import WholeStoreContract

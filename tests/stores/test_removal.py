@@ -14,7 +14,7 @@ from refold.stores import MemoryStore, SqliteStore
 from refold.stores.base import Removed
 from refold.stores.removal import expire, forget, name_digest, read_audit
 from refold.stores.scope import ScopedStore
-from tests.agent.managing import Clock
+from tests.tools.managing import Clock
 
 from .talking import fold, talk, unfold
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from refold import uncompress
-from refold.agent.manager import CompressionManager
-from refold.agent.retrieval import retrieve_tool
+from refold.conversation import ContextWindowManager
 from refold.errors import ConfigError
 from refold.stores import MemoryStore, SqliteStore
 from refold.stores.scope import ScopedStore
-from refold.window import ContextWindowManager
-from tests.agent.managing import Clock, Model, result_text, talk
+from refold.tools.manager import CompressionManager
+from refold.tools.retrieve import retrieve_tool
 from tests.stores.contract import StoreContract
+from tests.tools.managing import Clock, Model, result_text, talk
 
 
 class Alone(ScopedStore):

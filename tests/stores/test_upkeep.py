@@ -14,7 +14,7 @@ from refold.stores import MemoryStore, SqliteStore, Store
 from refold.stores.scope import ScopedStore
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import copy_store, stat_store, verify_store
-from tests.agent.managing import Clock
+from tests.tools.managing import Clock
 
 from .contract import EXACT
 from .talking import fold, talk, unfold

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import click
 
-from refold.agent.retrieval import RetrieveTool, retrieve_tool
 from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import EPILOG, conversation_option, known_option, out_option, quiet_option
 from refold.cli.originals import open_for_looking, open_known
 from refold.cli.words import clean
+from refold.tools.retrieve import RetrieveTool, retrieve_tool
 
 _MISSING: Final = 3
 """The exit code for an original that is not there."""

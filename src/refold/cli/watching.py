@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from refold.api import Compressor
+from refold.conversation.models import DEFAULT_REGISTRY
+from refold.conversation.prices import list_prices
 from refold.errors import RefoldError
 from refold.messages.formats import Loader, recognize
 from refold.options import Options
 from refold.report.models import models_in
 from refold.report.turns import make_counter
-from refold.window.models import DEFAULT_REGISTRY
-from refold.window.prices import list_prices
 
 _FORMATS: Final = ("claude-code", "codex")
 _GROWTH: Final = 0.05

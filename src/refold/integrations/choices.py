@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any, Final, TypedDict
 
 from refold.checks import check_whole
+from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.errors import ConfigError
 from refold.options import Options, Pin, Profile, ThinkingWay
 from refold.private_files import data_file
 from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
 from refold.stores.opening import open_store
-from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 
 WINDOW_SHARE: Final = 0.6
 """The share of a window that a conversation gets: the rest is for the answer, the tools and what a

@@ -20,9 +20,8 @@ from hashlib import blake2b
 from typing import Any, Final, Unpack
 from uuid import uuid4
 
-from refold.agent.retrieval import RetrieveTool, Style, retrieve_tool
-from refold.agent.session import Session
-from refold.agent.session_report import SessionReport
+from refold.conversation.report import SessionReport
+from refold.conversation.session import Session
 from refold.errors import MessageError, RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.telemetry import FoldRecord, Telemetry
@@ -30,6 +29,7 @@ from refold.messages.formats import recognize
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import digest, spell
 from refold.scan.tokens.choose import counter_for
+from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 
 RETRIEVE: Final = "retrieve_original"
 """The name of the tool that every integration offers; its results are never folded."""

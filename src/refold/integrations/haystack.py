@@ -11,7 +11,6 @@ import asyncio
 import logging
 from typing import Any, Final, Unpack
 
-from refold.agent.retrieval import retrieve_tool
 from refold.api import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
@@ -19,6 +18,7 @@ from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.conversations import RETRIEVE
 from refold.integrations.extras import missing
 from refold.result import Result
+from refold.tools.retrieve import retrieve_tool
 
 try:
     from haystack.core.serialization import default_from_dict, default_to_dict

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.agent.session_report import SessionReport
+from refold.conversation.report import SessionReport
 
 _NAME: Final = "refold"
 _SPAN: Final = "refold.compress"

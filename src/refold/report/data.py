@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import Any
 
 from refold.api import Compressor
+from refold.conversation.prices import Price, list_prices
 from refold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
@@ -37,7 +38,6 @@ from refold.report.turns import align, make_counter, name_tools, tools_of
 from refold.result import TraceEntry
 from refold.scan.tokens.choose import encoding_for
 from refold.stores.base import Store
-from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]
 

@@ -6,14 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from refold.agent.text_store import TextStore
 from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
 from refold.notation.marks import GAP
-from refold.notation.notes import annotate, annotate_json, note, shortened_from
+from refold.notation.notes import shortened_from
 from refold.plan.one_text import say_shorter, shorten_text
-from refold.scan.json_text import is_json
 from refold.scan.tokens.estimate import estimate_tokens
+from refold.tools.text_store import TextStore, show_short
 
 PROFILES: Final = ("lossless", "standard")
 _MIN_SAVING: Final = 0.1
@@ -70,8 +69,7 @@ class ResultShortener:
                 words = "" if excerpt.is_lossless else shortened_from(before, "tokens")
         if short is None:
             return None
-        said = note(words, self._text_store.handle_of(text))
-        shown = annotate_json(short, said) if is_json(short) else annotate(short, said)
+        shown = show_short(short, text, words, self._text_store)
         after = estimate_tokens(shown)
         if after > (1 - _MIN_SAVING) * before:
             return None

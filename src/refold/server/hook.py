@@ -82,9 +82,9 @@ def _is_long(event: Any) -> bool:
 
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
-    from refold.agent.text_store import TextStore
     from refold.server.arrival import ResultShortener
     from refold.server.originals import open_originals
+    from refold.tools.text_store import TextStore
 
     amounts = {"results": 1}
     with open_originals(address) as store:

@@ -7,8 +7,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.agent.retrieval import RetrieveTool
-from refold.agent.text_store import TextStore
 from refold.api import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
@@ -19,6 +17,8 @@ from refold.server.originals import (
     open_originals,
     read_counts,
 )
+from refold.tools.retrieve import RetrieveTool
+from refold.tools.text_store import TextStore
 
 RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"

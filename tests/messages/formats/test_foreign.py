@@ -9,8 +9,8 @@ import pytest
 
 from refold import CompressionManager, ContextWindowManager, MessageError
 from refold.messages.formats import load
-from tests.agent.managing import FACTS
 from tests.classic import Session, compress
+from tests.tools.managing import FACTS
 
 
 def made_in(module: str, **attributes: Any) -> Any:

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 
 from refold import ContextWindowManager, uncompress
-from refold.agent.manager import CompressionManager
-from refold.window.strategies import Strategy
+from refold.conversation.strategies import Strategy
+from refold.tools.manager import CompressionManager
 from tests.classic import Session, compress
 from tests.conversations import SENTENCES
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from refold.conversation.prices import Price, list_prices
 from refold.errors import ConfigError
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import bill, cost_of
-from refold.window.prices import Price, list_prices
 
 PRICE = Price(model="m", usd_per_million=10.0, output=50.0, cache_read=1.0, cache_written=12.5)
 

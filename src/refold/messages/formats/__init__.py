@@ -153,6 +153,13 @@ class Reader:
         if self._lasts_from is not None and self._lasts_from >= index:
             self._format = self._lasts_from = None
 
+    def copy(self) -> Reader:
+        """Return a reader that goes on from here on its own."""
+        other = Reader()
+        other._format, other._lasts_from = self._format, self._lasts_from
+        other._retrievals = self._retrievals.copy()
+        return other
+
     def format_of(self, message: Mapping[str, Any]) -> Format:
         """Return the shape in which *message*, the next one, is read."""
         return self._format or recognize([message])
@@ -200,6 +207,13 @@ class Loader:
         while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
             self._place_of_id.popitem()
         self._reader.rewind(index)
+
+    def copy(self) -> Loader:
+        """Return a loader that goes on from here on its own; it knows the ids that were given."""
+        other = Loader(strict_roles=self._strict_roles)
+        other._reader = self._reader.copy()
+        other._place_of_id = self._place_of_id.copy()
+        return other
 
     def load(self, raw: object, index: int) -> Message:
         """Read the message that stands at *index*."""

@@ -12,12 +12,12 @@ import re
 from hashlib import blake2b
 from typing import Any, Final
 
-from refold.agent.shapes import find_texts
-from refold.agent.text_store import search_lines
 from refold.notation.marks import show_handle
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Folding, Job
 from refold.stores.base import Store
+from refold.tools.shapes import find_texts
+from refold.tools.text_store import search_lines
 
 _API: Final = "openai-chat"
 _HANDLE: Final = re.compile(r"#[0-9a-z]{5,36}(?=\])")

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from refold.agent.session import Session
-from refold.agent.shapes import find_texts
+from refold.conversation.session import Session
 from refold.notation.marks import says_all
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past
 from refold.server.proxy.request import with_marks
+from refold.tools.shapes import find_texts
 
 FULL_SHARE: Final = 0.8
 """The share of a budget at which the beginning is folded anew. Above, the results of the next turn,

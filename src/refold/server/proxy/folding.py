@@ -14,8 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from refold.agent.retrieval import retrieve_tool
-from refold.agent.session import Session
+from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.messages.wire import spell
@@ -30,6 +29,7 @@ from refold.server.proxy.request import Folded, Folding, Job, Request
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
+from refold.tools.retrieve import retrieve_tool
 
 _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from refold.conversation.prices import MILLION, Price
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded
-from refold.window.prices import MILLION, Price
 
 _MOST_SESSIONS: Final = 200
 """On the page; the oldest are forgotten first. Totals keep all."""

@@ -11,12 +11,12 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
+from refold.conversation.prices import list_prices
 from refold.server.proxy.apis.base import Api, Usage
 from refold.server.proxy.headers import for_upstream, session_of, tenant_of
 from refold.server.proxy.request import Folded
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Bill, Stats, Totals, bill
-from refold.window.prices import list_prices
 
 
 class Visit:

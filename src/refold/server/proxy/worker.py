@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from refold.agent.session import Session
+from refold.conversation.session import Session
 from refold.errors import JobError, describe
 from refold.server.proxy.compressing import compress, original
 from refold.server.proxy.folding import Folder

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from refold.agent.retrieval import Style
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
     Api,
@@ -19,6 +18,7 @@ from refold.server.proxy.apis.base import (
     whole,
     without_numbers,
 )
+from refold.tools.retrieve import Style
 
 _COUNT: Final = "/messages/count_tokens"
 _PARTIAL: Final = {

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from refold.agent.retrieval import Style, retrieve_tool
 from refold.messages.formats import RETRIEVAL_TOOLS
+from refold.tools.retrieve import Style, retrieve_tool
 
 Provider = Literal["anthropic", "openai", "gemini"]
 Wire = dict[str, Any]

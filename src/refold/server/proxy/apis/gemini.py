@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from refold.agent.retrieval import retrieve_tool
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
     Api,
@@ -18,6 +17,7 @@ from refold.server.proxy.apis.base import (
     Wire,
     whole,
 )
+from refold.tools.retrieve import retrieve_tool
 
 _PATH: Final = re.compile(
     r"/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)", re.ASCII

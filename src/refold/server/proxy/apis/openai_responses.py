@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from refold.agent.retrieval import Style
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
     Api,
@@ -18,6 +17,7 @@ from refold.server.proxy.apis.base import (
     usage_of_openai,
     without_numbers,
 )
+from refold.tools.retrieve import Style
 
 _FOLLOWS: Final = "previous_response_id"
 _STARTS: Final = ("response.created", "response.in_progress", "response.queued")

@@ -1,0 +1,72 @@
+"""Conversations that grow: what is shown of one, and how much of it a model's window takes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from refold.conversation.memory import FactSheet, RollingSummary, SlidingWindow
+    from refold.conversation.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
+    from refold.conversation.overflow import Overflow, parse_overflow
+    from refold.conversation.recovery import asend_fitting, send_fitting
+    from refold.conversation.report import FitResult, SessionReport
+    from refold.conversation.reserve import Available, available_tokens, count_tools
+    from refold.conversation.session import Session
+    from refold.conversation.thresholds import FoldThresholds
+    from refold.conversation.window import ContextWindowManager
+
+_HOMES = {
+    "DEFAULT_REGISTRY": "models",
+    "Available": "reserve",
+    "ContextWindowManager": "window",
+    "FactSheet": "memory",
+    "FitResult": "report",
+    "FoldThresholds": "thresholds",
+    "Overflow": "overflow",
+    "RollingSummary": "memory",
+    "Session": "session",
+    "SessionReport": "report",
+    "SlidingWindow": "memory",
+    "Window": "models",
+    "WindowRegistry": "models",
+    "asend_fitting": "recovery",
+    "available_tokens": "reserve",
+    "count_tools": "reserve",
+    "parse_overflow": "overflow",
+    "send_fitting": "recovery",
+    "window_of": "models",
+}
+"""The module of every public name: who wants a session need not wait for the table of windows."""
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found  # so that the next look-up is an ordinary one
+    return found
+
+
+__all__ = [
+    "DEFAULT_REGISTRY",
+    "Available",
+    "ContextWindowManager",
+    "FactSheet",
+    "FitResult",
+    "FoldThresholds",
+    "Overflow",
+    "RollingSummary",
+    "Session",
+    "SessionReport",
+    "SlidingWindow",
+    "Window",
+    "WindowRegistry",
+    "asend_fitting",
+    "available_tokens",
+    "count_tools",
+    "parse_overflow",
+    "send_fitting",
+    "window_of",
+]

@@ -1,0 +1,262 @@
+"""One conversation after the other into so many tokens: look back, plan, write out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from refold.conversation.history import History, find_history, unroll_items
+from refold.conversation.outcome import (
+    REUSED,
+    explain,
+    extended,
+    find_obstacles,
+    first_difference,
+    gone_on,
+    ids_of,
+    unchanged,
+)
+from refold.conversation.passes import Pass, Passes
+from refold.conversation.report import FitResult
+from refold.conversation.rungs import keep_original
+from refold.conversation.state import Wires
+from refold.conversation.strategies import STRATEGIES, Strategy
+from refold.conversation.task import Fitting, Task, ends_in_summary
+from refold.conversation.thresholds import WindowThresholds
+from refold.conversation.view import Item, View
+from refold.engine import Engine
+from refold.errors import BudgetError
+from refold.lazy import Lazy
+from refold.llm.ask import Tally
+from refold.llm.question import Flow
+from refold.messages.lookup import MappingLookup
+from refold.messages.wire import clone
+from refold.options import Pin
+from refold.plan.blocks import pair_warnings
+from refold.plan.flow import ask_until_known
+from refold.plan.fold import Fold, Plan
+from refold.plan.render import Rendering, render
+from refold.plan.untouchable import find_pinned
+
+_RETRY_SHARE: Final = 0.05
+"""Share of the window that must be new before it is worth trying again to save something."""
+_TIGHTER: Final = 0.8
+"""A provider that only says "too long" gets a fifth less at each try: smaller steps take more
+refused requests, larger ones give away what would have fitted."""
+_MAX_MADE: Final = 100
+"""How many passes over one conversation are remembered by their turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One list on its way to fitting."""
+
+    history: History
+    items: Sequence[Item]
+    """What a pass starts from."""
+    task: Task
+    reused: View | None
+    """What the earlier pass has left, with what came since."""
+    current: FitResult | None
+    """What can be sent without a new pass, if anything can."""
+    is_due: bool
+    """Whether a pass is to be made."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Fitter:
+    """Makes passes over conversations and remembers the last ones."""
+
+    engine: Engine
+    strategy: Strategy
+    thresholds: WindowThresholds
+    pins: tuple[Pin, ...]
+    max_messages: int
+    keep_results: int | None
+    is_handover: bool
+    strict: bool
+    passes: Passes = field(default_factory=Passes)
+
+    def begin(self, messages: Wires, available: int, *, soft: bool = False) -> Attempt:
+        """Read a list; find out what can be sent as it is, and whether that is good enough."""
+        history = find_history(messages, self.passes, self.engine, available)
+        reused = history.reused()
+        current, is_due = self._look_back(history, reused, available, soft=soft)
+        state, items = history.state, history.state.view.items
+        if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
+            items = unroll_items(state, MappingLookup(self.passes.original)) or items
+        sources = [item.source for item in items]
+        task = Task(
+            messages=sources,
+            engine=self.engine,
+            text_cache=state.text_cache,
+            available=available,
+            anchor_room=Lazy(lambda: self.engine.anchor_room(sources)),
+            target=self.thresholds.target(
+                current.tokens_after if current else history.total, available
+            ),
+            pinned=find_pinned(sources, self.pins),
+            max_messages=self.max_messages,
+            keep_results=self.keep_results,
+            is_handover=self.is_handover,
+        )
+        return Attempt(
+            history=history, items=items, task=task, reused=reused, current=current, is_due=is_due
+        )
+
+    def _look_back(
+        self, history: History, reused: View | None, available: int, *, soft: bool
+    ) -> tuple[FitResult | None, bool]:
+        """Return what can be sent without a new pass, and whether a pass is due all the same."""
+        total, earlier = history.total, history.earlier
+        limit = available * (self.thresholds.prepare_at if soft else self.thresholds.high_water)
+        own = self.passes.made(history.wires)
+        if total <= limit or (own and own.result.tokens_available == available):
+            return unchanged(history, available, own), False
+        if earlier is not None and reused is not None:
+            tail = history.tail
+            result = extended(earlier.result, reused, total=total, available=available)
+            carried = {**history.short, **self._carry(earlier, tail)}
+            if carried:
+                result = replace(result, verbatim={**result.verbatim, **carried})
+            if result.fits:
+                enough = max(self.thresholds.clear_at_least, _RETRY_SHARE * available)
+                is_calm = (
+                    not tail
+                    or (earlier.is_stuck and sum(item.unfolded for item in tail) < enough)
+                    or self.thresholds.is_spent(earlier.made_at, history.turn)
+                )
+                return result, result.tokens_after > limit and not is_calm
+        return (unchanged(history, available) if total <= available else None), True
+
+    def _carry(self, earlier: Pass, tail: Sequence[Item]) -> dict[str, Any]:
+        """Let stand-ins in *tail* be found behind those of an *earlier* pass; return how."""
+        kept = [item.fold for item in tail if item.source.link]
+        if not kept:
+            return {}
+        chain = self.engine.new_chain()
+        for message in earlier.shown:
+            chain.key_of(message)
+        conversation = self.engine.conversation
+        rendering = render(kept, version=0, chain=chain, conversation=conversation)
+        self.engine.save(rendering)
+        return rendering.verbatim
+
+    def settle(self, attempt: Attempt) -> FitResult | None:
+        """Return what to send if no pass is due; the attempt is over then."""
+        if attempt.is_due:
+            return None
+        attempt.history.give_back(self.passes)
+        return attempt.current
+
+    def flow(self, attempt: Attempt, tally: Tally) -> Flow[FitResult]:
+        """Make a pass; stops where it wants to ask something."""
+        make = STRATEGIES[self.strategy]
+        fitting = yield from ask_until_known(lambda: make(attempt.task), attempt.task.text_cache)
+        return self._finish(attempt, fitting, tally)
+
+    def tighter(self, attempt: Attempt) -> Attempt:
+        """Return the attempt with less room, for when all that is known is that it was too much."""
+        smaller = max(1, int(_TIGHTER * min(attempt.history.total, attempt.task.available)))
+        task = replace(attempt.task, available=smaller, target=smaller)
+        return replace(attempt, task=task, current=None, is_due=True)
+
+    def _finish(self, attempt: Attempt, fitting: Fitting, tally: Tally) -> FitResult:
+        """Write the fitting out if it is worth it; nothing has been written before this."""
+        task, current, history = attempt.task, attempt.current, attempt.history
+        plan = self.engine.seal(fitting.plan)
+        shown = [item.fold for item in attempt.reused.items] if attempt.reused else []
+        plan = self.engine.unbind(plan, shown, rewritten=fitting.rewritten)
+        after = sum(map(task.text_cache.tokens.fold, plan))
+        if current is not None:
+            gain = current.tokens_after - after
+            if gain < max(1, self.thresholds.clear_at_least):
+                self._remember_stuck(attempt, current)
+                return current
+        warnings = pair_warnings(task.messages)
+        if ends_in_summary(task, fitting):
+            warnings = (*warnings, "it ends with a summary: there was no room for the last results")
+        obstacles = () if after <= task.available else find_obstacles(task, attempt.items)
+        if after > task.available:
+            problem = explain(after, task.available, obstacles)
+            if self.strict:
+                raise BudgetError(problem)
+            warnings = (*warnings, problem)
+        tally.settle(task.text_cache.written_in(fitting.plan))
+        plan, rendering = self._write(plan, fitting)
+        result = FitResult(
+            messages=rendering.messages,
+            fits=after <= task.available,
+            tokens_before=history.total,
+            tokens_after=after,
+            tokens_available=task.available,
+            dropped_ids=tuple(message.id for message in fitting.dropped),
+            summarized_ids=ids_of(f for f in plan if len(f.sources) > 1),
+            compressed_ids=ids_of(f for f in plan if _is_shorter(f, fitting)),
+            steps=fitting.steps,
+            first_changed=first_difference(history.sent(), rendering.messages),
+            thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
+            warnings=warnings,
+            obstacles=obstacles,
+            verbatim={**history.short, **rendering.verbatim},
+            model=tally.report() if self.engine.asker.is_enabled else None,
+        )
+        if not history.is_anew and history.earlier is not None:
+            result = gone_on(history.earlier.result, result, plan)
+        items = history.state.show(plan, rendering, attempt.items, originals=fitting.rewritten)
+        self._remember(history, result, items, made_at=history.turn)
+        return result
+
+    def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
+        """Write everything out that *fitting* needs to be sent, and to be undone."""
+
+        def add(rendering: Rendering, sealed: Plan) -> None:
+            for message in fitting.dropped:
+                rendering.keep(message)
+            for fold, link in zip(sealed, rendering.links, strict=True):
+                for shown in fold.sources:
+                    original = fitting.rewritten.get(shown.index)
+                    if original is not None:
+                        keep_original(original, shown, rendering, link if fold.is_kept else "")
+
+        return self.engine.write(plan, add=add)
+
+    def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
+        """Remember that no pass was worth it, so that what can be sent is *current*."""
+        is_reused = attempt.reused is not None and REUSED in current.steps
+        view = attempt.reused if is_reused and attempt.reused else attempt.history.state.view
+        self._remember(attempt.history, current, view.items)
+
+    def _remember(
+        self,
+        history: History,
+        result: FitResult,
+        items: Sequence[Item],
+        *,
+        made_at: int | None = None,
+    ) -> None:
+        """Remember a pass that was made at this turn; without one, that it was not worth it."""
+        state, wires = history.state, history.wires
+        own = [replace(item, wire=clone(item.wire)) for item in items]
+        state.view = replace(state.view, items=own, folded=len(own), seen=len(wires))
+        state.copy_given(wires)
+        before = () if history.earlier is None else history.earlier.made_at[-_MAX_MADE:]
+        done = Pass(
+            objects=list(wires),
+            state=state,
+            turn=history.turn,
+            result=replace(result, messages=[]),
+            is_stuck=made_at is None,
+            made_at=before if made_at is None else (*before, made_at),
+        )
+        if not self.engine.asker.is_enabled:  # without a model, what is known of a text stays true
+            state.keep_texts(own)
+            done.grown.append(state.fork(state.text_cache))
+        self.passes.remember(done, history.earlier)
+
+
+def _is_shorter(fold: Fold, fitting: Fitting) -> bool:
+    """Tell whether *fold* is one message that is not as it was."""
+    is_rewritten = fold.sources[0].index in fitting.rewritten
+    return len(fold.sources) == 1 and (is_rewritten or not fold.is_kept)

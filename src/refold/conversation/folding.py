@@ -1,0 +1,310 @@
+"""When a session folds, and how: once a trigger fires, and as late in the list as will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from refold.conversation.append_only import Arrivals, report_sent, unsent_from
+from refold.conversation.report import SessionReport
+from refold.conversation.saved import Saved
+from refold.conversation.state import State
+from refold.conversation.thresholds import FoldThresholds
+from refold.conversation.view import Item, View, by_index, unshare
+from refold.engine import Engine
+from refold.errors import BudgetError
+from refold.llm.ask import Tally
+from refold.messages.provenance import Chain
+from refold.options import Options
+from refold.plan.fold import Plan
+from refold.plan.rules import RunContext
+from refold.plan.rules.protect import is_pinned
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import CountedTexts
+from refold.plan.untouchable import find_untouchable
+
+T = TypeVar("T")
+
+_MIN_TAIL_TOKENS: Final = 1_000
+"""Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
+that follows it, and of so few tokens it can only save hundreds."""
+_FACTOR_SLACK: Final = 0.01
+"""By what share a counter may learn to count otherwise before everything is counted anew."""
+
+
+class Folding:
+    """Decides for one session what its next view is, and writes it out."""
+
+    def __init__(self, state: State, thresholds: FoldThresholds) -> None:
+        self.state = state
+        self.thresholds = thresholds
+        self.tally = Tally()
+        self.verbatim: dict[str, Any] = {}
+        """Originals of everything folded so far."""
+        self.sent: tuple[View, int] = (state.view, 0)
+        """What the last view showed: so many items."""
+        self.report = SessionReport()
+        self.has_new_pins = False
+        """Whether messages may have been pinned that are out of view."""
+        self._arrivals = Arrivals(state, self._settle)
+        self._written: tuple[int, Any, Chain | None] = (0, None, None)
+        """How many items were written out last, what the last of them shows, and their chain."""
+
+    @property
+    def _engine(self) -> Engine:
+        return self.state.engine
+
+    @property
+    def _options(self) -> Options:
+        return self.state.engine.options
+
+    @property
+    def _cache(self) -> TextCache:
+        return self.state.text_cache
+
+    @property
+    def _tokens(self) -> CountedTexts:
+        return self.state.text_cache.tokens
+
+    def _settle(self, make: Callable[[], T]) -> T:
+        """Make a plan, asking for whatever it wants to know."""
+        return self._engine.settle(make, self._cache, self.tally)
+
+    @property
+    def shown(self) -> list[Item]:
+        """What the last view showed."""
+        view, count = self.sent
+        return view.items[:count]
+
+    def note_sent(self) -> None:
+        """Take all that there is as sent."""
+        self.sent = (self.state.view, len(self.state.view.items))
+
+    def go_back(self, length: int) -> None:
+        """Keep only the first *length* messages; begin anew if the last fold has seen others."""
+        view = self.state.cut(length)
+        if view.seen < self.state.view.seen:
+            self.report = SessionReport()
+        self.state.view = view
+
+    def go_on(self, saved: Saved) -> None:
+        """Stand where a saved session stood, all of whose messages were appended."""
+        self.report = SessionReport.from_dict(saved.facts["report"])
+        self.tally = Tally.of(self.report.model)
+        view, self.verbatim = saved.rebuild(self.state)
+        self.state.view = replace(view, folds=self.report.folds, budget=self.report.budget)
+        self.sent = (self.state.view, saved.facts["sent"])
+        self.has_new_pins = bool(self._options.pins)
+
+    def first_changed(self) -> int:
+        """Return the place of the first message that the last view did not show there."""
+        before, count = self.sent
+        if before is self.state.view:
+            return count
+        same = 0
+        for old, new in zip(self.shown, self.state.view.items, strict=False):
+            if old.wire is not new.wire:
+                break
+            same += 1
+        return same
+
+    def advance(self, budget: int | None) -> View:
+        """Show the next view, folded if a trigger fires, and report on it."""
+        self.state.view = self._next(budget)
+        self.has_new_pins = False
+        now = self.state.view
+        first_changed = self.first_changed()
+        self.tally.keep_latest()
+        self.report = SessionReport(
+            messages=len(now.items),
+            tokens=now.tokens,
+            tokens_unfolded=now.unfolded_tokens,
+            first_changed=first_changed,
+            cached_share=now.tokens_before(first_changed) / now.tokens if now.tokens else 0.0,
+            counter_failures=self._tokens.failures,
+            folds=now.folds,
+            thinking="stripped" if now.is_stripped else "kept",
+            budget=now.budget,
+            model=self.tally.report() if self._engine.asker.is_enabled else None,
+        )
+        self.sent = (now, len(now.items))
+        return now
+
+    def _next(self, budget: int | None) -> View:
+        """Decide whether to fold now, and how; return what to show."""
+        now = self.state.counted(_FACTOR_SLACK)
+        way = self._options.thinking
+        if not self.report.messages and way != "append":
+            return self._fold_all(now, budget, target=self._first_target(now, budget))
+        if self.has_new_pins and way != "append":
+            given = self.state.read_given(now.length)
+            pinned = {message.index for message in given if is_pinned(message, self._options.pins)}
+            if any(item.hides(pinned) for item in now.items):
+                items = unshare(now.items, given, pinned, self._tokens)
+                return self._fold_all(replace(now, items=items), budget)
+        if way == "append" or (way == "auto" and self._arrivals.are_bound(now)):
+            arrived = self._arrive(now, budget)
+            if way == "append" or not self._is_over(arrived, budget):
+                return arrived
+            now = replace(arrived, folds=now.folds)  # one view is one fold at most
+        if budget is None:
+            grown = now.tail_tokens >= max(_MIN_TAIL_TOKENS, self.thresholds.growth * now.tokens)
+            now = replace(now, is_guarded=False) if now.is_guarded else now
+            return self._adopt(now, self._fold_tail(now, {})) if grown else now
+        aim = self._engine.aim(budget, self._tokens)
+        if not now.is_guarded:
+            # Without a budget, what no budget may touch may have been folded.
+            given = self.state.read_given(now.length)
+            wanted = set(find_untouchable(given, self._options))
+            if any(item.hides(wanted) for item in now.items):
+                items = unshare(now.items, given, wanted, self._tokens)
+                return self._fold_all(replace(now, items=items), budget)
+            now = replace(now, is_guarded=True)
+        if now.tokens <= self.thresholds.high_water * aim or now.is_best_for(budget):
+            return now
+        low_water, gain = self._landing(now, aim), self.thresholds.min_gain * aim
+        untouchable = find_untouchable(now.sources, self._options)
+        is_worth_it = now.tokens > aim or now.tail_tokens >= gain
+        if is_worth_it and self._settled_or_kept(now, untouchable) > low_water:
+            # However short the rest became, it would be too long: there is no need to try.
+            return self._fold_all(now, budget, target=low_water)
+        plan = self._fold_tail(now, untouchable)
+        cost = sum(map(self._tokens.fold, plan))
+        if cost <= low_water:
+            return self._adopt(now, plan)
+        if now.tokens <= aim and now.tokens - cost < gain:
+            return now
+        return self._fold_all(now, budget, target=low_water)
+
+    def _first_target(self, now: View, budget: int | None) -> int | None:
+        """Return where the first view lands: where later ones do, if it has to be folded at all."""
+        if budget is None:
+            return None
+        aim = self._engine.aim(budget, self._tokens)
+        return self._landing(now, aim) if now.tokens > aim else None
+
+    def _landing(self, now: View, aim: int) -> int:
+        """Return to how many tokens a view is folded: fewer than *aim*, so that it can grow again.
+
+        Results that the model has not read yet stay whole where they fit: then it lands higher.
+        """
+        low_water = int(self.thresholds.low_water * aim)
+        sources = now.sources
+        if self._options.profile != "standard" or not (sources and sources[-1].is_tool_result):
+            return low_water
+        from refold.plan.layout import target_for_newest  # loaded where the profile needs it
+
+        untouchable = find_untouchable(sources, self._options)
+        needed = target_for_newest(sources, untouchable, self._tokens)
+        return max(low_water, needed) if needed <= aim else low_water
+
+    def _is_over(self, now: View, budget: int | None) -> bool:
+        """Tell whether the view has grown so much that it has to be folded."""
+        if budget is None:
+            return False
+        return now.tokens > self.thresholds.high_water * self._engine.aim(budget, self._tokens)
+
+    def _arrive(self, now: View, budget: int | None) -> View:
+        """Shorten the tool results that were never sent; all else stays for good."""
+        sources = now.sources
+        start = self.first_changed() if self.report.messages else unsent_from(sources)
+        sent = now.items[:start]
+        is_last_resort = self._options.thinking == "append"  # nothing else can give way
+        used = now.tokens_before(start) if is_last_resort else None
+        rest = self._arrivals.plan(sources, start, budget, used)
+        plan = (*(item.fold for item in sent), *rest)
+        if any(not fold.is_kept for fold in rest):
+            # What came later has no part in it, so the last fold is still the one before.
+            arrived = self._adopt(now, plan, is_new=True)
+            now = replace(arrived, settled=now.settled, folded=now.folded, seen=now.seen)
+        if is_last_resort and budget is not None:
+            now = replace(now, budget=report_sent(now, budget, self._options, self._tokens))
+        return now
+
+    def _fold_all(self, now: View, budget: int | None, target: int | None = None) -> View:
+        """Fold everything that is in view, from the originals where there is one."""
+        options = replace(self._options, token_budget=budget)
+        sources = now.sources
+        plan, report = self._settle(
+            lambda: self._engine.plan(sources, self._cache, options, target)
+        )
+        _, report = self._engine.sealed((plan, report), self._tokens)
+        report = report and by_index(report, now.items)
+        if options.strict and report is not None and not report.fits:
+            raise BudgetError(report.explain())
+        folded = self._adopt(
+            replace(now, is_guarded=budget is not None, budget=report or now.budget),
+            plan,
+            is_resumed=not self.report.messages and self._arrivals.are_unknown(now, plan, budget),
+        )
+        if report is None or report.token_count == folded.tokens:
+            return folded
+        return replace(folded, budget=replace(report, token_count=folded.tokens))
+
+    def _fold_tail(self, now: View, pinned: Mapping[int, str]) -> Plan:
+        """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
+        sources, hidden = now.sources, now.hidden(now.settled)
+        rest = self._settle(
+            lambda: self._engine.plan_rest(
+                sources, self._cache, start=now.settled, hidden=hidden, pinned=pinned
+            )
+        )
+        return (*(item.fold for item in now.items[: now.settled]), *rest)
+
+    def _settled_or_kept(self, now: View, pinned: Container[int]) -> int:
+        """Return what `_fold_tail` leaves as it is, in tokens."""
+        rest = range(now.settled, len(now.items))
+        recent = self._recent_from(now)
+        kept = (now.items[n].source for n in rest if n >= recent or n in pinned)
+        return now.tokens_before(now.settled) + sum(map(self._tokens.message, kept))
+
+    def _recent_from(self, now: View) -> int:
+        """Return the place in the view of the first message that the rules leave alone."""
+        window = self._options.recency_window
+        return RunContext.of(now.sources, self._options, self._cache, window).recent_from
+
+    def _adopt(
+        self, now: View, plan: Plan, *, is_new: bool = False, is_resumed: bool = False
+    ) -> View:
+        """Write *plan* out, and return how the conversation stands then.
+
+        If all that it changes *is_new*, no thinking is bound to that. A conversation that
+        *is_resumed* may have been sent otherwise before.
+        """
+        self.tally.settle(self._cache.written_in(plan))
+        sealed = self._engine.seal(plan, tokens=None if now.is_guarded else self._tokens)
+        if not is_new:
+            shown = [item.fold for item in self.state.view.items]
+            sealed = self._engine.unbind(sealed, shown, is_resumed=is_resumed)
+        first, chain = self._go_on_from(now, plan, sealed) if is_new else (0, None)
+        plan, rendering = self._engine.write(sealed, first=first, chain=chain)
+        self.verbatim.update(rendering.verbatim)
+        items = self.state.show(plan, rendering, now.items, first=first)
+        before = self.state.view.items  # *now* may have been unshared since
+        is_same = len(items) == len(before)
+        for place, (old, new) in enumerate(zip(before, items, strict=False)):
+            if old.wire is not new.wire and old.wire != new.wire:
+                is_same = False
+                break
+            items[place] = replace(new, wire=old.wire)
+        self._written = len(items), items[-1].wire if items else None, rendering.chain
+        border = self._recent_from(now)
+        self.state.keep_texts(items)
+        return replace(
+            now,
+            items=items,
+            settled=sum(fold.sources[0].index < border for fold in plan),
+            folded=len(items),
+            seen=now.length,
+            is_stripped=any(item.fold.is_stripped for item in items),
+            folds=now.folds + (not is_same),
+        )
+
+    def _go_on_from(self, now: View, plan: Plan, sealed: Plan) -> tuple[int, Chain | None]:
+        """Return how many items stay as they were written last, and the chain to go on from."""
+        count, wire, chain = self._written
+        is_there = 0 < count < len(plan) and now.items[count - 1].wire is wire
+        if is_there and all(sealed[n] is now.items[n].fold for n in range(count)):
+            return count, chain
+        return 0, None

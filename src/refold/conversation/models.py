@@ -1,0 +1,319 @@
+"""How many tokens a model can read: look-up by any of the names that a model goes by."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final, Self
+
+from refold.checks import check_whole
+from refold.errors import ConfigError
+
+_HEADING: Final = "## "
+_THOUSANDS: Final = {"k": 1_000, "m": 1_000_000}
+
+_SPELLING: Final = re.compile(r"[-._:@ ]|(?<=\d)p(?=\d)|(?:^|(?<=[-./_]))v(?=\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Rows from one source."""
+
+    source: str
+    as_of: date
+    rows: str
+
+
+def read_groups() -> Iterator[Group]:
+    """Read all rows from the package, the strongest source last."""
+    text = files("refold.conversation").joinpath("windows.txt").read_text("utf-8")
+    for section in text.removeprefix(_HEADING).split("\n" + _HEADING):
+        heading, _, rows = section.partition("\n")
+        day, _, source = heading.partition(" ")
+        yield Group(source=source, as_of=date.fromisoformat(day), rows=rows)
+
+
+MAX_NAME_CHARS: Final = 256
+"""No provider has longer ids; a longer text is not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a model can read and write, and who says so.
+
+    It is what the model can do, not what a server was started with: Ollama, llama.cpp and vLLM
+    often serve less. Pass `context_limit` where that is so.
+    """
+
+    model: str
+    """The name in the table that answered."""
+    context_tokens: int
+    """Prompt and answer together."""
+    max_output_tokens: int | None = None
+    """The longest answer, where it is known."""
+    max_input_tokens: int | None = None
+    """The longest prompt, where it is less than the whole window."""
+    source: str
+    """Where the numbers come from."""
+    as_of: date | None
+    """When the source said so; `None` for what the caller registered without a date."""
+
+    def __post_init__(self) -> None:
+        for name in ("context_tokens", "max_output_tokens", "max_input_tokens"):
+            value: object = getattr(self, name)
+            if value is None and name != "context_tokens":
+                continue
+            check_whole(f"{name} of {self.model!r}", value, least=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WindowRegistry:
+    """The known models; a value, so adding one gives a new registry and changes no other."""
+
+    windows: Mapping[str, Window] = field(default_factory=dict[str, Window])
+    """The windows by the spelling-free key of each name."""
+
+    @classmethod
+    def built_in(cls) -> Self:
+        """Return the registry of the models that refold knows by itself."""
+        windows: dict[str, Window] = {}
+        for group in read_groups():
+            for row in group.rows.splitlines():
+                name, *numbers = row.split()
+                context, output, prompt = (*map(_number, numbers), None, None, None)[:3]
+                windows[key_of(name)] = Window(
+                    model=name,
+                    context_tokens=context or 0,
+                    max_output_tokens=output,
+                    max_input_tokens=prompt,
+                    source=group.source,
+                    as_of=group.as_of,
+                )
+        return cls(windows=MappingProxyType(windows))
+
+    def with_model(
+        self,
+        model: str,
+        *,
+        context_tokens: int,
+        max_output_tokens: int | None = None,
+        max_input_tokens: int | None = None,
+        source: str = "registered by the caller",
+        as_of: date | None = None,
+    ) -> Self:
+        """Return a registry that also knows *model*, or knows it differently."""
+        return self._with(
+            model,
+            Window(
+                model=model.strip(),
+                context_tokens=context_tokens,
+                max_output_tokens=max_output_tokens,
+                max_input_tokens=max_input_tokens,
+                source=source,
+                as_of=as_of,
+            ),
+        )
+
+    def with_alias(self, alias: str, model: str) -> Self:
+        """Return a registry where *alias* means *model*, say for the name of a deployment."""
+        return self._with(alias, self.window_of(model))
+
+    def _with(self, name: str, window: Window) -> Self:
+        key = key_of(name.strip())
+        if not key:
+            raise ConfigError(f"a model needs a name, got {name!r}")
+        return replace(self, windows=MappingProxyType({**self.windows, key: window}))
+
+    def find(self, model: str) -> Window | None:
+        """Return the window of *model*, or `None` if no spelling of it is known."""
+        name = model.strip().lower()
+        if len(name) > MAX_NAME_CHARS:
+            return None
+        plain, stated = _split_stated(name)
+        for key in (key_of(name), *map(key_of, spellings(plain))):
+            window = self.windows.get(key)
+            if window is not None and stated and key != key_of(name):
+                return replace(window, context_tokens=stated, max_input_tokens=None)
+            if window is not None:
+                return window
+        return None
+
+    def window_of(self, model: str) -> Window:
+        """Return the window of *model*; raise `ConfigError` if it is not known."""
+        if not isinstance(model, str):
+            raise ConfigError(f"model must be the name of a model, got {model!r}")
+        window = self.find(model)
+        if window is None:
+            raise ConfigError(
+                f"the context window of model {model[:MAX_NAME_CHARS]!r} is not known"
+                f"{self._hint(model)}; pass context_limit=…, or register it: "
+                f"DEFAULT_REGISTRY.with_model({model[:MAX_NAME_CHARS]!r}, context_tokens=…)"
+            )
+        return window
+
+    def _hint(self, model: str) -> str:
+        last = model[:MAX_NAME_CHARS].strip().rpartition("/")[2]
+        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.5)
+        return f" (nearest known: {self.windows[near[0]].model!r})" if near else ""
+
+    def __contains__(self, model: object) -> bool:
+        return isinstance(model, str) and self.find(model) is not None
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(models={len(self)})"
+
+
+def _number(text: str) -> int | None:
+    return None if text == "-" else int(text.replace("_", ""))
+
+
+def key_of(name: str) -> str:
+    """Return *name* without what providers spell differently.
+
+    `claude-3.5-sonnet` and `claude-3-5-sonnet`, `llama3:8b` and `Llama-3-8B`, `gpt-35-turbo` and
+    `gpt-3.5-turbo`, `llama-v3p1-8b` and `llama-3.1-8b` have the same key.
+    """
+    return _SPELLING.sub("", name.lower())
+
+
+_TAG_WORD: Final = re.compile(
+    r"\d{1,4}(?:\.\d{1,3})?[bm]|\d{1,2}x\d{1,3}b|a\d{1,3}b|e\d{1,2}b|\d{1,2}|v\d[\w.]{0,6}"
+    r"|i?q\d\w{0,8}|(?:bf|fp|int)\d{1,2}|latest|default|free|beta|nitro|floor|online|thinking"
+    r"|extended|exacto|cloud|instruct|chat|text|it|qat|base|mini|medium|small|large|code|vision"
+)
+
+
+_STATED: Final = re.compile(r"(\d{1,5})([km])")
+
+
+def _is_tag(text: str) -> bool:
+    return all(_TAG_WORD.fullmatch(word) for word in text.split("-"))
+
+
+def _split_stated(name: str) -> tuple[str, int | None]:
+    """Split off the window that the name itself states.
+
+    So do `claude-sonnet-4-5[1m]`, Bedrock's `…-v1:0:28k` and Ollama's `phi3:14b-medium-128k`; but
+    not `openai:gpt-4-32k`, where it belongs to the name of the model.
+    """
+    if name.endswith("]"):
+        before, _, stated = name[:-1].rpartition("[")
+        words = []
+    else:
+        before, _, tag = name.rpartition(":")
+        words = tag.split("-")
+        stated = next((word for word in words if re.fullmatch(r"\d{1,5}k", word)), "")
+        words = [word for word in words if word != stated]
+    found = _STATED.fullmatch(stated)
+    if found is None or not before or (words and not _is_tag("-".join(words))):
+        return name, None
+    plain = f"{before}:{'-'.join(words)}" if words else before
+    return plain, int(found[1]) * _THOUSANDS[found[2]]
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield what *name* may be called in the table, the most specific spelling first."""
+    base = _without_tuning(name)
+    segments = base.split("/")
+    for start in range(len(segments)):
+        for form in _tag_forms("/".join(segments[start:])):
+            for plain in _vendor_forms(form):
+                yield from _shortened(plain)
+
+
+def _without_tuning(name: str) -> str:
+    """Return the model that a fine-tuned one was made from: `ft:gpt-4o-mini:acme::id`."""
+    if name.startswith("ft:"):
+        return name[3:].split(":", 1)[0]
+    return re.split(r"[:.]ft-", name, maxsplit=1)[0]
+
+
+def _tag_forms(name: str) -> Iterator[str]:
+    """Yield *name* with what stands before or behind a colon taken as a provider or as a tag."""
+    yield name
+    before, colon, after = name.partition(":")
+    if not colon:
+        return
+    yield f"{before}/{after}"
+    yield from _tag_forms_of_rest(after)
+    while colon:
+        before, colon, after = name.rpartition(":")
+        if colon and _is_tag(after):
+            yield f"{before}-{after}"
+            yield before
+        name = before
+
+
+def _tag_forms_of_rest(name: str) -> Iterator[str]:
+    """Yield each part of *name* that may be a model behind a provider."""
+    while name:
+        yield name
+        last, _, name = name.partition(":")
+        if name:
+            yield last
+
+
+_VENDORS: Final = re.compile(
+    r"^(?:(?:[a-z]{2,6}|us-gov)\.)?"
+    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai"
+    r"|nvidia|openai|qwen|writer|xai|zai)\."
+)
+_HOUSES: Final = ("databricks-", "zai-", "meta-", "mistralai-", "anthropic-", "openai-", "google-")
+
+
+def _vendor_forms(name: str) -> Iterator[str]:
+    """Yield *name*, and *name* without region and vendor: `us.anthropic.claude-…`."""
+    yield name
+    plain = _VENDORS.sub("", name)
+    if plain != name:
+        vendor = name[: len(name) - len(plain)].rstrip(".").rpartition(".")[2]
+        yield plain
+        yield f"{vendor}-{plain}"
+    for house in _HOUSES:
+        if name.startswith(house):
+            yield name.removeprefix(house)
+
+
+_SUFFIX: Final = re.compile(
+    r"[-@:](?:"
+    r"\d{8}|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6}|\d{3,4}|\d"  # dates and builds
+    r"|v\d{1,2}(?:[.:]\d{1,2})?"  # versions of a package
+    r"|latest|default|preview|exp|experimental|beta|stable|free|maas"
+    r"|instruct|instruct-turbo|chat|it|hf|text|base|dynamic|thinking|reasoning|non-reasoning"
+    r"|high|low|minimal|xhigh"  # how hard to think
+    r"|i?q\d\w{0,8}|(?:bf|fp|int|nvfp|mxfp)\d{1,2}|awq|gptq|gguf|mlx|4bit|8bit|bnb|qat"
+    r")$"
+)
+_SIZE: Final = re.compile(r"[-:](?:\d{1,2}x)?\d{1,4}(?:[.p]\d{1,3})?b(?:-a\d{1,3}(?:\.\d)?b)?$")
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """Yield *name* and what is left of it, one date, version or quantization less each time."""
+    yield name
+    while (found := _SUFFIX.search(name)) and found.start():
+        name = name[: found.start()]
+        yield name
+    found = _SIZE.search(name)
+    if found and found.start():
+        yield name[: found.start()]
+
+
+DEFAULT_REGISTRY: Final = WindowRegistry.built_in()
+"""The models that refold knows by itself."""
+
+
+def window_of(model: str, registry: WindowRegistry = DEFAULT_REGISTRY) -> Window:
+    """Return the window of *model*; raise `ConfigError` if *registry* does not know it.
+
+    Understands `provider:model`, `provider/model`, dates, versions and quantizations at the end,
+    the ids of Bedrock, Vertex, Azure, OpenRouter, Fireworks and Ollama, and fine-tuned models.
+    """
+    return registry.window_of(model)

@@ -1,0 +1,293 @@
+"""A growing conversation whose folded beginning stays byte for byte the same between folds.
+
+Providers cache the beginning of a prompt only while it does not change. So a session leaves what it
+has shown alone, lets new messages pile up as they are, and folds only when a trigger fires: once,
+with room to spare, and as late in the list as will do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, replace
+from typing import Any, Final, Self, Unpack
+
+from refold.api import NamedChoices
+from refold.checks import check_whole
+from refold.codecs import Codec
+from refold.conversation.folding import Folding
+from refold.conversation.report import SessionReport
+from refold.conversation.saved import HOOKS, check_given, read_state, reading, write_state
+from refold.conversation.state import State
+from refold.conversation.thresholds import FoldThresholds
+from refold.detectors import Detector
+from refold.engine import Engine, combine, scoped
+from refold.errors import MessageError
+from refold.events import Listener
+from refold.messages.formats.objects import Objects
+from refold.messages.wire import clone
+from refold.options import Choices, Options, Pin
+from refold.stores.base import Store
+from refold.stores.memory import MemoryStore
+
+_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
+"""What a saved session cannot have with it: whoever takes it up must give it again."""
+_HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
+
+
+def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
+    """Take out of *choices* what is no option but helps with asking models."""
+    return {name: choices.pop(name) for name in _HELPERS if name in choices}
+
+
+def _revive(
+    class_: type[Session],
+    key: str,
+    saved: Store,
+    given: Mapping[str, Any],
+    own: tuple[dict[str, Any], Store | None],
+) -> Session:
+    """Take up a session that was pickled or copied; nothing is written to its *own* store."""
+    session = class_.resume(key, saved, **given)
+    session._folding.verbatim, session._store = own
+    session._state.engine = Engine(session.options, store=session._store, **session._helpers)
+    return session
+
+
+def _stable(options: Options) -> Options:
+    """Let later copies refer to the first: what was shown must not change for a later copy.
+
+    The other profiles never refer to what comes later.
+    """
+    if options.profile != "classic":
+        return options
+    return replace(options, keep_duplicate="first")
+
+
+def _scoped(store: Store, conversation: str | None) -> Store:
+    """Return the place in *store* where a session of this conversation is kept."""
+    place = scoped(store, conversation)
+    assert place is not None, "there is a store"
+    return place
+
+
+class Session:
+    """A conversation that grows: `append` what happens, send what `view` returns.
+
+        session = Session(token_budget=8_000, store=SqliteStore("originals.db"))
+        session.append({"role": "user", "content": question})
+        reply = client.chat.completions.create(model="gpt-5", messages=session.view())
+
+    The messages of a view belong to the session: read them, send them, but do not change them.
+    An exception at any point, such as `KeyboardInterrupt`, leaves the session as it was before the
+    call, or as it is after it.
+    """
+
+    def __init__(
+        self,
+        options: Options | None = None,
+        *,
+        store: Store | None = None,
+        thresholds: FoldThresholds | None = None,
+        conversation: str | None = None,
+        summarizer: object = None,
+        classifier: object = None,
+        on_event: Listener | None = None,
+        pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
+        **choices: Unpack[Choices],
+    ) -> None:
+        """Take what `Compressor` takes; a summarizer is asked when the session folds."""
+        self._store = store
+        helpers: dict[str, Any] = {
+            "conversation": conversation,
+            "summarizer": summarizer,
+            "classifier": classifier,
+            "on_event": on_event,
+            "pass_seconds": pass_seconds,
+            "detectors": detectors,
+            "codecs": codecs,
+        }
+        self._helpers = helpers
+        self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]
+        engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
+        self._state = State(engine)
+        self._folding = Folding(self._state, thresholds or FoldThresholds())
+        self._objects = Objects()
+
+    def __repr__(self) -> str:
+        now = self._state.view
+        said = f"messages={now.length}, tokens={now.tokens}, folds={now.folds}"
+        return f"{type(self).__name__}({said})"
+
+    def __len__(self) -> int:
+        """Return how many messages the conversation has."""
+        return self._state.view.length
+
+    @property
+    def options(self) -> Options:
+        """The options that it folds with."""
+        return self._state.engine.options
+
+    @property
+    def thresholds(self) -> FoldThresholds:
+        """When it folds, and how far."""
+        return self._folding.thresholds
+
+    @property
+    def verbatim(self) -> dict[str, Any]:
+        """Originals of everything folded so far; the store has them too, if there is one."""
+        return self._folding.verbatim
+
+    @property
+    def report(self) -> SessionReport:
+        """What the last view cost."""
+        return self._folding.report
+
+    def append(self, message: Any) -> None:
+        """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
+        self._state.append(self._objects.read_one(message, len(self)))
+
+    def extend(self, messages: Iterable[Any]) -> None:
+        """Add messages in order."""
+        for message in messages:
+            self.append(message)
+
+    def pop(self) -> Any:
+        """Take back the last message, and return it as it was given."""
+        if not len(self):
+            raise MessageError("there is none to take back", "messages")
+        last = clone(self._state.wires[-1])
+        self.truncate(len(self) - 1)
+        return last
+
+    def truncate(self, length: int) -> None:
+        """Keep only the first *length* messages, as if those after them had never come.
+
+        Up to the last fold the view stays as it was. A fold depends on what came last when it was
+        made, so if one of the messages that it has seen goes, the session begins anew with the
+        others. What was folded can still be restored.
+        """
+        check_whole("length", length)
+        if length < len(self):
+            self._folding.go_back(length)
+
+    def fork(self) -> Self:
+        """Return another session that stands where this one stands and goes its own way.
+
+        Both keep what they fold in the same store.
+        """
+        return copy(self)
+
+    def pin(self, *pins: Pin) -> None:
+        """Keep messages as they are from now on: by id, as `role:NAME`, or by a function.
+
+        What is out of view comes back into the next one, which changes it from there on.
+        """
+        options = replace(self.options, pins=(*self.options.pins, *pins))
+        self._state.engine.options = options
+        self._folding.has_new_pins = True
+
+    @property
+    def messages(self) -> list[Any]:
+        """The whole conversation as it was given, copied."""
+        return self._objects.write([clone(wire) for wire in self._state.wires])
+
+    def note_sent(self) -> None:
+        """Take what was appended since the last view as sent, just as it was given.
+
+        For who could not have a view, say because a store failed, and went on without.
+        """
+        self._folding.note_sent()
+
+    @property
+    def wires(self) -> list[dict[str, Any]]:
+        """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
+        return [item.wire for item in self._folding.shown]
+
+    @property
+    def unchanged(self) -> list[int | None]:
+        """For each message of the last view, the index of the one that it shows word for word."""
+        return [item.first if item.is_as_given else None for item in self._folding.shown]
+
+    @property
+    def places(self) -> list[range]:
+        """For each message of the last view, the indices of those that it stands for."""
+        return [range(item.first, item.end) for item in self._folding.shown]
+
+    @property
+    def folded_length(self) -> int:
+        """How many messages the last fold has seen: `truncate` to fewer begins anew."""
+        return self._state.view.seen
+
+    def view(self, token_budget: int | None = None) -> list[Any]:
+        """Return what to send now; folds first if a trigger fires."""
+        if token_budget is not None:
+            replace(self.options, token_budget=token_budget)  # refuses what is no budget
+        budget = self.options.token_budget if token_budget is None else token_budget
+        shown = self._folding.advance(budget)
+        return self._objects.write([item.wire for item in shown.items])
+
+    async def aview(self, token_budget: int | None = None) -> list[Any]:
+        """Return the same as `view` without blocking the event loop."""
+        return await asyncio.to_thread(self.view, token_budget)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what `save` would write, with the functions and models that it has."""
+        saved = MemoryStore()
+        key = self.save(saved)
+        hooks = {name: getattr(self.options, name) for name in HOOKS}
+        given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
+        given["pins"] = self.options.pins
+        own = dict(self.verbatim), self._store
+        return _revive, (type(self), key, saved, given, own)
+
+    def save(self, store: Store) -> str:
+        """Write everything to *store* and return the key with which to `resume`."""
+        engine, now = self._state.engine, self._state.view
+        return write_state(
+            _scoped(store, engine.conversation),
+            conversation=engine.conversation,
+            options=self.options,
+            given=dict(zip(self._state.names, self._state.wires, strict=True)),
+            names=self._state.names,
+            items=now.items,
+            verbatim=self.verbatim,
+            facts={
+                "thresholds": asdict(self.thresholds),
+                "settled": now.settled,
+                "folded": now.folded,
+                "sent": self._folding.first_changed(),
+                "is_guarded": now.is_guarded,
+                "models": self._models,
+                "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),
+            },
+        )
+
+    @classmethod
+    def resume(
+        cls,
+        key: str,
+        store: Store,
+        *,
+        thresholds: FoldThresholds | None = None,
+        **choices: Unpack[NamedChoices],
+    ) -> Self:
+        """Take up a saved session; it goes on byte for byte as if it had never stopped.
+
+        Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
+        given must be given again. Other choices replace those that were saved. `StoreError` if
+        anything that was saved is missing or not as it was.
+        """
+        others: dict[str, Any] = {**choices}
+        helpers = _take_helpers(others)
+        with reading(key):
+            saved = read_state(_scoped(store, helpers.get("conversation")), key, others)
+            check_given(saved.facts["models"], helpers)
+            thresholds = thresholds or FoldThresholds(**saved.facts["thresholds"])
+            session = cls(saved.options, store=store, thresholds=thresholds, **helpers)
+            session.extend(session._objects.revive(saved.messages))
+            session._folding.go_on(saved)
+        return session

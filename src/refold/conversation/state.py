@@ -1,0 +1,270 @@
+"""The state of one growing conversation: what was given, what is shown of it, what it has cost.
+
+A `Session` has one and appends to it. A `ContextWindowManager` has one for each conversation that
+it has seen: it is given the whole list every time, recognizes the beginning, and appends the rest.
+Nothing here decides when to fold, or how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from refold.conversation.view import Item, View, count_anew, number_through
+from refold.engine import Engine
+from refold.messages.formats import Loader, check_list, format_names, recognize
+from refold.messages.message import Message
+from refold.messages.provenance import Chain, looks_folded
+from refold.messages.wire import Wire, clone
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.render import Rendering, render_short_forms
+from refold.plan.text_cache import TextCache
+from refold.scan.tokens.choose import factor_of
+from refold.tools.shapes import apply_short_form, drop_short_form, has_short_form
+
+Wires = Sequence[Mapping[str, Any]]
+
+
+class Given:
+    """Copies of the conversation as it was given, and the digests of its messages if known.
+
+    No more than that is kept of what is out of view, and in two lists: of pairs, the garbage
+    collector would have to look at each.
+    """
+
+    __slots__ = ("_digests", "_wires")
+
+    def __init__(self) -> None:
+        self._digests: list[str] = []
+        self._wires: list[Wire] = []
+
+    def __len__(self) -> int:
+        return len(self._wires)
+
+    def put(self, index: int, wire: Wire, digest: str = "") -> None:
+        """Add a message at *index*, in the place of what an interrupted append may have left."""
+        self._digests[index:] = [digest]
+        self._wires[index:] = [wire]
+
+    @property
+    def copies(self) -> list[Wire]:
+        """The very list of messages, for comparisons: to copy it would take longer."""
+        return self._wires
+
+    def wires(self, length: int) -> list[Wire]:
+        """Return the first *length* messages."""
+        return self._wires[:length]
+
+    def names(self, length: int) -> list[str]:
+        """Return the digests of the first *length* messages."""
+        return self._digests[:length]
+
+    def copy(self) -> Given:
+        """Return the same, to go on from on its own."""
+        fresh = Given()
+        fresh._digests, fresh._wires = self._digests.copy(), self._wires.copy()
+        return fresh
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Where the stand-ins of a list end: as they were given, and as they are sent.
+
+    They differ where a `CompressionManager` has put short forms beside contents.
+    """
+
+    given: Chain
+    sent: Chain
+
+    def copy(self) -> Chains:
+        """Return chains that go on from here on their own."""
+        return Chains(self.given.copy(), self.sent.copy())
+
+
+def as_sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
+    """Show the short forms of `CompressionManager` in the place of the long ones.
+
+    Returns what is sent then, and what it takes to undo that; the store knows it, too. The chain of
+    what was given goes on to the end of *messages*; that of what is sent is left to whoever reads
+    them.
+    """
+    if not any(map(has_short_form, check_list(messages))):
+        for message in messages:
+            chains.given.link_of(message)
+        return messages, {}
+    sent = [
+        apply_short_form(message) if isinstance(message, dict) else message for message in messages
+    ]
+    originals = [drop_short_form(message) for message in messages]
+    rendering = render_short_forms(
+        originals, sent, engine.conversation, before=chains.given, after=chains.sent.copy()
+    )
+    engine.save(rendering)
+    return rendering.messages, rendering.verbatim
+
+
+class State:
+    """One conversation, for one thread at a time.
+
+    An exception at any point of `append`, such as `KeyboardInterrupt`, leaves it as it was before,
+    or as it is after it: whatever changes, `view` is what counts, and is changed in one step.
+    """
+
+    def __init__(
+        self, engine: Engine, *, format_name: str = "", text_cache: TextCache | None = None
+    ) -> None:
+        self.engine = engine
+        options = engine.options
+        self.text_cache: TextCache = text_cache or engine.new_text_cache()
+        self.view = View(factor=factor_of(options.counter))
+        self.given = Given()
+        self._format_name = format_name or options.format
+        self._loader = Loader(self._format_name, strict_roles=options.strict_roles)
+        self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
+        """Of what was added, so many messages: before the last time, and after it."""
+
+    def append(self, wire: Mapping[str, Any]) -> None:
+        """Add one message at the end; the state keeps its own copy."""
+        index = self.view.length
+        self._loader.rewind(index)
+        loaded = self._loader.load(wire, index)
+        own = loaded.changed(wire=clone(dict(wire)))
+        before = self._chains_at(index)
+        chains = before.copy() if looks_folded(own.wire) else before
+        message = self.engine.recognize((own,), chains.sent)[0]
+        self._chains = ((index, before), (index + 1, chains))
+        self.given.put(index, message.wire, message.digest)
+        self.view.append(message, clone(message.wire), self.text_cache.tokens.message(message))
+
+    def extend(self, messages: Wires) -> dict[str, Any]:
+        """Add messages at the end, as they are to be sent; return what undoes their short forms.
+
+        They stay the caller's: whoever wants to know later what they were takes copies.
+        """
+        start = self.view.length
+        chains = self._chains_at(start)
+        wires, short = as_sent(messages, chains, self.engine)
+        loaded = tuple(self._loader.load(wire, index) for index, wire in enumerate(wires, start))
+        count = self.text_cache.tokens.message
+        for message in self.engine.recognize(loaded, chains.sent):
+            self.view.append(message, dict(message.wire), count(message))
+        self._chains = ((start + len(wires), chains),) * 2
+        return short
+
+    def reads_alike(self, messages: Wires) -> bool:
+        """Tell whether *messages* that follow leave the shape as which all are read."""
+        names = format_names()
+        return names.index(recognize(check_list(messages)).name) >= names.index(self._format_name)
+
+    def copy_given(self, messages: Wires) -> None:
+        """Take copies of what was given: of *messages*, as far as there are none yet."""
+        for index in range(len(self.given), len(messages)):
+            self.given.put(index, clone(dict(messages[index])))
+
+    def fork(self, text_cache: TextCache | None = None) -> State:
+        """Return a state that goes on from here on its own."""
+        other = State(self.engine, format_name=self._format_name, text_cache=text_cache)
+        other.view = replace(self.view, items=self.view.items.copy())
+        other.given = self.given.copy()
+        other._loader = self._loader.copy()
+        length, chains = self._chains[1]
+        other._chains = ((length, chains.copy()),) * 2
+        return other
+
+    def _chains_at(self, length: int) -> Chains:
+        return next(chains for known, chains in self._chains if known == length)
+
+    @property
+    def wires(self) -> list[Wire]:
+        """The conversation as it was given."""
+        return self.given.wires(self.view.length)
+
+    @property
+    def names(self) -> list[str]:
+        """The digests of its messages."""
+        return self.given.names(self.view.length)
+
+    def read_given(self, length: int) -> tuple[Message, ...]:
+        """Read the first *length* messages once more."""
+        loader = Loader(self.engine.options.format)
+        given = enumerate(self.given.wires(length))
+        return self.engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
+
+    def cut(self, length: int) -> View:
+        """Return the view of the first *length* messages, for whoever makes it the one that counts.
+
+        If the last fold has seen more than these, it is a view in which nothing is folded.
+        """
+        now, chain = self.view, self.engine.new_chain()
+        for wire in self.given.wires(length):
+            chain.key_of(wire)
+        self._chains = ((length, Chains(chain, chain)), self._chains[1])
+        if length >= now.seen:
+            return replace(now, items=now.items[: len(now.items) - (now.length - length)])
+        fresh = View(factor=now.factor)
+        for message in self.read_given(length):
+            fresh.append(message, clone(message.wire), self.text_cache.tokens.message(message))
+        return fresh
+
+    def counted(self, slack: float = 0.0) -> View:
+        """Return the view, counted anew if the counter has learned that it was off by more."""
+        now, factor = self.view, factor_of(self.engine.options.counter)
+        growth = factor / now.factor
+        if abs(growth - 1) <= slack:
+            return now
+        self.text_cache.forget_counts()
+        items = count_anew(now.items, self.text_cache.tokens, growth)
+        return replace(now, items=items, factor=factor)
+
+    def show(
+        self,
+        plan: Plan,
+        written: Rendering,
+        before: Sequence[Item],
+        *,
+        first: int = 0,
+        originals: Mapping[int, Message] | None = None,
+    ) -> list[Item]:
+        """Return the items of a view after a fold: what *plan* made of the items *before*.
+
+        It was *written* from its fold number *first* on. *originals* are messages behind sources of
+        the plan, by their places: what was written shorter before the plan was made.
+        """
+        made = self._items(plan[first:], written, before, originals or {})
+        return number_through((*before[:first], *made), self.text_cache.tokens)
+
+    def _items(
+        self,
+        plan: Plan,
+        written: Rendering,
+        before: Sequence[Item],
+        originals: Mapping[int, Message],
+    ) -> Iterator[Item]:
+        start = plan[0].sources[0].index if plan else 0
+        for fold, wire, link in zip(plan, written.messages, written.links, strict=True):
+            source, end = fold.sources[0], fold.sources[-1].index + 1
+            behind = before[source.index : end]
+            is_paired = fold.is_rolled and bool(source.calls or source.is_tool_result)
+            is_apart = len(behind) == 1 and (is_paired or behind[0].is_apart)
+            is_one = len(behind) == 1 and not (is_apart and not fold.is_kept)
+            is_last = fold is plan[-1]  # what was dropped behind it counts with it
+            yield Item(
+                fold=fold if is_one else self._read_back(fold, wire, behind[0].first, link),
+                wire=wire,
+                first=behind[0].first,
+                end=behind[-1].end,
+                unfolded=sum(item.unfolded for item in before[start : None if is_last else end]),
+                is_apart=is_apart,
+                original=originals.get(source.index) if is_one else None,
+            )
+            start = end
+
+    def _read_back(self, fold: Fold, wire: dict[str, Any], index: int, link: str) -> Fold:
+        """Return the message that a *fold* has become: from then on it is one."""
+        made = self.engine.read_back(fold, wire, index, link)
+        return kept_fold(made, "already_compressed")
+
+    def keep_texts(self, items: Sequence[Item]) -> None:
+        """Forget what is known of all texts that are not behind *items*."""
+        self.text_cache.keep_only(frozenset(text for item in items for text in item.texts()))

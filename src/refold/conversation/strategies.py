@@ -1,0 +1,236 @@
+"""Ways to make a conversation fit: fold it, summarize or drop its beginning, keep its end.
+
+Whatever the strategy, tool calls and results go together, and what is pinned stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal
+
+from refold.conversation.handover import as_handover
+from refold.conversation.rungs import Rewritten, rewrite_all, rewrite_old
+from refold.conversation.task import Fitting, Task, ends_in_summary
+from refold.messages.message import Message
+from refold.options import Options
+from refold.plan.blocks import find_blocks
+from refold.plan.fit import fit_budget
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.profiles.classic import ROLL_UP
+from refold.plan.untouchable import find_last_words
+
+Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
+
+USER_SHARE: Final = 0.2
+"""Share of the window within which the user's own words stay outside of summaries."""
+
+
+def fold(task: Task) -> Fitting:
+    """Let the engine plan for the window, as its profile says.
+
+    The newest `keep_results` results stay whole if that leaves room for the rest. Where there is
+    not even room for a line about each stretch, the oldest blocks are dropped.
+    """
+    if task.keep_results:
+        pinned = {**_newest_results(task, task.keep_results), **task.pinned}
+        kept = _squeeze(replace(task, pinned=pinned))
+        if _is_good(task, kept):
+            return kept
+    fitting = _squeeze(task)
+    if task.cost(fitting.plan) <= task.available:
+        return fitting
+    dropped = truncate(task)
+    return dropped if task.cost(dropped.plan) <= task.available else fitting
+
+
+def summarize(task: Task) -> Fitting:
+    """Put the oldest stretch into one summary; fold everything if that is not enough.
+
+    What users said stays word for word, the latest first, as far as its own share goes.
+    """
+    for pinned in ({**_user_words(task), **task.pinned}, task.pinned):
+        fitting = _roll_up(replace(task, pinned=pinned))
+        if _is_good(task, fitting):
+            return fitting
+    return fold(task)
+
+
+def truncate(task: Task) -> Fitting:
+    """Drop the oldest blocks until the rest fits; shorten what is left if it still does not."""
+    return _drop(task, must_go=frozenset())
+
+
+def sliding_window(task: Task) -> Fitting:
+    """Keep the last messages, in whole blocks, and what is pinned."""
+    blocks = find_blocks(task.messages)
+    room = task.max_messages
+    must_go: set[int] = set()
+    for block in reversed(blocks):
+        room -= sum(task.messages[index].is_turn for index in block)
+        if room < 0:
+            must_go.update(block)
+    return _drop(task, must_go=frozenset(must_go))
+
+
+def _user_words(task: Task) -> dict[int, str]:
+    room = USER_SHARE * task.available
+    found: dict[int, str] = {}
+    for message in reversed(task.messages):
+        if message.role == "user" and not message.is_tool_result and message.is_turn:
+            room -= task.text_cache.tokens.message(message)
+            if room < 0:
+                break
+            found[message.index] = "user_words"
+    return found
+
+
+def _newest_results(task: Task, count: int) -> dict[int, str]:
+    """Return the newest *count* tool results, with the calls that they answer."""
+    found: dict[int, str] = {}
+    for block in reversed(find_blocks(task.messages)):
+        results = sum(task.messages[index].is_tool_result for index in block)
+        if count <= 0:
+            break
+        if results:
+            found.update(dict.fromkeys(block, "newest_results"))
+            count -= results
+    return found
+
+
+def _is_good(task: Task, fitting: Fitting) -> bool:
+    """Tell whether *fitting* fits, and leaves the model something to answer."""
+    return task.cost(fitting.plan) <= task.available and not ends_in_summary(task, fitting)
+
+
+def _budget(task: Task) -> Options:
+    """Return the options under which a plan leaves room for an anchor."""
+    room = max(0, task.available - task.anchor_room.get())
+    return replace(task.engine.options, token_budget=room)
+
+
+def _plan(task: Task) -> Fitting:
+    """Let the engine plan; what must stay does so whatever it costs, unlike under other budgets."""
+    plan, report = task.engine.plan(
+        task.messages,
+        task.text_cache,
+        _budget(task),
+        task.target,
+        pinned=dict.fromkeys(task.stays, "pinned"),
+    )
+    cut = _cut_words(task, plan)
+    if cut is not None:
+        return _plan(replace(task, pinned={**task.pinned, cut: "last_user_message"}))
+    return Fitting(plan=_as_asked(task, plan), steps=report.rungs if report else ())
+
+
+def _cut_words(task: Task, plan: Plan) -> int | None:
+    """Return the message of which *plan* cuts what the user said last, beside tool results."""
+    spoken = [(m.index, number) for m, number in find_last_words(task.messages)]
+    if not spoken or spoken[0][0] in task.stays:
+        return None
+    index, numbers = spoken[0][0], {number for _, number in spoken}
+    shown = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
+    return index if shown.is_rolled or not numbers.isdisjoint(shown.texts) else None
+
+
+def _roll_up(task: Task) -> Fitting:
+    """Put the oldest stretch into one summary, and change nothing else."""
+    aim = max(0, task.target - task.anchor_room.get())
+    plan, report = fit_budget(
+        task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, preset=ROLL_UP
+    )
+    return Fitting(plan=_as_asked(task, plan), steps=report.rungs)
+
+
+def _as_asked(task: Task, plan: Plan) -> Plan:
+    """Write summaries as hand-overs, if that is wanted."""
+    if not task.is_handover:
+        return plan
+    return tuple(as_handover(fold_, task.text_cache) for fold_ in plan)
+
+
+def _squeeze(task: Task) -> Fitting:
+    """Plan without old pictures; if that is not enough, with less of the latest calls as well."""
+    fitting = _plan_rewritten(rewrite_old(task))
+    if _is_good(task, fitting):
+        return fitting
+    return _plan_rewritten(rewrite_all(replace(task, target=task.available)))
+
+
+def _plan_rewritten(begun: Rewritten) -> Fitting:
+    planned = _plan(begun.task)
+    return replace(planned, rewritten=begun.originals, steps=(*begun.steps, *planned.steps))
+
+
+def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
+    """Drop whole blocks, those in *must_go* and then the oldest, as long as it does not fit."""
+    stays = task.stays
+    gone = _chosen(task, must_go, stays)
+    dropped = tuple(task.messages[index] for index in sorted(gone))
+    kept = [message for message in task.messages if message.index not in gone]
+    steps = ("drop",) if dropped else ()
+    if sum(map(task.text_cache.tokens.message, kept)) <= task.available:
+        plan = tuple(kept_fold(m, stays.get(m.index, "within_budget")) for m in kept)
+        return Fitting(plan=plan, dropped=dropped, steps=steps)
+    return _shorten_rest(task, kept, dropped, steps)
+
+
+def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> set[int]:
+    """Choose what to drop; the newest block goes only if it must, and never if it is the last."""
+    tokens = task.text_cache.tokens
+    total = sum(map(tokens.message, task.messages))
+    blocks = find_blocks(task.messages)
+    newest = _newest_turn(task.messages, blocks)
+    turns_left = sum(message.is_turn for message in task.messages)
+    spoken = {message.index for message, _ in find_last_words(task.messages)}
+    gone: set[int] = set()
+    for block in sorted(blocks, key=lambda b: b[0] not in must_go):
+        is_wanted_out = block[0] in must_go
+        if total <= task.target and not is_wanted_out:
+            break
+        if any(index in stays or index in spoken for index in block):
+            continue
+        turns = sum(task.messages[index].is_turn for index in block)
+        if turns == turns_left or (block == newest and not is_wanted_out):
+            continue
+        gone.update(block)
+        turns_left -= turns
+        total -= sum(tokens.message(task.messages[index]) for index in block)
+    return gone
+
+
+def _newest_turn(messages: Sequence[Message], blocks: Sequence[range]) -> range | None:
+    return next((b for b in reversed(blocks) if any(messages[i].is_turn for i in b)), None)
+
+
+def _shorten_rest(
+    task: Task, kept: Sequence[Message], dropped: tuple[Message, ...], steps: tuple[str, ...]
+) -> Fitting:
+    """Fold what could not be dropped; renumbered, because places are indices."""
+    places = {message.index: place for place, message in enumerate(kept)}
+    rest = replace(
+        task,
+        messages=[message.changed(index=place) for place, message in enumerate(kept)],
+        pinned={places[i]: reason for i, reason in task.pinned.items() if i in places},
+    )
+    fitting = _squeeze(rest)
+    return Fitting(
+        plan=tuple(_renumbered(fold_, kept) for fold_ in fitting.plan),
+        dropped=dropped,
+        rewritten={kept[i].index: kept[i] for i in fitting.rewritten},
+        steps=(*steps, *fitting.steps),
+    )
+
+
+def _renumbered(fold_: Fold, kept: Sequence[Message]) -> Fold:
+    return fold_.changed(sources=tuple(s.changed(index=kept[s.index].index) for s in fold_.sources))
+
+
+STRATEGIES: Final[Mapping[Strategy, Callable[[Task], Fitting]]] = {
+    "fold": fold,
+    "summarize": summarize,
+    "truncate": truncate,
+    "sliding_window": sliding_window,
+}
+"""Every strategy by name; the first is the default."""

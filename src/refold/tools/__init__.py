@@ -1,0 +1,1 @@
+"""What tools return, made shorter: beside the messages, before they are sent, and fetched back."""

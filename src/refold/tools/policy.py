@@ -1,0 +1,277 @@
+"""All choices of a compression manager, and what may be done with the results of which tool."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Final, Literal, Self, TypedDict, get_args
+
+from refold.checks import (
+    check_choice,
+    check_name,
+    check_names,
+    check_number,
+    check_positive,
+    check_share,
+    check_switch,
+    check_whole,
+)
+from refold.errors import ConfigError
+from refold.events import Listener
+from refold.llm.summarizers.caches import Cache
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
+from refold.llm.summarizers.limited import Limiter
+from refold.scan.redaction import SecretFinder
+from refold.scan.tokens.counter import TokenCounter
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.stores.base import Store, check_store
+from refold.tools.shapes import ToolResultRef
+
+ToolPolicy = Literal["verbatim", "lossless", "never_send", "extractive", "model"]
+"""What may be done with a result, the most careful first.
+
+verbatim    it stays as it is
+lossless    it may be written shorter only if nothing is lost
+never_send  it may be shortened on this machine, but no model is ever shown it
+extractive  it may be shortened to some of its own words
+model       a model may be asked to write it shorter
+"""
+
+_POLICIES: Final[tuple[ToolPolicy, ...]] = get_args(ToolPolicy)
+_GLOB: Final = re.compile(r"[*?[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Policies by tool: exact names first, then globs in the order given, then the default."""
+
+    rules: Mapping[str, ToolPolicy] = field(default_factory=dict[str, ToolPolicy])
+    """Name or glob (`read_*`, case counts) → policy."""
+    _: KW_ONLY
+    default: ToolPolicy = "model"
+    errors: ToolPolicy = "verbatim"
+    """For failed results; where the tool's own policy is more careful, that one holds."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, Mapping):
+            raise ConfigError(
+                f"rules must map tool names to policies, got {type(self.rules).__name__}"
+            )
+        for name, policy in self.rules.items():
+            if not isinstance(name, str) or not name:
+                raise ConfigError(f"a rule needs the name of a tool or a glob, got {name!r}")
+            check_choice(f"rules[{name!r}]", policy, _POLICIES)
+        check_choice("default", self.default, _POLICIES)
+        check_choice("errors", self.errors, _POLICIES)
+        object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
+
+    def policy_for(self, result: ToolResultRef) -> ToolPolicy:
+        """Return what may be done with *result*."""
+        policy = self._of_tool(result.tool)
+        return min(policy, self.errors, key=_POLICIES.index) if result.is_error else policy
+
+    def may_send(self, result: ToolResultRef) -> bool:
+        """Tell whether a model may see *result*, for whatever purpose.
+
+        Ask this too where text is sent on in bulk: a failed result is verbatim *and* must not be
+        sent if its tool says so.
+        """
+        policies = (self._of_tool(result.tool), *([self.errors] if result.is_error else []))
+        return "never_send" not in policies
+
+    def _of_tool(self, tool: str) -> ToolPolicy:
+        exact = self.rules.get(tool)
+        if exact is not None:
+            return exact
+        for name, policy in self.rules.items():
+            if _GLOB.search(name) and fnmatchcase(tool, name):
+                return policy
+        return self.default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerOptions:
+    """What a `CompressionManager` can be told; every name is a keyword of it too."""
+
+    compress_tool_results: bool = True
+    """Whether tool results are shortened, and counted."""
+    compress_tool_results_limit: int = 3
+    """So many tool results without a short form are a reason to compress."""
+    compress_token_limit: int = 0
+    """More tokens than this in the texts of one message, whoever says them, are a reason to
+    compress, and they are shortened; 0 turns this off. Managers of this kind in other libraries
+    begin at 4,096: give that number to get what they do."""
+    compress_context_limit: int | None = None
+    """So many tokens in all are a reason to compress."""
+    prompt: str = DEFAULT_COMPRESSION_PROMPT
+    """The instructions for the model."""
+    debug: bool = False
+    """Whether to say what becomes of every text: to the logger `refold.tools`, with the level
+    DEBUG, and to standard error where logging would drop that."""
+    policies: Policies | Mapping[str, ToolPolicy] = field(default_factory=Policies)
+    """What may be done with the results of which tool."""
+    keep_recent: int = 0
+    """The newest results that stay as they are, on top of those the model has not seen yet."""
+    min_tokens: int = 40
+    """Shorter texts are left alone."""
+    min_saving: float = 0.1
+    """The share of tokens that a short form has to save, with everything that is added to it."""
+    expected_uses: float = 20.0
+    """About how often a text will be sent again: a model is asked only if that pays."""
+    price_factor: float = 1.0
+    """What the summarizing model costs, compared with the one that reads the short forms."""
+    cool_down_seconds: float = 300.0
+    """How long a text is left alone after the model failed on it."""
+    pass_seconds: float | None = None
+    """When a pass stops waiting for the model and goes on without it."""
+    call_seconds: float = 120.0
+    """How long one call of the model may take."""
+    max_concurrent: int | Limiter = 4
+    """Calls under way at once; a `Limiter` is a limit over all managers that have it."""
+    summarizer_window_tokens: int | None = None
+    """Longer texts are given to the model in pieces."""
+    price_per_million_input: float = 0.0
+    price_per_million_output: float = 0.0
+    """What the summarizing model costs, in US dollars, if it does not say so itself."""
+    price_per_million: float | None = None
+    """What the model that reads the conversation costs per million tokens of input, in US dollars:
+    then reports say how much money the short forms save. No price is known unless it is given."""
+    cache: Cache | None = None
+    """Where answers are kept, such as a `SqliteCache`; in memory if there is none."""
+    cache_version: str = ""
+    """Names the model behind `generate` in the cache: another name, other answers."""
+    find_secrets: SecretFinder | None = None
+    """Finds what must not be sent to the model, instead of `refold.scan.secrets`."""
+    counter: TokenCounter = estimate_tokens
+    store: Store | None = None
+    """Keeps originals; short forms then say under which handle they can be fetched."""
+    conversation: str | None = None
+    """The name of the conversation, if this manager has but one: then handles are short, and what
+    is behind them is found under this name only."""
+    on_event: Listener | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in _MAY_BE_NONE:
+                check(name, value)
+        if not isinstance(self.policies, Policies):
+            object.__setattr__(self, "policies", Policies(self.policies))
+
+    @property
+    def tool_policies(self) -> Policies:
+        """The policies, also where a plain mapping was given for them."""
+        assert isinstance(self.policies, Policies), "made so when the options were checked"
+        return self.policies
+
+    @classmethod
+    def of(cls, choices: Mapping[str, Any]) -> Self:
+        """Make options from keywords, naming the nearest option when one is unknown."""
+        check_names(choices, [option.name for option in fields(cls)])
+        return cls(**choices)
+
+
+class ManagerChoices(TypedDict, total=False):
+    """The fields of `ManagerOptions` as keywords: what they say is said there."""
+
+    compress_tool_results: bool
+    compress_tool_results_limit: int
+    compress_token_limit: int
+    compress_context_limit: int | None
+    prompt: str
+    debug: bool
+    policies: Policies | Mapping[str, ToolPolicy]
+    keep_recent: int
+    min_tokens: int
+    min_saving: float
+    expected_uses: float
+    price_factor: float
+    cool_down_seconds: float
+    pass_seconds: float | None
+    call_seconds: float
+    max_concurrent: int | Limiter
+    summarizer_window_tokens: int | None
+    price_per_million_input: float
+    price_per_million_output: float
+    price_per_million: float | None
+    cache: Cache | None
+    cache_version: str
+    find_secrets: SecretFinder | None
+    counter: TokenCounter
+    store: Store | None
+    conversation: str | None
+    on_event: Listener | None
+    clock: Callable[[], float]
+
+
+def _check_saving(name: str, value: object) -> None:
+    check_share(name, value)
+    if value == 1:
+        raise ConfigError(f"{name} must be below 1: nothing saves everything")
+
+
+def _check_limit(name: str, value: object) -> None:
+    if not isinstance(value, Limiter):
+        check_whole(name, value, least=1)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be a text, got {value!r}")
+
+
+def _check_prompt(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
+
+
+def _check_cache(name: str, value: object) -> None:
+    if not isinstance(value, Cache):
+        raise ConfigError(f"{name} must have put() and get(), got {type(value).__name__}")
+
+
+def _check_function(name: str, value: object) -> None:
+    if not callable(value):
+        raise ConfigError(f"{name} must be callable, got {value!r}")
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
+    "compress_tool_results": check_switch,
+    "compress_tool_results_limit": partial(check_whole, least=1),
+    "compress_token_limit": check_whole,
+    "compress_context_limit": partial(check_whole, least=1),
+    "prompt": _check_prompt,
+    "debug": check_switch,
+    "keep_recent": check_whole,
+    "min_tokens": check_whole,
+    "min_saving": _check_saving,
+    "expected_uses": check_number,
+    "price_factor": check_number,
+    "cool_down_seconds": check_number,
+    "pass_seconds": check_number,
+    "call_seconds": check_positive,
+    "max_concurrent": _check_limit,
+    "summarizer_window_tokens": partial(check_whole, least=1),
+    "price_per_million_input": check_number,
+    "price_per_million_output": check_number,
+    "price_per_million": check_number,
+    "cache": _check_cache,
+    "cache_version": _check_text,
+    "find_secrets": _check_function,
+    "counter": _check_function,
+    "store": lambda _, value: check_store(value),
+    "conversation": check_name,
+    "on_event": _check_function,
+    "clock": _check_function,
+}
+"""How each choice is checked; the policies check themselves."""
+
+_MAY_BE_NONE: Final = frozenset(
+    "compress_context_limit pass_seconds summarizer_window_tokens price_per_million cache "
+    "find_secrets store conversation on_event".split()
+)

@@ -1,0 +1,224 @@
+"""Cut what a tool returns down to size before it enters the conversation.
+
+What the engine can say shorter without loss loses nothing. Else JSON stays JSON and is cut inside,
+text keeps its beginning and its end; failed results stay as they are. With a store the whole can be
+had back by its handle (see `retrieve_tool`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, time
+from decimal import Decimal
+from enum import Enum
+from functools import wraps
+from pathlib import PurePath
+from typing import Any, Final, Literal, ParamSpec, TypeVar, get_args
+from uuid import UUID
+
+from refold.calling import is_async
+from refold.checks import check_choice, check_whole
+from refold.errors import ConfigError, describe
+from refold.llm.ask import Asker, Tally, run_apart
+from refold.llm.question import Answers, Questions
+from refold.llm.summarizers import wrap_summarizer
+from refold.messages.failure import is_failure, is_failure_text
+from refold.plan.one_text import say_shorter
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.stores.base import Store, check_store
+from refold.tools.cutting import annotate_summary, shorten, size
+from refold.tools.text_store import TextStore, show_short
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Strategy = Literal["truncate", "summarize"]
+
+MIN_BYTES: Final = 256
+"""The least that holds a mark with a handle and something of the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStats:
+    """What a `ToolCompressor` has done so far; sizes are those of the compressed results."""
+
+    results: int = 0
+    compressed: int = 0
+    summarized: int = 0  # of the compressed ones
+    bytes_before: int = 0
+    bytes_after: int = 0
+    failures: int = 0  # of summarizers and stores; nothing was lost by them
+    last_failure: str = ""
+
+    @property
+    def bytes_saved(self) -> int:
+        """How many bytes fewer; never below 0."""
+        return self.bytes_before - self.bytes_after
+
+
+class ToolCompressor:
+    """Makes long results of tools short; safe to share between threads and tasks.
+
+    *max_bytes* counts UTF-8. With `strategy="summarize"` the function or summarizer given as
+    *summarize* is asked first, and its answer must pass the gates; failing that, the text is cut.
+    Without a *store* nothing is kept of what is left out. With the name of a *conversation* handles
+    are short, and only `retrieve_tool` with the same name finds what is behind them.
+    """
+
+    def __init__(
+        self,
+        max_bytes: int = 8_000,
+        strategy: Strategy = "truncate",
+        summarize: object = None,
+        store: Store | None = None,
+        conversation: str | None = None,
+    ) -> None:
+        check_whole("max_bytes", max_bytes, least=MIN_BYTES)
+        check_choice("strategy", strategy, get_args(Strategy))
+        if (strategy == "summarize") != (summarize is not None):
+            raise ConfigError('strategy="summarize" and summarize=… belong together; give both')
+        if store is not None:
+            check_store(store)
+        self.max_bytes = max_bytes
+        self._text_store = None if store is None else TextStore(store, conversation)
+        summarizer = None if summarize is None else wrap_summarizer(summarize)
+        self._asker = Asker(summarizer=summarizer, count_tokens=estimate_tokens)
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._last_failure = ""
+
+    @property
+    def stats(self) -> ToolStats:
+        """What was done so far."""
+        with self._lock:
+            return ToolStats(**self._counts, last_failure=self._last_failure)
+
+    def should_compress(self, value: object) -> bool:
+        """Tell whether *value* is too long and may be shortened."""
+        return self._long_text(value) is not None
+
+    def compress(self, value: R) -> R | str:
+        """Return *value* itself, or a text of at most `max_bytes` if it is longer than that."""
+        text = self._begin(value)
+        if text is None:
+            return value
+        tally = Tally()
+        return self._finish(text, run_apart(lambda: self._ask(text, tally)), tally)
+
+    async def acompress(self, value: R) -> R | str:
+        """Do what `compress` does without blocking the event loop."""
+        text = await asyncio.to_thread(self._begin, value)
+        if text is None:
+            return value
+        tally = Tally()
+        return await asyncio.to_thread(self._finish, text, await self._ask(text, tally), tally)
+
+    def wrap(self, function: Callable[P, R]) -> Callable[P, R | str]:
+        """Make a tool that returns what *function* does, compressed; what it raises is raised."""
+        if is_async(function):
+            raise ConfigError("this tool is asynchronous; use awrap() instead of wrap()")
+
+        @wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R | str:
+            return self.compress(function(*args, **kwargs))
+
+        return wrapped
+
+    def awrap(self, function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R | str]]:
+        """Make an asynchronous tool that returns what *function* does, compressed."""
+
+        @wraps(function)
+        async def wrapped(*args: P.args, **kwargs: P.kwargs) -> R | str:
+            return await self.acompress(await function(*args, **kwargs))
+
+        return wrapped
+
+    def _long_text(self, value: object) -> str | None:
+        """Return *value* as text if it is too long and may be shortened."""
+        if isinstance(value, BaseException) or is_failure(value):
+            return None
+        try:
+            text = value if isinstance(value, str) else spell_result(value)
+        except Exception:  # noqa: BLE001 - objects may be foreign, and no tool may fail
+            return None
+        return text if size(text) > self.max_bytes and not is_failure_text(text) else None
+
+    def _begin(self, value: object) -> str | None:
+        """Return the text to shorten, once it is put away; where that fails, it stays whole."""
+        text = self._long_text(value)
+        self._count("", results=1)
+        if text is None or self._text_store is None:
+            return text
+        try:
+            self._text_store.keep(text)
+        except Exception as error:  # noqa: BLE001 - stores may be foreign, and no tool may fail
+            self._count(f"store: {describe(error)}", failures=1)
+            return None
+        return text
+
+    async def _ask(self, text: str, tally: Tally) -> Answers:
+        # JSON is cut so that it stays JSON: its structure says where, and no model is needed.
+        wanted = (text,) if self._asker.is_enabled and not is_json(text) else ()
+        return await self._asker.answer(Questions(write=wanted), tally)
+
+    def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
+        """Use the summary if it fits, else cut."""
+        before = size(text)
+        handle = "" if self._text_store is None else self._text_store.handle_of(text)
+        summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
+        short = summary or self._recode(text) or shorten(text, self.max_bytes, handle)
+        if summary:
+            self._count("", summarized=1)
+        elif tally.asked:
+            refused = [f"{refusal.gate}: {refusal.why}" for refusal in tally.refused]
+            self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
+        self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
+        return short
+
+    def _recode(self, text: str) -> str:
+        """Say *text* shorter so that nothing is lost; nothing if that is not enough.
+
+        JSON stays JSON, for whoever called the tool may parse it.
+        """
+        recoded = None if is_json(text) else say_shorter(text, estimate_tokens)
+        if recoded is None:
+            return ""
+        short = show_short(recoded, text, "", self._text_store)
+        return short if size(short) <= self.max_bytes else ""
+
+    def _count(self, failure: str, **counts: int) -> None:
+        with self._lock:
+            self._counts.update(counts)
+            self._last_failure = failure or self._last_failure
+
+
+_SAID_AS_TEXT: Final = (date, time, Decimal, UUID, PurePath)  # a datetime is a date
+
+
+def spell_result(value: object) -> str:
+    """Spell *value* as JSON; raise `TypeError` or `ValueError` for what is no data.
+
+    An object that is not in a list or a mapping is none: whoever called the tool may want its type.
+    """
+    default = _plain if isinstance(value, dict | list | tuple) else None
+    return json.dumps(value, ensure_ascii=False, default=default)
+
+
+def _plain(value: Any) -> object:
+    """Return data that says what *value* does, if it is one of the usual things."""
+    if isinstance(value, _SAID_AS_TEXT):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)  # sets have no order of their own: the same bytes each time
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if callable(dump := getattr(value, "model_dump", None)):  # pydantic
+        return dump(mode="json")
+    raise TypeError(f"{type(value).__name__} is no data")

@@ -240,7 +240,8 @@ class Engine:
             if aim is not None and total > aim:
                 reserved = self.anchor_room(messages)
                 aim = max(0, aim - reserved)
-        first = plan, report = self._plan(messages, text_cache, options, aim, pinned)
+        make = self._planner(messages, text_cache, options, pinned)
+        first = plan, report = make(aim, options.token_budget)
         arrange = spread if options.same_count else _turn
         turned, room = arrange(plan), aim
         for _ in range(_MAX_REPLANS):
@@ -250,7 +251,7 @@ class Engine:
             if over <= 0:
                 break
             room = max(0, room - over)
-            plan, report = self._plan(messages, text_cache, options, room, pinned)
+            plan, report = make(room, options.token_budget)
             turned = arrange(plan)
         if aim is not None and not options.same_count and _count(turned, text_cache.tokens) > aim:
             bare = alternate(first[0])  # how it ends is worth less than that it fits
@@ -263,8 +264,7 @@ class Engine:
             return turned, report
         # What only an anchor, or a line between the sides, makes too long is made shorter.
         budget = report.token_budget
-        least = replace(options, token_budget=max(0, budget - over))
-        plan, tight = self._plan(messages, text_cache, least, max(0, room - over), pinned)
+        plan, tight = make(max(0, room - over), max(0, budget - over))
         shorter = arrange(plan)
         is_over = self._overshoot(shorter, text_cache.tokens, budget, reserved) > 0
         if tight is None or is_over or _last_question(shorter) != _last_question(turned):
@@ -280,23 +280,26 @@ class Engine:
             return 0
         return sum(map(tokens.fold, self.seal(plan))) - budget
 
-    def _plan(
+    def _planner(
         self,
         messages: Sequence[Message],
         text_cache: TextCache,
         options: Options,
-        aim: int | None,
         pinned: Mapping[int, str],
-    ) -> Planned:
+    ) -> Callable[[int | None, int | None], Planned]:
+        """Return what plans for a number of tokens to aim at and for a budget, again and again."""
         if options.profile != "classic":
-            from refold.planner import (
-                plan_profile,
-            )  # imported lazily: classic never needs the planner
+            from refold.planner import ProfilePlanner  # lazily: classic never needs the planner
 
-            return plan_profile(messages, options, text_cache, aim, pinned=pinned)
-        if aim is None:
-            return plan_fold(messages, options, text_cache), None
-        return fit_budget(messages, options, text_cache, aim, pinned=pinned)
+            return ProfilePlanner(messages, options, text_cache, pinned=pinned).plan
+
+        def plan(aim: int | None, token_budget: int | None) -> Planned:
+            if aim is None:
+                return plan_fold(messages, options, text_cache), None
+            least = replace(options, token_budget=token_budget)
+            return fit_budget(messages, least, text_cache, aim, pinned=pinned)
+
+        return plan
 
     def plan_rest(
         self,

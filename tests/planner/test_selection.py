@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
+from refold.lazy import Lazy
 from refold.lossless import TABLE
 from refold.model.plan import Fold, Plan
 from refold.planner.calls import spell_call
-from refold.planner.conversation import read_conversation, worth_items
+from refold.planner.conversation import Conversation as Reading
+from refold.planner.conversation import worth_items
 from refold.planner.recode import recode
 from refold.planner.relevance import learned_weights
 from refold.planner.selection import Selection
@@ -43,14 +45,14 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
     kept = untouchable(messages, **chosen)
     recoded = recode(loaded, kept, tokens, TABLE.in_parts)
     shorter = {key: made.text for key, made in recoded.items()}
-    conversation = read_conversation(loaded, tokens, ("system", "developer"), shorter)
+    conversation = Reading(loaded, tokens, ("system", "developer"), shorter)
     return Selection(
         conversation,
         tokens,
         target=target,
         limit=target,
         untouchable=kept,
-        worths=worth_items(conversation, learned_weights(), target),
+        worths=Lazy(lambda: worth_items(conversation, learned_weights(), target)),
     ).make()
 
 

@@ -10,22 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 
 from refold.budget.guard import find_untouchable
 from refold.budget.report import report_budget
-from refold.lossless import CodecTable
+from refold.lazy import Lazy
+from refold.lossless import Codec
 from refold.lossless.shown import Shown
 from refold.model.message import Message
-from refold.model.plan import SUMMARIZED, Outcome, Plan
+from refold.model.plan import SUMMARIZED, Fold, Outcome, Plan
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.planner.conversation import read_conversation, worth_items
+from refold.planner.conversation import Conversation, worth_items
 from refold.planner.layout import YIELDING, Key
 from refold.planner.minimal import plan_minimal
 from refold.planner.prose import find_pastes, fold_prose, rules_of
 from refold.planner.recode import (
     NO_FOLDS,
+    Recoded,
     cost_lossless,
     may_save,
     open_texts,
@@ -38,7 +41,6 @@ from refold.planner.selection import Selection
 from refold.planner.writing import Line, write_digest
 from refold.result import BudgetReport
 from refold.stages import RunContext, TextCache
-from refold.tokens.base import CountedTexts
 
 
 def plan_profile(
@@ -55,86 +57,132 @@ def plan_profile(
     The messages in *pinned* (index to reason) stay word for word, whatever they cost.
     *weights* are those that ship with the package unless others are given.
     """
-    if target is None:
-        return plan_shorter(messages, options, text_cache), None
-    tokens = text_cache.tokens
-    untouchable = {**_find_untouchable(messages, options), **pinned}
-    rungs: list[str] = []
-    if sum(map(tokens.message, messages)) <= target:
-        whole = dict.fromkeys(range(len(messages)), "within_budget") | untouchable
-        plan = plan_lossless(messages, whole, {}, tokens)
-    elif options.profile == "standard" and options.force_converge:
-        plan, rungs = _plan_standard(
-            messages,
-            options,
-            tokens,
-            target,
-            untouchable=untouchable,
-            weights=weights,
-            codecs=text_cache.codecs,
-        )
-        plan = add_model_summary(plan, text_cache)
-    else:
-        recoded = recode(messages, untouchable, tokens, table=text_cache.codecs)
-        plan = plan_lossless(messages, untouchable, recoded, tokens, shown=Shown())
-        rungs = ["lossless"]
-    return plan, report_budget(plan, options, tokens, rungs, untouchable)
+    planner = ProfilePlanner(messages, options, text_cache, pinned=pinned, weights=weights)
+    return planner.plan(target)
 
 
-def _plan_standard(
-    messages: Sequence[Message],
-    options: Options,
-    tokens: CountedTexts,
-    target: int,
-    *,
-    untouchable: Mapping[int, str],
-    weights: Weights | None,
-    codecs: CodecTable,
-) -> tuple[Plan, list[str]]:
-    """Say everything shorter if that is enough, and else show what later turns will need.
+class ProfilePlanner:
+    """Plans one conversation, for one target or several: all that they share is made once."""
 
-    What is selected is not what was shown, so no text refers to another one, and texts are said
-    shorter only in ways that leave their parts readable, unless all of it can be shown. Where
-    neither is enough, not even without the task and the question, both are kept, and little else.
-    """
-    recoded = shorter = recode(messages, untouchable, tokens, codecs.in_parts, table=codecs)
-    cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost > target and may_save(cost - target, messages, untouchable, tokens, codecs.as_a_whole):
-        shorter = recode(messages, untouchable, tokens, table=codecs)
-        cost = cost_lossless(messages, untouchable, shorter, tokens)
-    if cost <= target:
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        options: Options,
+        text_cache: TextCache,
+        *,
+        pinned: Mapping[int, str] = MappingProxyType({}),
+        weights: Weights | None = None,
+    ) -> None:
+        self._messages = messages
+        self._options = options
+        self._text_cache = text_cache
+        self._tokens = text_cache.tokens
+        self._codecs = text_cache.codecs
+        self._pinned = pinned
+        self._weights = weights
+
+    def plan(
+        self, target: int | None, token_budget: int | None = None
+    ) -> tuple[Plan, BudgetReport | None]:
+        """Plan for *target* tokens, if given; see `plan_profile`.
+
+        The *token_budget* is that of the options unless another one is given.
+        """
+        messages, options, tokens = self._messages, self._options, self._tokens
+        if target is None:
+            return plan_shorter(messages, options, self._text_cache), None
+        if token_budget is not None:
+            options = replace(options, token_budget=token_budget)
+        rungs: list[str] = []
+        if self._total <= target:
+            whole = dict.fromkeys(range(len(messages)), "within_budget") | self._untouchable
+            plan = plan_lossless(messages, whole, {}, tokens)
+        elif options.profile == "standard" and options.force_converge:
+            plan, rungs = self._plan_standard(target, max(target, options.token_budget or 0))
+            plan = add_model_summary(plan, self._text_cache)
+        else:
+            shorter = recode(messages, self._untouchable, tokens, table=self._codecs)
+            plan = plan_lossless(messages, self._untouchable, shorter, tokens, shown=Shown())
+            rungs = ["lossless"]
+        return plan, report_budget(plan, options, tokens, rungs, self._untouchable)
+
+    @cached_property
+    def _total(self) -> int:
+        """The tokens of all messages as they are."""
+        return sum(map(self._tokens.message, self._messages))
+
+    @cached_property
+    def _untouchable(self) -> dict[int, str]:
+        return {**_find_untouchable(self._messages, self._options), **self._pinned}
+
+    @cached_property
+    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in ways that leave their parts readable, and what all costs so."""
+        return self._recode(self._codecs.in_parts)
+
+    @cached_property
+    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in whatever way, and what all costs so."""
+        return self._recode(None)
+
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+        messages, whole, tokens = self._messages, self._untouchable, self._tokens
+        recoded = recode(messages, whole, tokens, codecs, table=self._codecs)
+        return recoded, cost_lossless(messages, whole, recoded, tokens)
+
+    @cached_property
+    def _conversation(self) -> Conversation:
+        """The conversation read for a selection."""
+        messages, tokens = self._messages, self._tokens
+        opened = open_texts(messages, self._untouchable, tokens, self._codecs)
+        shown = {key: made.text for key, made in (self._in_parts[0] | opened).items()}
+        return Conversation(messages, tokens, self._options.preserve, shown)
+
+    def _plan_standard(self, target: int, limit: int) -> tuple[Plan, list[str]]:
+        """Say everything shorter if that is enough, and else show what later turns will need.
+
+        What is selected is not what was shown, so no text refers to another one, and texts are said
+        shorter only in ways that leave their parts readable, unless all of it can be shown. Where
+        neither is enough, not even without the task and the question, both are kept, and little
+        else.
+        """
+        messages, tokens, untouchable = self._messages, self._tokens, self._untouchable
+        shorter, cost = self._in_parts
+        rest = self._codecs.as_a_whole
+        if cost > target and may_save(cost - target, messages, untouchable, tokens, rest):
+            shorter, cost = self._in_any_way
+        if cost <= target:
+            return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
+        newest = recode_newest(messages, untouchable, shorter, tokens)
+        plan, chosen = self._select(target, limit, untouchable, newest)
+        if chosen > limit:
+            stays = {i: why for i, why in untouchable.items() if why not in YIELDING}
+            bare, least_cost = self._select(target, limit, stays, newest)
+            if least_cost <= target:
+                return bare, ["lossless", "select"]
+            least = plan_minimal(messages, untouchable, tokens)
+            if sum(map(tokens.fold, least)) < cost:
+                return least, ["lossless", "select", "least"]
+        if chosen < cost:
+            return plan, ["lossless", "select"]
         return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
-    limit = max(target, options.token_budget or 0)
-    recoded = recoded | open_texts(messages, untouchable, tokens, codecs)
-    shown = {key: made.text for key, made in recoded.items()}
-    conversation = read_conversation(messages, tokens, options.preserve, shown)
-    worths = worth_items(conversation, weights or learned_weights(), target)
-    newest = recode_newest(messages, untouchable, shorter, tokens)
 
-    def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
+    def _select(
+        self, target: int, limit: int, stays: Mapping[int, str], newest: Mapping[int, Fold]
+    ) -> tuple[Plan, int]:
+        """Show what later turns will need beside what *stays*; return what that costs, too."""
+        weights = self._weights or learned_weights()
         selected = Selection(
-            conversation,
-            tokens,
+            self._conversation,
+            self._tokens,
             target=target,
             limit=limit,
             untouchable=stays,
-            worths=worths,
+            worths=Lazy(lambda: worth_items(self._conversation, weights, target)),
             newest=newest,
-            explains=options.trace,
+            explains=self._options.trace,
         ).make()
-        return selected, sum(map(tokens.fold, selected))
-
-    plan, chosen = select(untouchable)
-    if chosen > limit:
-        bare, rest = select({i: why for i, why in untouchable.items() if why not in YIELDING})
-        if rest <= target:
-            return bare, ["lossless", "select"]
-        least = plan_minimal(messages, untouchable, tokens)
-        if sum(map(tokens.fold, least)) < cost:
-            return least, ["lossless", "select", "least"]
-    if chosen < cost:
-        return plan, ["lossless", "select"]
-    return plan_lossless(messages, untouchable, shorter, tokens), ["lossless"]
+        return selected, sum(map(self._tokens.fold, selected))
 
 
 def _find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from refold.planner.conversation import Conversation, is_talk
+from refold.planner.conversation import Conversation as Reading
+from refold.planner.conversation import is_talk
 from tests.conversations import Conversation
 from tests.planner.runs import call, counted, read
 
 
 def is_read_as_talk(messages: Conversation) -> bool:
-    return Conversation(read(messages), counted(), ("system",), {}).talk
+    return Reading(read(messages), counted(), ("system",), {}).talk
 
 
 @pytest.mark.parametrize(

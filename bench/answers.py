@@ -1,9 +1,9 @@
 """Count wrong answers of a model that are used, and careful ones that are not.
 
-The lists are `tests/llm/gates/answers`: texts, careful summaries of them, and answers with one thing
-wrong. An answer is used as it is, or with facts appended, or without the sentences that a gate
-refuses, or not at all. A wrong one is judged wrongly if what is wrong with it stays, a careful one
-if it is not used.
+The lists are `tests/llm/gates/answers`: texts, careful summaries of them, and answers with one
+thing wrong. An answer is used as it is, or with facts appended, or without the sentences that a
+gate refuses, or not at all. A wrong one is judged wrongly if what is wrong with it stays, a careful
+one if it is not used.
 
 examples:
   python bench/answers.py

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -18,7 +18,9 @@ from refold import Result, compress, uncompress
 from refold.messages.formats import load
 from refold.messages.provenance import Chain
 from refold.options import Options, Profile
-from refold.plan.profile import plan_profile
+from refold.plan.fit import fit_budget
+from refold.plan.profiles import preset_of
+from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES, WORDS, Weights
 from refold.plan.render import render
 from refold.plan.text_cache import TextCache
@@ -111,13 +113,14 @@ def public_way(profile: Profile, counter: TokenCounter) -> Way:
 
 def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
     """Measure profile `standard` with other weights than those that ship."""
+    preset = replace(preset_of("standard"), fit=partial(StandardFitter, weights=weights))
 
     def way(messages: Conversation, budget: int | None) -> Folded:
         assert budget is not None
         start = process_time()
         options = Options(profile="standard", token_budget=budget, counter=counter)
         text_cache = TextCache(CountedTexts(counter, counter))
-        plan, _ = plan_profile(load(messages), options, text_cache, budget, weights=weights)
+        plan, _ = fit_budget(load(messages), options, text_cache, budget, preset=preset)
         after = list(render(plan, version=0, chain=Chain(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 

@@ -7,7 +7,7 @@ are left alone, because tuning them is no fault.
 
 examples:
   python bench/mutants.py
-  python bench/mutants.py --count 8 --seed 3 --room lossless
+  python bench/mutants.py --count 8 --seed 3 --room codecs
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from table import draw
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROOMS: Final = {
-    "planner": ("tests/plan", "tests/properties/test_budgets.py", "tests/plan/ladder"),
-    "lossless": (
+    "plan": ("tests/plan", "tests/properties/test_budgets.py"),
+    "codecs": (
         "tests/codecs",
         "tests/plan/test_recode.py",
         "tests/plan/test_profiles.py",
     ),
-    "formats": (
-        *("tests/messages/formats", "tests/test_bad_input.py", "tests/messages/test_wire.py"),
-        "tests/agent/test_shapes.py",
+    "messages": (
+        *("tests/messages", "tests/test_bad_input.py", "tests/test_identity.py"),
+        *("tests/properties", "tests/agent/test_shapes.py"),
     ),
-    "restore": ("tests/messages/test_restore.py", "tests/test_identity.py", "tests/properties"),
 }
 """Folders or modules of the package, and the tests that are to find what is wrong in them."""
 _SECONDS: Final = 600

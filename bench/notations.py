@@ -6,10 +6,11 @@ import random
 from functools import cache
 from typing import Any, Final
 
+from tests.notation import examples
+
 from generate import generate
 from hostile import HOSTILE
 from refold import Session, compress
-from refold.notation import examples
 
 _SENTENCE: Final = "The billing service keeps its own copy of the rates for 30 days."
 _LINES: Final = (

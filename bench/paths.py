@@ -26,7 +26,7 @@ from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
 from refold.files.calls import effects_of
 from refold.kinds import KINDS, kind_of, split
-from refold.llm.classifiers.llm import read_verdict
+from refold.llm.classify import read_verdict
 from refold.llm.gates import check, repair
 from refold.llm.gates.base import Source
 from refold.llm.summarizers import Redacting, SummaryRequest

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
 from refold.messages.formats import load
-from refold.plan.decision import Refer, Supersede
-from refold.plan.draft import Draft
-from refold.plan.rules import RunContext, Stage
+from refold.plan.draft import Draft, Refer, Supersede
+from refold.plan.rules import Rule, RunContext
 from refold.plan.rules.contradiction import supersede
 from refold.plan.rules.dedup import dedup
 from refold.plan.rules.importance import score_importance
@@ -191,7 +190,7 @@ def _importance_of(score: float) -> str:
 
 def _duplicates(vector: Vector) -> Iterator[Check]:
     messages, recent_from, preserve = vector["args"]
-    ours = _run_stage(dedup, messages, recent_from, preserve=tuple(preserve))
+    ours = _run_rule(dedup, messages, recent_from, preserve=tuple(preserve))
     theirs = {
         place: Verdict(decision="duplicate", reason=f"of {found['duplicateOfIndex']}")
         for place, found in vector["result"]
@@ -201,7 +200,7 @@ def _duplicates(vector: Vector) -> Iterator[Check]:
 
 def _near_duplicates(vector: Vector) -> Iterator[Check]:
     messages, recent_from, preserve, exact, threshold = vector["args"]
-    ours = _run_stage(
+    ours = _run_rule(
         near_dedup,
         messages,
         recent_from,
@@ -228,7 +227,7 @@ def _near_reason(target: int, similarity: float) -> str:
 
 def _contradictions(vector: Vector) -> Iterator[Check]:
     messages, threshold, preserve = vector["args"]
-    ours = _run_stage(
+    ours = _run_rule(
         supersede,
         messages,
         len(messages),
@@ -245,10 +244,10 @@ def _contradictions(vector: Vector) -> Iterator[Check]:
     yield from _annotated(vector, theirs, ours)
 
 
-def _run_stage(
-    stage: Stage, messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
+def _run_rule(
+    rule: Rule, messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
 ) -> dict[int, Verdict]:
-    """Run one stage alone on an open draft; return its references by message."""
+    """Run one rule alone on an open draft; return its references by message."""
     loaded = load(messages)
     draft = Draft(loaded)
     context = RunContext(
@@ -257,7 +256,7 @@ def _run_stage(
         recent_from=recent_from or len(messages),
     )
     found: dict[int, Verdict] = {}
-    for segment, action, _ in stage(draft, context):
+    for segment, action, _ in rule(draft, context):
         match action:
             case Refer(to=target, similarity=similarity):
                 other = draft.segments[target].message.index

@@ -43,7 +43,7 @@ typedef struct {
     const unsigned char *plain; /* a byte for each character; 255 for those beyond ASCII */
     long turn, voice;
     PyObject *shown; /* a set: the rows of this piece, in Python's order of those and VOID */
-    Py_ssize_t heard; /* how many items it has */
+    Py_ssize_t count; /* how many items it has */
 } Text;
 
 static int
@@ -121,9 +121,9 @@ show(Text *text, Py_ssize_t number)
     return result;
 }
 
-/* Note that a row was heard in the piece at hand. */
+/* Note that a row was said in the piece at hand. */
 static int
-hear(Text *text, Py_ssize_t number)
+note_row(Text *text, Py_ssize_t number)
 {
     Row *row = &text->self->rows[number];
     row->figures[TIMES]++;
@@ -141,28 +141,28 @@ hear(Text *text, Py_ssize_t number)
 
 /* Note an item as the table has it, which is NULL with an error. */
 static int
-hear_known(Text *text, Known *known)
+note_known(Text *text, Known *known)
 {
     if (known == NULL || (known->flags == UNKNOWN && add_row(text, known) < 0)) {
         return -1;
     }
-    text->heard++;
-    return known->flags == MEANS_NOTHING ? show(text, VOID) : hear(text, known->flags - FIRST_ROW);
+    text->count++;
+    return known->flags == MEANS_NOTHING ? show(text, VOID) : note_row(text, known->flags - FIRST_ROW);
 }
 
 static int
-hear_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
+note_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
 {
     if (length > text->self->longest) {
-        text->heard++;
+        text->count++;
         return show(text, VOID);
     }
-    return hear_known(text, known_add_ascii(&text->self->known, item, length));
+    return note_known(text, known_add_ascii(&text->self->known, item, length));
 }
 
 /* The items of a word that is not all letters: signs may begin one, and may join two. */
 static int
-hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
+note_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
 {
     const unsigned char *plain = text->plain;
     const unsigned char *classes = (const unsigned char *)PyBytes_AS_STRING(text->self->classes);
@@ -187,7 +187,7 @@ hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
             }
         } while (place < stop && place > end && classes[plain[place]] & LETTER);
         place = end;
-        if (hear_ascii(text, plain + item, end - item) < 0) {
+        if (note_ascii(text, plain + item, end - item) < 0) {
             return -1;
         }
     }
@@ -196,7 +196,7 @@ hear_parts(Text *text, Py_ssize_t start, Py_ssize_t stop)
 
 /* A word with letters beyond ASCII: Python tells which items it has. */
 static int
-hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
+note_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
 {
     PyObject *word = PyUnicode_Substring(text->text, start, stop);
     PyObject *items = word == NULL ? NULL : PyObject_GetItem(text->self->items_of, word);
@@ -207,7 +207,7 @@ hear_foreign(Text *text, Py_ssize_t start, Py_ssize_t stop)
     int result = PyList_Check(items) ? 0 : -1;
     for (Py_ssize_t place = 0; result == 0 && place < PyList_GET_SIZE(items); place++) {
         PyObject *item = PyList_GET_ITEM(items, place);
-        result = PyUnicode_Check(item) ? hear_known(text, known_add(&text->self->known, item)) : -1;
+        result = PyUnicode_Check(item) ? note_known(text, known_add(&text->self->known, item)) : -1;
     }
     if (result < 0 && !PyErr_Occurred()) {
         PyErr_SetString(PyExc_TypeError, "a list of strings is wanted");
@@ -237,9 +237,9 @@ read_piece(Text *text, Py_ssize_t start, Py_ssize_t stop)
             all &= classes[plain[place]];
             any |= plain[place];
         }
-        result = any >= BEYOND ? hear_foreign(text, word, place)
-                 : all == LETTER ? hear_ascii(text, plain + word, place - word)
-                                 : hear_parts(text, word, place);
+        result = any >= BEYOND ? note_foreign(text, word, place)
+                 : all == LETTER ? note_ascii(text, plain + word, place - word)
+                                 : note_parts(text, word, place);
     }
     text->self->pieces++;
     return result;
@@ -277,21 +277,21 @@ read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyO
             }
             return -1;
         }
-        text->heard = 0;
+        text->count = 0;
         text->shown = PySet_New(NULL);
-        PyObject *rows = NULL, *heard = NULL;
+        PyObject *rows = NULL, *count = NULL;
         if (text->shown != NULL && read_piece(text, start, end) == 0
             && PySet_Discard(text->shown, nothing) >= 0) {
             rows = PySequence_Tuple(text->shown);
-            heard = PyLong_FromSsize_t(text->heard);
+            count = PyLong_FromSsize_t(text->count);
         }
         Py_XDECREF(text->shown);
-        int result = rows == NULL || heard == NULL || PyList_Append(counts, heard) < 0
+        int result = rows == NULL || count == NULL || PyList_Append(counts, count) < 0
                              || PyList_Append(shown, rows) < 0
                          ? -1
                          : 0;
         Py_XDECREF(rows);
-        Py_XDECREF(heard);
+        Py_XDECREF(count);
         if (result < 0) {
             return -1;
         }

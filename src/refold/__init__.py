@@ -32,19 +32,19 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.llm.classifiers import create_classifier
+    from refold.llm.classify import create_classifier
     from refold.llm.summarizers import create_escalating_summarizer as create_escalating_summarizer
     from refold.llm.summarizers import create_summarizer
     from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
-    from refold.plan.fold import Piece as Piece
     from refold.plan.shorten.tokens import TokenVerdict as TokenVerdict
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
     from refold.result import ModelReport as ModelReport
     from refold.result import Obstacle as Obstacle
+    from refold.result import Piece as Piece
     from refold.result import RefusedAnswer as RefusedAnswer
     from refold.result import Result, UncompressResult
     from refold.result import TraceEntry as TraceEntry
@@ -83,7 +83,7 @@ _HOMES = {
     "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
-    "Piece": "refold.plan.fold",
+    "Piece": "refold.result",
     "Policies": "refold.agent.manager_options",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
@@ -105,7 +105,7 @@ _HOMES = {
     "acompress": "refold.api",
     "classify": "refold.api",
     "compress": "refold.api",
-    "create_classifier": "refold.llm.classifiers",
+    "create_classifier": "refold.llm.classify",
     "create_escalating_classifier": "refold.api",
     "create_escalating_summarizer": "refold.llm.summarizers",
     "create_summarizer": "refold.llm.summarizers",

@@ -15,12 +15,17 @@ from refold.engine import Engine, combine, scoped
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
 from refold.llm.ask import arun, run
-from refold.llm.classifiers import Classifier, EscalatingClassifier, create_classifier
-from refold.llm.classifiers.base import confidence_of
-from refold.llm.classifiers.llm import AnswerFunction
+from refold.llm.classify import (
+    AnswerFunction,
+    Classifier,
+    EscalatingClassifier,
+    confidence_of,
+    create_classifier,
+)
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
-from refold.messages.restore import MappingLookup, StoreLookup, Trust, restore
+from refold.messages.lookup import MappingLookup, StoreLookup
+from refold.messages.restore import Trust, restore
 from refold.options import Choices, Options
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from refold.checks import check_name
@@ -18,41 +16,32 @@ from refold.detectors import table_of as detectors_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.llm.ask import Asker, Tally, run
-from refold.llm.classifiers import as_classifier
+from refold.llm.classify import as_classifier
+from refold.llm.question import Flow
 from refold.llm.summarizers import wrap_summarizer
 from refold.messages.formats import Loader, load
+from refold.messages.lookup import Lookup, StoreLookup, recognize
 from refold.messages.message import Message
-from refold.messages.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
-from refold.messages.restore import Lookup, StoreLookup, Trust, find_linked
+from refold.messages.provenance import Chain, what_is_behind
+from refold.messages.restore import Trust
 from refold.messages.wire import clone_message
-from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
-from refold.plan.budget_report import find_obstacles
-from refold.plan.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
-from refold.plan.fold import Fold, Plan, kept_fold
-from refold.plan.ladder import fit_budget
+from refold.plan.fit import Planned, Planner
+from refold.plan.flow import ask_until_known
+from refold.plan.fold import Fold, Plan
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
-from refold.plan.sealing import anchor_tokens, seal_plan
-from refold.plan.shape import alternate, end_alike, spread
-from refold.plan.shorten.rules import summary_rules
 from refold.plan.text_cache import TextCache
 from refold.plan.thinking import is_bound, strip_thinking
 from refold.plan.token_count import CountedTexts
-from refold.plan.untouchable import find_untouchable
-from refold.result import BudgetReport, Result
-from refold.scan.tokens.choose import counter_for, is_estimate
-from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+from refold.result import Result
+from refold.scan.tokens.choose import counter_for
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
 
 T = TypeVar("T")
 
-Planned = tuple[Plan, BudgetReport | None]
-
-NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
-_MAX_REPLANS: Final = 3
-"""How often a plan is made for less room, because what a provider wants takes more."""
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -75,37 +64,8 @@ class Job:
     tally: Tally = field(default_factory=Tally)
 
 
-def _last_question(plan: Plan) -> int:
-    """Return the index of the last message of the user's that is as it was given."""
-    kept = (fold.sources[0] for fold in plan if fold.is_kept)
-    asked = (source.index for source in kept if source.role == "user" and not source.is_tool_result)
-    return max(asked, default=-1)
-
-
-def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
-    """Report on a budget when the conversation is too short to be folded at all."""
-    if options.token_budget is None:
-        return None
-    limit = f"compression_threshold={options.compression_threshold}"
-    return BudgetReport(
-        token_budget=options.token_budget,
-        token_count=total,
-        recency_window=len(messages),
-        stopped_by=limit if total > options.token_budget else "",
-    )
-
-
-def _turn(plan: Plan) -> Plan:
-    """Return *plan* as a provider wants it, and ending as its conversation does."""
-    return end_alike(alternate(plan))
-
-
-def _count(plan: Plan, tokens: CountedTexts) -> int:
-    return sum(map(tokens.fold, plan))
-
-
-class Engine:
-    """Everything that one set of options needs; holds no state of any conversation."""
+class Engine(Planner):
+    """A planner with a store to write to and models to ask; holds no state of any conversation."""
 
     def __init__(
         self,
@@ -133,12 +93,8 @@ class Engine:
         for name, helper in helpers.items():
             if helper is not None:
                 check_used(name, options.profile)
-        self.options = options
-        self.conversation = conversation
+        super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = scoped(store, conversation)
-        if options.profile != "classic":
-            import_module("refold.plan.profile")  # now, not in the middle of somebody's turn
-        self._counter = options.counter or counter_for(options.model)
         self.asker = Asker(
             summarizer=None if summarizer is None else wrap_summarizer(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
@@ -182,7 +138,7 @@ class Engine:
         job.text_cache.forget_sentences()
         job.tally.settle(job.text_cache.written_in(planned[0]))
         plan, rendering = self.write(plan)
-        finder = job.text_cache.finder if self.options.profile == "classic" else None
+        finder = job.text_cache.finder if self.preset.counts_names else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
@@ -205,8 +161,8 @@ class Engine:
         """Start afresh with what is known of texts."""
         return TextCache(
             CountedTexts(self._counter, estimate_tokens),
-            spelling=spelling_of(self.options.profile),
-            rules=summary_rules(self.options.profile),
+            spelling=self.preset.spelling,
+            rules=self.preset.summary_rules,
             detectors=self._detectors,
             codecs=self._codecs,
             score_sentences=self.options.entropy_scorer,
@@ -216,125 +172,6 @@ class Engine:
             may_write=self.asker.summarizer is not None,
             keeps_sentences=keeps_sentences,
         )
-
-    def plan(
-        self,
-        messages: Sequence[Message],
-        text_cache: TextCache,
-        options: Options,
-        target: int | None = None,
-        *,
-        pinned: Mapping[int, str] = NO_PINS,
-    ) -> Planned:
-        """Decide what happens to *messages*; a budget aims at *target*, if given.
-
-        Under a budget the messages in *pinned* (index to reason) stay word for word.
-        """
-        aim, reserved = None if options.token_budget is None else target, 0
-        if options.compression_threshold is not None or options.token_budget is not None:
-            total = sum(map(text_cache.tokens.message, messages))
-            if total < (options.compression_threshold or 0):
-                return keep_all(messages, "below_threshold"), _left_alone(messages, total, options)
-            if aim is None and options.token_budget is not None:
-                aim = self.aim(options.token_budget, text_cache.tokens)
-            if aim is not None and total > aim:
-                reserved = self.anchor_room(messages)
-                aim = max(0, aim - reserved)
-        make = self._planner(messages, text_cache, options, pinned)
-        first = plan, report = make(aim, options.token_budget)
-        arrange = spread if options.same_count else _turn
-        turned, room = arrange(plan), aim
-        for _ in range(_MAX_REPLANS):
-            if turned is plan or aim is None or not room:
-                break
-            over = sum(map(text_cache.tokens.fold, turned)) - aim
-            if over <= 0:
-                break
-            room = max(0, room - over)
-            plan, report = make(room, options.token_budget)
-            turned = arrange(plan)
-        if aim is not None and not options.same_count and _count(turned, text_cache.tokens) > aim:
-            bare = alternate(first[0])  # how it ends is worth less than that it fits
-            if _count(bare, text_cache.tokens) <= aim:
-                turned, report, room = bare, first[1], aim
-        over = 0
-        if options.profile == "standard" and report is not None and report.fits:
-            over = self._overshoot(turned, text_cache.tokens, report.token_budget, reserved)
-        if report is None or room is None or over <= 0:
-            return turned, report
-        # What only an anchor, or a line between the sides, makes too long is made shorter.
-        budget = report.token_budget
-        plan, tight = make(max(0, room - over), max(0, budget - over))
-        shorter = arrange(plan)
-        is_over = self._overshoot(shorter, text_cache.tokens, budget, reserved) > 0
-        if tight is None or is_over or _last_question(shorter) != _last_question(turned):
-            return turned, report
-        return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
-
-    def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
-        """Return by how much *plan* is over its *budget* once it is sealed, which adds tokens.
-
-        An anchor adds about as many as are *reserved*.
-        """
-        if sum(map(tokens.fold, plan)) + reserved <= budget:
-            return 0
-        return sum(map(tokens.fold, self.seal(plan))) - budget
-
-    def _planner(
-        self,
-        messages: Sequence[Message],
-        text_cache: TextCache,
-        options: Options,
-        pinned: Mapping[int, str],
-    ) -> Callable[[int | None, int | None], Planned]:
-        """Return what plans for a number of tokens to aim at and for a budget, again and again."""
-        if options.profile != "classic":
-            from refold.plan import ProfilePlanner  # lazily: classic never needs the planner
-
-            return ProfilePlanner(messages, options, text_cache, pinned=pinned).plan
-
-        def plan(aim: int | None, token_budget: int | None) -> Planned:
-            if aim is None:
-                return plan_fold(messages, options, text_cache), None
-            least = replace(options, token_budget=token_budget)
-            return fit_budget(messages, least, text_cache, aim, pinned=pinned)
-
-        return plan
-
-    def plan_rest(
-        self,
-        messages: Sequence[Message],
-        text_cache: TextCache,
-        *,
-        start: int,
-        hidden: frozenset[int],
-        pinned: Mapping[int, str],
-        options: Options | None = None,
-    ) -> Plan:
-        """Decide what happens to the messages from *start* on; see `flow.plan_rest`."""
-        options = options or self.options
-        if options.profile == "classic":
-            return plan_rest(
-                messages, options, text_cache, start=start, hidden=hidden, pinned=pinned
-            )
-        from refold.plan.profile import plan_shorter
-
-        plan = plan_shorter(
-            messages, options, text_cache, start=start, pinned=pinned, hidden=hidden
-        )
-        return tuple(fold for fold in plan if fold.sources[0].index >= start)
-
-    def aim(self, budget: int, tokens: CountedTexts) -> int:
-        """Aim lower where tokens are only estimated, so that the real ones fit too."""
-        is_guess = is_estimate(self._counter) or tokens.failures > 0
-        return int(budget / SAFETY_FACTOR) if is_guess else budget
-
-    def anchor_room(self, messages: Sequence[Message]) -> int:
-        """Return what the first stand-in may cost more than it does in a plan."""
-        if self.conversation is not None or all(message.has_envelope for message in messages):
-            return 0
-        tokens = CountedTexts(self._counter, estimate_tokens)
-        return anchor_tokens(tokens, is_kept=any(message.link for message in messages))
 
     @property
     def trust(self) -> Trust:
@@ -366,29 +203,8 @@ class Engine:
             links = [chain.link_of(message.wire) for message in messages]
         if not any(links) and not any(message.provenance for message in messages):
             return messages
-        known = {} if self._store is None else self._known(messages, [*filter(None, links)])
-        pairs = zip(messages, links, strict=True)
-        return tuple([self._recognized(message, link, known) for message, link in pairs])
-
-    def _known(self, messages: Sequence[Message], keys: Sequence[str]) -> dict[str, Provenance]:
-        """Return the provenance that the store confirms, by link or by seal."""
-        assert self._store is not None, "whoever asks has looked"
-        known = find_linked(keys, self._store.get)
-        seals = {self._seal_key(m): m.provenance for m in messages if m.provenance}
-        found = self._store.get(seals) if seals else {}
-        known.update((key, behind) for key, behind in seals.items() if key in found)
-        return known
-
-    def _seal_key(self, message: Message) -> str:
-        assert message.provenance is not None, "whoever asks has looked"
-        return seal_key(seal_of(message.wire, message.provenance, self.conversation))
-
-    def _recognized(self, message: Message, key: str, known: Mapping[str, Provenance]) -> Message:
-        if key:
-            return message.changed(provenance=known.get(key), link=key)
-        if message.provenance is None or self._store is None:
-            return message
-        return message if self._seal_key(message) in known else message.unproven()
+        get = None if self._store is None else self._store.get
+        return recognize(messages, links, self.conversation, get)
 
     def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
         """Return a finished plan as it will be written, and what that means for its budget."""
@@ -396,19 +212,7 @@ class Engine:
         plan = self.unbind(self.seal(unsealed, tokens=tokens if budget is None else None))
         if budget is None:
             return plan, None
-        count = sum(map(tokens.fold, plan))
-        sources = [source for fold in plan for source in fold.sources]
-        if count > budget.token_budget and count > sum(map(tokens.message, sources)):
-            # An anchor costs more than a short message.
-            plan = self.seal([kept_fold(source, "anchor_reverted") for source in sources])
-            count = sum(map(tokens.fold, plan))
-        report = replace(budget, token_count=count)
-        if report.fits or report.obstacles or report.stopped_by:
-            return plan, report
-        # An anchor was too much: whatever is left is in the way.
-        must_stay = find_untouchable(sources, self.options)
-        obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
-        return plan, replace(report, obstacles=obstacles)
+        return self.report_sealed(plan, budget, tokens)
 
     def unbind(
         self,
@@ -424,18 +228,6 @@ class Engine:
             return plan
         is_named = self.conversation is not None
         return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
-
-    def seal(
-        self,
-        plan: Sequence[Fold],
-        *,
-        tokens: CountedTexts | None = None,
-        crowded: Collection[str] = (),
-    ) -> Plan:
-        """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
-        is_named = self.conversation is not None
-        plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
-        return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
 
     def write(
         self,

@@ -70,7 +70,8 @@ class BudgetError(RefoldError):
 class AnswerError(RefoldError):
     """A model answered, but not with a whole summary; asking it the same again will not help.
 
-    `usage` says what the useless answer has cost, if that is known: a `refold.llm.summarizers.Usage`.
+    `usage` says what the useless answer has cost, if that is known: a
+    `refold.llm.summarizers.Usage`.
     """
 
     def __init__(self, problem: str, usage: Any = None) -> None:

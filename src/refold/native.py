@@ -66,7 +66,7 @@ class Scanner(Protocol):
     def estimate_tokens(
         self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /
     ) -> int:
-        """Add up what the neighbours and scripts in a text weigh: see `refold.scan.tokens.estimate`."""
+        """Add up what the neighbours and scripts in a text weigh: `refold.scan.tokens.estimate`."""
 
     def names(
         self,

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, Self, TypedDict, get_args
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
 from refold.errors import ConfigError
-from refold.plan.decision import Depth
 
 KeepDuplicate = Literal["latest", "first"]
+Depth = Literal["gentle", "moderate", "aggressive"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 ClassifierMode = Literal["hybrid", "full"]
 ScorerMode = Literal["augment", "replace"]
@@ -167,10 +167,9 @@ class Options:
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
         object.__setattr__(self, "pins", _pins(self.pins))
-        if self.profile != "classic":  # which uses all of them
-            for option in fields(self):
-                if getattr(self, option.name) != option.default:
-                    check_used(option.name, self.profile)
+        for option in fields(self):
+            if getattr(self, option.name) != option.default:
+                check_used(option.name, self.profile)
 
     @property
     def depth(self) -> Depth:

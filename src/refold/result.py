@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple
 
 from refold.lazy import Lazy
-from refold.plan.fold import NO_PIECES, Piece
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -19,6 +18,24 @@ else:
     M = TypeVar("M")
 
 Thinking = Literal["kept", "stripped"]
+NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
+"""Of a text that was not cut: one for all of them."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a text that was kept or dropped as one, and why."""
+
+    text: str
+    is_kept: bool
+    reason: str
+    """A word, and after a colon what it is about: `error`, `value:src/queue.py`, `worth_less`."""
+    tokens: int
+    """Its share of the tokens of the text."""
+    part: int | None
+    """Which text of the message it is from; `None` for the tool calls."""
+    first_line: int
+    """The line of that text in which it begins, from 1."""
+    last_line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

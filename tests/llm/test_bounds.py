@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from refold import ConfigError, Event, Result
-from refold.llm.classifiers import Verdict
+from refold.llm.classify import Verdict
 from refold.llm.summarizers import Cached, Limited, SummaryRequest
 from tests.classic import Compressor, acompress
 from tests.conversations import Conversation, spelled

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from refold.llm.classifiers import Verdict
+from refold.llm.classify import Verdict
 from refold.llm.summarizers import Summary, SummaryRequest
 from refold.scan.tokens.estimate import estimate_tokens
 from tests.classic import acompress

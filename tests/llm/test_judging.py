@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from refold import ConfigError, MemoryStore, create_classifier, create_escalating_classifier
-from refold.llm.classifiers import Classifier, Verdict
+from refold.llm.classify import Classifier, Verdict
 from tests.classic import Compressor, Session, acompress
 from tests.conversations import Conversation
 from tests.llm.notes import FILLER, Clerk, checked, fold, note, notes, plainly, report_of, talk

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.llm.prompt_fence import encodable, fences, make_mark, strip_fences
+from refold.llm.prompt_fence import fences, make_mark, strip_fences
+from refold.scan.plain_bytes import encodable
 
 TEXTS = st.text(st.sampled_from("ab <>0123456789abcdef\n\ud800é"), max_size=40) | st.text()
 

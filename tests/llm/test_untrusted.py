@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold import create_classifier, create_summarizer
-from refold.llm.classifiers import Verdict
+from refold.llm.classify import Verdict
 from refold.llm.summarizers import OpenAISummarizer, Summary, SummaryRequest
 from tests.classic import compress
 from tests.conversations import Conversation

@@ -10,8 +10,8 @@ import pytest
 
 from refold import ConfigError, StoreError, uncompress
 from refold.messages.provenance import looks_folded
-from refold.notation import examples
 from tests.classic import compress
+from tests.notation import examples
 
 TAGS = (
     *examples.classic_tags("The lamp was lit.", ""),

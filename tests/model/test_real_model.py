@@ -18,7 +18,7 @@ import openai
 import pytest
 
 import refold
-from refold.llm.classifiers import create_classifier
+from refold.llm.classify import create_classifier
 from refold.llm.gates import GATES, values_in
 from refold.llm.gates.base import Source
 from refold.llm.summarizers.base import SummaryRequest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from refold.notation.examples import plain_marks
 from refold.notation.marks import (
     Stretch,
     digest,
@@ -14,6 +13,7 @@ from refold.notation.marks import (
     same_result,
     spell_amount,
 )
+from tests.notation.examples import plain_marks
 
 
 @pytest.mark.parametrize(

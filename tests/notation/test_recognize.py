@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.notation import examples
 from refold.notation.marks import Stretch, digest, excerpt, read_amount, spell_amount, summary
 from refold.notation.recognize import (
     IMITATION,
@@ -19,6 +18,7 @@ from refold.notation.recognize import (
     read_summary,
     unmarked,
 )
+from tests.notation import examples
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
 HANDLE = "kdbfqamt"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold import compress, uncompress
-from refold.llm.classifiers import Verdict
+from refold.llm.classify import Verdict
 from tests.conversations import Conversation, spelled
 
 ADVICE = " ".join(

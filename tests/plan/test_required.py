@@ -8,8 +8,8 @@ from dataclasses import replace
 from refold.kinds import ERROR, PLAIN, Grade
 from refold.kinds.base import EVIDENCE, FAILURE, SUMMARY, WARNING
 from refold.plan.choose import Candidates
+from refold.plan.claims import RequiredPieces
 from refold.plan.corpus import Text
-from refold.plan.required import RequiredPieces
 from tests.plan.runs import read
 
 LINE = "it broke.\n"

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
 from refold.codecs import CODECS
-from refold.notation import examples
 from refold.window import ContextWindowManager
 from tests.classic import Session, compress
 from tests.codecs.test_codecs import cases
 from tests.conversations import Conversation, prose, spelled
+from tests.notation import examples
 from tests.plan.runs import call
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."

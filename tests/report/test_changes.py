@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.lazy import Lazy
-from refold.plan.fold import Piece
 from refold.report.changes import NOTATION, Pair, Span, mark_after, mark_before, pair_lines
 from refold.report.story import Row
-from refold.result import TraceEntry
+from refold.result import Piece, TraceEntry
 
 TEXTS = st.text(st.sampled_from("ab .…!\n\t{"), max_size=60)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from refold.scan import name_patterns as patterns
 from refold.scan.alphabet import LOWER, UPPER
-from refold.scan.patterns import WEB_ADDRESS
-from refold.scan.urls import trim_url
+from refold.scan.patterns import WEB_ADDRESS, trim_url
 from tests.conversations import texts
 
 PIECES = (

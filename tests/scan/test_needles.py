@@ -27,7 +27,7 @@ SIGNED = st.lists(st.sampled_from([*SIGNS, *"abc:/ét", LONG[:20], LONG[:19]])).
 @settings(max_examples=300)
 @given(SIGNED)
 def test_plain_python_sees_what_is_there(text: str) -> None:
-    assert Needles(SIGNS, {}, None).look(text, text) == (
+    assert Needles(SIGNS, {}, None).search(text, text) == (
         [sign for sign in SIGNS if sign in text],
         None,
     )
@@ -37,7 +37,7 @@ def test_plain_python_sees_what_is_there(text: str) -> None:
 @settings(max_examples=300)
 @given(SIGNED)
 def test_the_scanner_sees_the_same(text: str) -> None:
-    seen = Needles(SIGNS, {}, the_scanner()).look(text, text)
+    seen = Needles(SIGNS, {}, the_scanner()).search(text, text)
     assert set(seen.signs) == {sign for sign in SIGNS if sign[:20] in text}
 
 
@@ -46,7 +46,7 @@ def test_the_scanner_sees_the_same(text: str) -> None:
 @given(TEXTS)
 def test_no_word_is_missed_where_the_scanner_has_looked(text: str) -> None:
     lower = TextView(text).lower
-    seen = Needles((), NEEDLES, the_scanner()).look(text, lower)
+    seen = Needles((), NEEDLES, the_scanner()).search(text, lower)
     assert seen.places is not None
     assert list(find_names(text, lower, seen.places)) == list(find_names(text, lower))
 
@@ -54,7 +54,7 @@ def test_no_word_is_missed_where_the_scanner_has_looked(text: str) -> None:
 @needs_scanner
 def test_few_places_are_left_to_look_at() -> None:
     text = "The standard paste of the spinning sofa was compared tokens with what stands in it."
-    seen = Needles((), NEEDLES, the_scanner()).look(text, text.lower())
+    seen = Needles((), NEEDLES, the_scanner()).search(text, text.lower())
     assert seen.places == [text.index("tokens")]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.scan.urls import trim_url
+from refold.scan.patterns import trim_url
 
 
 @pytest.mark.parametrize(

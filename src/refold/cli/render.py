@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from refold.plan.breakdown import Share
+    from refold.plan.token_count import Share
     from refold.report.story import Row
 
 MIN_WIDTH: Final = 60

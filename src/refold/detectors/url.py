@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.scan.patterns import WEB_ADDRESS
+from refold.scan.patterns import WEB_ADDRESS, trim_url
 from refold.scan.prefilter import Needs
-from refold.scan.urls import trim_url
 from refold.scan.view import TextView
 
 

@@ -1,6 +1,6 @@
 """Kinds of tool results: how each breaks into pieces, and what a piece is worth by its kind.
 
-One file a kind, one ordered table. A planner spends a budget over the pieces of a whole
+One file a kind, one ordered table. A plan spends a budget over the pieces of a whole
 conversation; what else a piece is worth (values used nowhere else, the task at hand, recency)
 is its business.
 """

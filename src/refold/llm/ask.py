@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from refold.checks import check_number
 from refold.errors import describe
 from refold.events import Event, EventKind, Listener
-from refold.llm.classifiers.base import Classifier, expect_verdict
-from refold.llm.question import Answers, Judgement, Questions
+from refold.llm.classify import Classifier, expect_verdict
+from refold.llm.question import Answers, Flow, Judgement, Questions
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
 from refold.llm.summarizers.limited import Limiter
-from refold.plan.flow import Flow
 from refold.result import ModelReport, RefusedAnswer
 from refold.scan.redaction import hide_secrets
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter

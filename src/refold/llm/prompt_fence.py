@@ -14,11 +14,6 @@ _DIGEST_CHARS: Final = 12
 """48 bits: nobody puts a text into a fence of its own by trying."""
 
 
-def encodable(text: str) -> str:
-    """Replace lone surrogates: no provider's JSON can carry them."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def short_digest(text: str) -> str:
     """Return a short word that follows from *text*."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARS]

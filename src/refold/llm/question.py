@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +41,7 @@ class Answers:
 
     judged: Mapping[str, Judgement] = field(default_factory=dict[str, Judgement])
     written: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Flow = Generator[Questions, Answers, T]
+"""Pure logic that stops where it would like to ask something, and goes on with the answers."""

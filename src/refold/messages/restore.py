@@ -6,51 +6,21 @@ conversation is a stand-in. Text that merely reads like one stays what it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from refold.errors import TooManyMessagesError
+from refold.messages.lookup import Lookup, find_linked
 from refold.messages.provenance import (
     Chain,
     Provenance,
-    find_noted,
     looks_folded,
-    read_alias,
-    read_link,
     read_provenance,
-    seal_key,
     seal_of,
 )
 from refold.messages.wire import clone_message, digest
 from refold.result import UncompressResult
-
-_MAX_ALIASES: Final = 10_000
-"""As often as a stand-in may have been carried over from one fold to the next."""
-
-
-class Lookup(Protocol):
-    """Finds originals, whatever they are kept in."""
-
-    def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the records that are known under *keys*."""
-        ...
-
-    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:
-        """Return the key for a message given alone; *link* if it is the first of a view."""
-        ...
-
-    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
-        """Return which of *seals*, that the provenance carried by messages must have, are true."""
-        ...
-
-    def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
-        """Return originals, under the keys that `key_of` gives them."""
-        ...
-
-    def key_of(self, provenance: Provenance, place: int) -> str:
-        """Return the key of the original at *place* of *provenance*."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,26 +279,6 @@ def _find_provenance(items: Iterable[_Item], lookup: Lookup, trust: Trust, count
         item.provenance = found.get(item.link)
 
 
-def find_linked(
-    keys: Sequence[str], get: Callable[[Iterable[str]], Mapping[str, Any]]
-) -> dict[str, Provenance]:
-    """Return the provenance that is kept under *keys*, or where the records there refer to."""
-    found: dict[str, Provenance] = {}
-    wanted: dict[str, list[str]] = {key: [key] for key in keys}
-    for _ in range(_MAX_ALIASES):
-        if not wanted:
-            break
-        behind: dict[str, list[str]] = {}
-        for key, record in get(list(wanted)).items():
-            alias = read_alias(record)
-            if alias is not None:
-                behind.setdefault(alias, []).extend(wanted[key])
-            elif (provenance := read_link(record)) is not None:
-                found.update(dict.fromkeys(wanted[key], provenance))
-        wanted = behind
-    return found
-
-
 def _originals_of(
     item: _Item,
     provenance: Provenance,
@@ -362,68 +312,3 @@ def _checked(wire: object, provenance: Provenance, place: int) -> Mapping[str, A
     if provenance.digests and digest(wire) != provenance.digests[place]:
         return None
     return wire
-
-
-class MappingLookup:
-    """Looks originals up by id in a mapping or with a function: those of one conversation."""
-
-    def __init__(self, source: Mapping[str, Any] | Callable[[str], Any]) -> None:
-        self._source = source
-
-    def _get(self, key: str) -> Any:
-        if isinstance(self._source, Mapping):
-            return self._source.get(key)
-        return self._source(key)
-
-    def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the records that the mapping has."""
-        return {key: wire for key in keys if (wire := self._get(key)) is not None}
-
-    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:
-        """Return the key of the one stand-in of the conversation that reads like this."""
-        if not isinstance(self._source, Mapping) or link in self._source:
-            return link
-        return find_noted(self._source, wire) or link
-
-    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
-        """Believe provenance that was sealed for its message; a mapping keeps no other records."""
-        return {seal for seal, provenance in seals.items() if provenance.seal == seal}
-
-    def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
-        """Return originals by id."""
-        ids = dict.fromkeys([id_ for provenance in wanted for id_ in provenance.ids])
-        return {id_: wire for id_ in ids if (wire := self._get(id_)) is not None}
-
-    def key_of(self, provenance: Provenance, place: int) -> str:
-        """Return the id."""
-        return provenance.ids[place]
-
-
-class StoreLookup:
-    """Looks originals up by content in a store, which may hold those of many conversations."""
-
-    def __init__(self, get: Callable[[Iterable[str]], Mapping[str, Any]]) -> None:
-        self._get = get
-
-    def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the records that the store has."""
-        return self._get(keys)
-
-    def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:  # noqa: ARG002
-        """Return *link*: a store of many conversations does not know which one is meant."""
-        return link
-
-    def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
-        """Believe provenance of which the store knows that refold wrote it."""
-        keys = {seal_key(seal): seal for seal in seals}
-        return {keys[key] for key in self._get(keys)} if keys else set()
-
-    def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
-        """Return originals by digest."""
-        return self._get(
-            dict.fromkeys([digest_ for provenance in wanted for digest_ in provenance.digests])
-        )
-
-    def key_of(self, provenance: Provenance, place: int) -> str:
-        """Return the digest; provenance that has none finds nothing in a store."""
-        return provenance.digests[place] if provenance.digests else ""

@@ -148,8 +148,3 @@ CLASSIC: Final = Spelling(
     correction=_classic_correction,
     beginning=_classic_beginning,
 )
-
-
-def spelling_of(profile: str) -> Spelling:
-    """Return how the stand-ins of *profile* are spelled."""
-    return CLASSIC if profile == "classic" else PLAIN

@@ -1,12 +1,57 @@
-"""The conversation while decisions are being made: stages add verdicts, the first one stands."""
+"""The conversation while decisions are being made: rules add verdicts, the first one stands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from refold.messages.message import Message
-from refold.plan.decision import Action, Decision, Keep
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Leave the text as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refer:
+    """Replace a copy by a pointer to the one that stays."""
+
+    to: int
+    similarity: float | None = None
+    """How alike a near copy is, from 0 to 1; `None` if it is the same to the letter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersede:
+    """Shorten a statement that a later message corrects, and point to the correction."""
+
+    by: int
+    signal: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCode:
+    """Keep fenced code word for word and shorten the prose around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """Shorten prose, together with its neighbours of the same role."""
+
+
+Action = Keep | Refer | Supersede | SplitCode | Summarize
+
+
+class Decision:
+    """What is to happen to one segment, and why; read-only."""
+
+    __slots__ = ("action", "reason")
+
+    def __init__(self, action: Action, reason: str) -> None:
+        self.action: Final[Action] = action
+        self.reason: Final = reason
 
 
 class Segment:
@@ -27,7 +72,7 @@ class Segment:
 
 
 Verdict = tuple[Segment, Action, str]
-"""A segment, what a stage wants done with it, and why."""
+"""A segment, what a rule wants done with it, and why."""
 
 
 class Draft:
@@ -80,7 +125,7 @@ class Draft:
         return self.segments[first : first + len(message.parts)]
 
     def undecided(self) -> list[Segment]:
-        """Return the segments that no stage has claimed yet, in reading order."""
+        """Return the segments that no rule has claimed yet, in reading order."""
         decisions = self._decisions
         return [segment for segment in self.segments if decisions[segment.number] is None]
 

@@ -20,9 +20,10 @@ from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.choose import Candidates, Choice
 from refold.plan.corpus import CALLS, OUTDATED, Corpus, Text
-from refold.plan.fold import Fold, Outcome, Piece, Plan
+from refold.plan.fold import Fold, Outcome, Plan
 from refold.plan.layout import Key
 from refold.plan.writing import NO_PICK, Chosen
+from refold.result import Piece
 from refold.scan.items import Shape
 
 _NAMED: Final = 3

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.messages.part import Call
+from refold.result import NO_PIECES, Piece
 
-NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
-"""Of a text that was not cut: one for all of them."""
 SUMMARIZED: Final = "summarized"
 """The reason of what a model wrote for a whole stretch."""
-
-
-class Piece(NamedTuple):
-    """A stretch of a text that was kept or dropped as one, and why."""
-
-    text: str
-    is_kept: bool
-    reason: str
-    """A word, and after a colon what it is about: `error`, `value:src/queue.py`, `worth_less`."""
-    tokens: int
-    """Its share of the tokens of the text."""
-    part: int | None
-    """Which text of the message it is from; `None` for the tool calls."""
-    first_line: int
-    """The line of that text in which it begins, from 1."""
-    last_line: int
 
 
 class Outcome:

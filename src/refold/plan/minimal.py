@@ -11,12 +11,13 @@ from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.blocks import find_blocks
 from refold.plan.corpus import Text, open_texts, read_texts
-from refold.plan.fold import Fold, Outcome, Piece, Plan, kept_fold
+from refold.plan.fold import Fold, Outcome, Plan, kept_fold
 from refold.plan.layout import Frames, Layout, Place
 from refold.plan.sealing import anchor_tokens
 from refold.plan.token_count import CountedTexts
 from refold.plan.untouchable import find_last_words
 from refold.plan.writing import with_calls, write_digest, write_excerpt, write_line
+from refold.result import Piece
 
 
 def plan_minimal(

@@ -13,11 +13,10 @@ from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
-from refold.options import Options
-from refold.plan.decision import Depth
-from refold.plan.flow import plan_fold
+from refold.options import Depth, Options
+from refold.plan.fit import fit_budget
+from refold.plan.flow import plan_by_rules
 from refold.plan.layout import STUB_TOKENS
-from refold.plan.profile import plan_profile
 from refold.plan.shorten.rules import ACTS
 from refold.plan.text_cache import TextCache
 from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
@@ -79,7 +78,7 @@ def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     """Show the best pieces of *text*; nothing if not one of them can be shown."""
     budget = max_tokens + _AROUND_TOKENS
     options = Options(profile="standard", token_budget=budget)
-    plan, _ = plan_profile(_only(text), options, TextCache(tokens), budget)
+    plan, _ = fit_budget(_only(text), options, TextCache(tokens), budget)
     return body_of(plan[0].texts.get(0, ""))
 
 
@@ -88,7 +87,7 @@ def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     short = ""
     for depth in _DEPTHS:
         options = Options(profile="classic", recency_window=0, compression_depth=depth)
-        plan = plan_fold(_only(text), options, TextCache(tokens, rules=ACTS))
+        plan = plan_by_rules(_only(text), options, TextCache(tokens, rules=ACTS))
         short = body_of(plan[0].texts.get(0, ""))
         if tokens(short) <= _PROSE_SLACK * max_tokens:
             break

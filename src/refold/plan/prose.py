@@ -17,13 +17,12 @@ from refold.messages.harness import is_note
 from refold.messages.message import Message
 from refold.messages.part import Part
 from refold.options import Options
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft, Verdict
+from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.fold import Fold
 from refold.plan.layout import Key
 from refold.plan.recode import NOT_SAID
 from refold.plan.replace import Folder
-from refold.plan.rules import STAGES, RunContext
+from refold.plan.rules import RunContext, apply_rules
 from refold.plan.typed import MAX_TYPED_WORDS, is_typed_text
 from refold.scan.alphabet import IDEOGRAPHS
 
@@ -70,8 +69,7 @@ def fold_prose(
     draft = Draft(messages)
     draft.pin(whole)
     draft.decide(_leave_alone(draft))
-    for stage in STAGES:
-        draft.decide(stage(draft, context))
+    apply_rules(draft, context)
     folder = Folder(draft, context)
     return {
         fold.sources[0].index: fold

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from refold.messages.message import Message
-from refold.plan.decision import Depth, Summarize
-from refold.plan.draft import Draft, Segment
-from refold.plan.fold import NO_TEXTS, Fold, Outcome, Plan, kept_fold
+from refold.options import Depth
+from refold.plan.draft import Draft, Segment, Summarize
+from refold.plan.fold import NO_TEXTS, Fold, Outcome, kept_fold
 from refold.plan.rules.base import RunContext
 from refold.plan.rules.protect import protection
 from refold.plan.stand_in import StandIn, StandIns
-
-
-def make_plan(draft: Draft, context: RunContext, depth: Depth) -> Plan:
-    """Make the plan that *draft*'s decisions ask for."""
-    folder = Folder(draft, context)
-    plan: list[Fold] = []
-    for run in folder.runs():
-        plan += folder.fold_run(run, depth)
-    return tuple(plan)
 
 
 class Folder:
@@ -27,7 +18,7 @@ class Folder:
 
     def __init__(self, draft: Draft, context: RunContext) -> None:
         self.draft = draft
-        self._setting = context
+        self._context = context
         self.stand_ins = StandIns(draft, context)
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
@@ -83,7 +74,7 @@ class Folder:
     def fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
         if not message.parts:
-            return kept_fold(message, protection(message, "", self._setting) or "short_content")
+            return kept_fold(message, protection(message, "", self._context) or "short_content")
         return self.fold_shown(message, self.show(message, depth))
 
     def show(self, message: Message, depth: Depth) -> list[StandIn]:

@@ -12,6 +12,7 @@ from typing import Final, Generic, TypeVar
 from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.choose import Choice
+from refold.plan.claims import RequiredPieces, find_typed, rank_task, worth_as_act
 from refold.plan.conversation import Conversation
 from refold.plan.corpus import Text, find_candidates, find_cut_away, open_texts
 from refold.plan.explain import PieceExplainer
@@ -20,11 +21,8 @@ from refold.plan.gaps import Span
 from refold.plan.layout import Layout, Place, find_movable, lay_out
 from refold.plan.open_question import rank_evidence
 from refold.plan.pieces import CHANGE
-from refold.plan.required import RequiredPieces
-from refold.plan.task_pieces import rank_task, worth_as_act
 from refold.plan.tiny_budget import FEW_TOKENS, best_span, fit_end
 from refold.plan.token_count import CountedTexts
-from refold.plan.typed_pieces import find_typed
 from refold.plan.writing import (
     Chosen,
     Label,

@@ -9,8 +9,8 @@ from refold.messages.handles import summary_id_of, tag_handle_of
 from refold.messages.message import Message
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
-from refold.plan.decision import Depth, Keep, Refer, SplitCode, Summarize, Supersede
-from refold.plan.draft import Draft, Segment
+from refold.options import Depth
+from refold.plan.draft import Draft, Keep, Refer, Segment, SplitCode, Summarize, Supersede
 from refold.plan.rules.base import RunContext
 from refold.plan.shorten.code import shorten_around_code
 from refold.plan.shorten.structured import is_structured, summarize_structured
@@ -59,7 +59,7 @@ class StandIns:
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
         """Make what the decision on *segment* asks for."""
         decision = self._draft.decision(segment)
-        assert decision is not None, "the last stage decides whatever is left"
+        assert decision is not None, "the last rule decides whatever is left"
         match decision.action:
             case Keep():
                 return StandIn(None, "preserved", decision.reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from refold.errors import ConfigError
 from refold.messages.formats import find_task
@@ -13,8 +13,13 @@ from refold.plan.blocks import open_calls
 from refold.plan.rules.protect import is_pinned
 
 
-def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int, str]:
-    """Map the index of every message that must survive word for word to the reason."""
+def find_untouchable(
+    messages: Sequence[Message], options: Options, yielding: Collection[str] = ()
+) -> dict[int, str]:
+    """Map the index of every message that must survive word for word to the reason.
+
+    A reason that never yields comes before one of those that are *yielding*.
+    """
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
     users = [m for m in turns if m.role == "user" and not m.is_tool_result]
@@ -22,16 +27,8 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
     wordless = [m for m in sent if not has_words(m) and (m.images or m.opaque)]
     asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:
-        if not message.is_turn:
-            found[message.index] = "not_a_turn"
-        elif message.is_fixed:
-            found[message.index] = "fixed_item"
-        elif message.role in options.preserve:
-            found[message.index] = "preserved_role"
-        elif is_pinned(message, options.pins):
-            found[message.index] = "pinned"
-        elif label := _matching(message, options.preserve_patterns):
-            found[message.index] = f"pattern:{label}"
+        if reason := _reason_to_stay(message, options):
+            found[message.index] = reason
     for index in open_calls(messages):
         found.setdefault(index, "open_tool_call")
     if asked:
@@ -42,8 +39,23 @@ def find_untouchable(messages: Sequence[Message], options: Options) -> dict[int,
                 found.setdefault(message.index, "user_turn")
     if options.min_recency_window:
         for message in turns[-options.min_recency_window :]:
-            found.setdefault(message.index, "min_recency_window")
+            if message.index not in found or found[message.index] in yielding:
+                found[message.index] = "min_recency_window"
     return found
+
+
+def _reason_to_stay(message: Message, options: Options) -> str:
+    """Say why *message* stays whatever is said around it; nothing if it does not."""
+    if not message.is_turn:
+        return "not_a_turn"
+    if message.is_fixed:
+        return "fixed_item"
+    if message.role in options.preserve:
+        return "preserved_role"
+    if is_pinned(message, options.pins):
+        return "pinned"
+    label = _matching(message, options.preserve_patterns)
+    return f"pattern:{label}" if label else ""
 
 
 def is_shared(message: Message) -> bool:

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
-from refold.plan.fold import Piece
 from refold.report.pieces import find_runs, run_words
 from refold.report.story import Row
+from refold.result import Piece
 
 _LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++")
 _UNIT: Final = re.compile(r"[^\n.!?…]*+(?:[.!?…]++(?![\s…])[^\n.!?…]*+)*+(?:[.!?…]++[ \t]*+|\n|\Z)")

@@ -8,8 +8,7 @@ from typing import Final
 
 from refold.messages.message import Message
 from refold.notation.marks import says_all
-from refold.plan.fold import Piece
-from refold.result import TraceEntry
+from refold.result import Piece, TraceEntry
 
 CLIPPED: Final = "clipped"
 """What was done to calls of which long arguments are cut; all else is done to texts."""

@@ -13,9 +13,8 @@ from typing import Final
 
 from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.name_patterns import CAMEL, PASCAL, SNAKE
-from refold.scan.patterns import ADDRESS, QUOTED, find_ibans
+from refold.scan.patterns import ADDRESS, QUOTED, find_ibans, trim_url
 from refold.scan.runs import Span
-from refold.scan.urls import trim_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

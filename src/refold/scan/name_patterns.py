@@ -11,8 +11,7 @@ import re
 from typing import Final
 
 from refold.scan.alphabet import IDEOGRAPHS, LOWER, UPPER
-from refold.scan.patterns import UNITS, WEB_ADDRESS
-from refold.scan.urls import trim_url
+from refold.scan.patterns import UNITS, WEB_ADDRESS, trim_url
 
 CAMEL: Final = r"[a-z][a-z0-9]*+(?:[A-Z]++[a-z0-9]*+)++"
 PASCAL: Final = r"[A-Z][a-z0-9]++(?:[A-Z]++[a-z0-9]*+)++"

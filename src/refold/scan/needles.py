@@ -48,7 +48,7 @@ class Needles:
         if scanner is not None:
             self._heads, self._rows = _make_tables(self._signs, words)
 
-    def look(self, text: str, lower: str) -> Seen:
+    def search(self, text: str, lower: str) -> Seen:
         """Look at a text; *lower* is the same in lower case, place by place."""
         if self._scanner is None:
             return Seen([sign for sign in self._signs if sign in lower], None)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.scan.sentence_rules import is_list_line
-from refold.scan.sentences import Span, sentence_spans
+from refold.scan.sentences import Span, is_list_line, sentence_spans
 
 _MOST_JOINED: Final = 4
 """What is not closed after so many sentences was hardly opened: an apostrophe, a smiley."""

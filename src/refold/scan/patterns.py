@@ -47,6 +47,9 @@ _IBAN: Final = re.compile(
 _IBAN_SIZES: Final = range(15, 35)
 IBAN_START: Final = "[A-Z]{2}[0-9]{2}"
 """How each begins, as a prefilter takes it."""
+_AFTER: Final = ".,;:!?'*_…"
+"""Punctuation that closes the sentence, not the address."""
+_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def find_ibans(text: str) -> Iterator[Span]:
@@ -69,3 +72,17 @@ def _is_iban(spelled: str) -> bool:
 def compact_iban(spelled: str) -> str:
     """Return an IBAN without what groups its letters: the same for all ways to write it."""
     return spelled.replace(" ", "").replace("-", "")
+
+
+def trim_url(url: str) -> str:
+    """Return *url* without what belongs to the text around: punctuation, brackets never opened."""
+    surplus = {close: url.count(close) - url.count(open_) for close, open_ in _BRACKETS.items()}
+    end = len(url)
+    while end:
+        last = url[end - 1]
+        if surplus.get(last, 0) > 0:
+            surplus[last] -= 1
+        elif last not in _AFTER:
+            break
+        end -= 1
+    return url[:end]

@@ -36,6 +36,11 @@ def plain_bytes(text: str) -> bytes:
     return text.encode("ascii", "replace")
 
 
+def encodable(text: str) -> str:
+    """Replace lone surrogates: no provider's JSON can carry them."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def words_in(plain: bytes) -> frozenset[bytes]:
     """Return the words of a text as bytes, in lower case: all runs of letters."""
     return frozenset(plain.translate(_LOWER_LETTERS).split())

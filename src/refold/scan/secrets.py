@@ -50,7 +50,7 @@ def find_secrets(text: str) -> list[Span]:
 def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
     lower = view.lower
-    seen = _NEEDLES.look(text, lower)
+    seen = _NEEDLES.search(text, lower)
     signs = frozenset(seen.signs)
     names = list(find_names(text, lower, seen.places))
     yield find_keys(text, list(KEY_RUN.spans(view.plain)))

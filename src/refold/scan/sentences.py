@@ -3,10 +3,50 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
-from refold.scan.sentence_rules import MARKS, PHRASE_LETTERS, PHRASE_STARTS, goes_on, is_wrapped
-
+MARKS: Final = (
+    (".!?…", "\"'”’)]»*_"),  # before white space only: 3.5, config.prod.json
+    ("。！？｡﹒︒", "」』”’）》"),  # Chinese, Japanese: no spaces
+    ("।॥۔؟։።፧။។៕།༎", "\"'”’)]»"),  # Hindi, Urdu, Arabic, Armenian, Amharic, Burmese, Khmer, Tibetan
+)
+"""The marks with which sentences end, kind by kind, and what may close a sentence behind them."""
+_BEFORE: Final = r"(?:^|[\s(\[\"'])"
+_SHORTENED: Final = (
+    "cf vs Dr Mr Mrs Ms Prof Fig Eq approx resp Nr ca bzw vgl ggf evtl inkl Sr".split()
+)
+ABBREVIATIONS: Final = (*_SHORTENED, "No", "ex", "ej")
+"""All of more than one letter; the last ones only in No. 5, p. ex. and p. ej."""
+_ABBREVIATION: Final = re.compile(
+    rf"{_BEFORE}(?:{'|'.join(_SHORTENED)}|[A-Z]"
+    r"|[a-z]\.[ \xa0]?(?:[A-Za-z]|ex|ej))\.$"  # e.g. and i.e., z. B. and d. h., p. ex. and p. ej.
+)
+_FIRST_LETTER: Final = re.compile(rf"{_BEFORE}[a-z]\.$")
+_SECOND_LETTER: Final = re.compile(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
+_LONGEST_ABBREVIATION: Final = 8
+"""How far is read back for one, its dots included."""
+_ENDS_OF_ABBREVIATIONS: Final = frozenset(
+    [word[-2:] for word in ABBREVIATIONS]
+    + [before + letter for before in " ." for letter in ascii_lowercase]
+)
+_DAY: Final = re.compile(rf"{_BEFORE}[0-3]?[0-9]\.$")
+MONTHS: Final = "Jan Jän Feb März Apr Mai Jun Jul Aug Sep Okt Nov Dez"
+"""How they begin in German and its neighbours, which write dates with a full stop."""
+_MONTH: Final = re.compile(rf"[ \xa0](?:{MONTHS.replace(' ', '|')})[a-zä]*+(?!\w)")
+_NUMBER_ABBREVIATION: Final = re.compile(r"\bNo\.$")
+_LIST_LABEL: Final = re.compile(r"^\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
+LONGEST_LABEL: Final = 6
+"""Of an item of a list, such as `iv)` or `12.3.`; what is longer is a word."""
+_LIST_LINE: Final = re.compile(r"[ \t]*(?:[-*•+‣◦][ \t]|\(?[0-9]{1,3}[.)][ \t]|#{1,6} |[|>])")
+LIST_HEADS: Final = " \t-*•+‣◦(0123456789#|>"
+"""The characters with which such a line begins."""
+PHRASE_LETTERS: Final = "\u0e01-\u0e4e\u0e81-\u0ecf"
+"""Thai and Lao, which put a space between phrases where others put a mark and a space."""
+PHRASE_STARTS: Final = "\u0e01-\u0e30\u0e40-\u0e45\u0e81-\u0eb0\u0ec0-\u0ec5"
+"""Those of them that a word can begin with: signs of repetition and vowels go on."""
+WRAPPED_FROM: Final = 60
+"""A line at least this long that does not end a sentence was probably wrapped."""
 Span = tuple[int, int, int]
 """Start and end of a sentence, and the number of its paragraph."""
 
@@ -26,6 +66,45 @@ _END: Final = re.compile(
     r")"
 )
 _ASCII_END: Final = re.compile(r"[.!?](?<![.!?].)[.!?]*+[\"')\]*_]*+(?=\s|$)")
+
+
+def is_wrapped(text: str, start: int, feed: int, end: int) -> bool:
+    """Tell whether the line break at *feed* only wraps a sentence that goes on."""
+    after = feed + 1
+    while after < end and after - feed < 8 and text[after] in " \t":
+        after += 1
+    if after >= end:
+        return False
+    if text[after].islower():
+        return True
+    if feed - start < WRAPPED_FROM or not text[after].isalnum():
+        return False
+    return not is_list_line(text, feed + 1, end) and not is_list_line(text, start, feed)
+
+
+def is_list_line(text: str, start: int, end: int) -> bool:
+    """Tell whether a line begins as an item of a list, a heading or a quotation does."""
+    return text[start] in LIST_HEADS and _LIST_LINE.match(text, start, end) is not None
+
+
+def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
+    """Tell whether a full stop belongs to an abbreviation or a list label, not to a sentence."""
+    if stop - mark > 1 or text[mark] != ".":
+        return False
+    last = text[mark - 1]
+    if "A" <= last <= "Z" or text[mark - 2 : mark] in _ENDS_OF_ABBREVIATIONS:  # seldom
+        tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
+        if _ABBREVIATION.search(tail):
+            return True
+        if _SECOND_LETTER.match(text, stop, end) and _FIRST_LETTER.search(tail):
+            return True
+        if last == "o" and _NUMBER_ABBREVIATION.search(tail):
+            return stop < end and text[stop : stop + 2].strip().isdigit()
+    if "0" <= last <= "9" and _MONTH.match(text, stop, end):
+        return _DAY.search(text[max(first, stop - _LONGEST_ABBREVIATION) : stop]) is not None
+    if stop - first > LONGEST_LABEL or not last.isalnum():
+        return False
+    return _LIST_LABEL.match(text[first:stop]) is not None
 
 
 class Sentence(NamedTuple):

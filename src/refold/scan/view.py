@@ -82,7 +82,7 @@ class TextView:
 
     @property
     def outline(self) -> bytes:
-        """The bytes with digits and some letters replaced, see `refold.scan.plain_bytes.outline`."""
+        """The bytes with digits and some letters replaced: `refold.scan.plain_bytes.outline`."""
         if self._outline is None:
             self._outline = outline(self.plain)
         return self._outline

@@ -9,12 +9,13 @@ from typing import Any, Final
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
 from refold.lazy import Lazy
+from refold.llm.question import Flow
+from refold.messages.lookup import MappingLookup
 from refold.messages.message import Message
-from refold.messages.restore import MappingLookup
 from refold.messages.wire import clone
 from refold.options import Pin
 from refold.plan.blocks import pair_warnings
-from refold.plan.flow import Flow, ask_until_known
+from refold.plan.flow import ask_until_known
 from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.render import Rendering, render
 from refold.plan.untouchable import find_pinned

@@ -8,9 +8,10 @@ from typing import Any
 
 from refold.errors import MessageError, TooManyMessagesError
 from refold.messages.formats import check_list, load
+from refold.messages.lookup import Lookup
 from refold.messages.message import Message
 from refold.messages.provenance import Chain
-from refold.messages.restore import Linked, Lookup, Trust, unfold_wholly
+from refold.messages.restore import Linked, Trust, unfold_wholly
 from refold.plan.render import Rendering, render_short_forms
 
 Wires = Sequence[Mapping[str, Any]]

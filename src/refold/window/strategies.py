@@ -12,8 +12,9 @@ from typing import Final, Literal
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.blocks import find_blocks
+from refold.plan.fit import fit_budget
 from refold.plan.fold import Fold, Plan, kept_fold
-from refold.plan.ladder import fit_budget
+from refold.plan.profiles.classic import ROLL_UP
 from refold.plan.untouchable import find_last_words
 from refold.window.handover import as_handover
 from refold.window.rungs import Rewritten, rewrite_all, rewrite_old
@@ -137,7 +138,7 @@ def _roll_up(task: Task) -> Fitting:
     """Put the oldest stretch into one summary, and change nothing else."""
     aim = max(0, task.target - task.anchor_room.get())
     plan, report = fit_budget(
-        task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, only_rolls=True
+        task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, preset=ROLL_UP
     )
     return Fitting(plan=_as_asked(task, plan), steps=report.rungs)
 

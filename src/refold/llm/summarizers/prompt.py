@@ -9,8 +9,9 @@ from typing import Final, Literal, TypedDict, get_args
 
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
-from refold.llm.prompt_fence import encodable, fences, make_mark, short_digest, strip_fences
+from refold.llm.prompt_fence import fences, make_mark, short_digest, strip_fences
 from refold.llm.summarizers.base import SummaryRequest
+from refold.scan.plain_bytes import encodable
 
 Mode = Literal["normal", "aggressive", "structured"]
 

@@ -20,8 +20,7 @@ from refold.messages.formats import (
     plain,
     pydantic_ai,
 )
-from refold.messages.formats.base import Format, Reading, Sides, is_mapping, kind_of
-from refold.messages.formats.foreign import advise_list
+from refold.messages.formats.base import Format, Reading, Sides, advise_list, is_mapping, kind_of
 from refold.messages.formats.objects import normalize
 from refold.messages.harness import is_note
 from refold.messages.message import Message

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
-from refold.messages.formats.foreign import advise
 from refold.messages.message import Message
 from refold.messages.part import Call, Media, MediaKind, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
@@ -16,6 +15,15 @@ ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others
 
 Sides = Literal["any", "user first", "in turns"]
 """Nothing in particular, or the user has to begin, or nobody may speak twice in a row either."""
+_STREAMED: Final = (".chunk", "_delta", ".delta", "_start", "_stop")
+"""How the pieces of a stream are called: chunks of Chat Completions, events of other APIs."""
+_ANSWERS: Final = {
+    "choices": "choices[0].message",
+    "candidates": "candidates[0].content",
+    "output": "output",
+}
+"""Where an answer of an API has what was said."""
+_REQUESTS: Final = ("messages", "contents", "input")
 
 
 class Reading:
@@ -171,3 +179,26 @@ def add_media(
     """Add what a line of text may take the place of; it counts as so many *pictures*."""
     reading.images += pictures
     reading.media.append(Media(kind, path, block))
+
+
+def advise(value: object) -> str:
+    """Say how *value*, which is no message that we can read, becomes one; nothing if unknown."""
+    if isinstance(value, Mapping):
+        return _advise_mapping(value)
+    return "convert it with its model_dump()" if hasattr(value, "model_dump") else ""
+
+
+def _advise_mapping(value: Mapping[Any, Any]) -> str:
+    if str(value.get("object") or value.get("type") or "").endswith(_STREAMED):
+        return "this is a piece of a stream: put the whole message together first"
+    place = next((place for key, place in _ANSWERS.items() if key in value), "")
+    return f"this is an answer of an API: take its {place}" if place else ""
+
+
+def advise_list(value: object) -> str:
+    """Say where the messages are in *value*, which is no list of them; nothing if unknown."""
+    if not isinstance(value, Mapping):
+        return ""
+    held = (key for key in _REQUESTS if isinstance(value.get(key), Sequence))
+    place = next(held, "")
+    return f"; this is a request: give its {place!r}" if place else ""

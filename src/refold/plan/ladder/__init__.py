@@ -1,5 +1,5 @@
 """Fitting a conversation into a number of tokens, rung by rung."""
 
-from refold.plan.ladder.ladder import fit_budget
+from refold.plan.ladder.ladder import climb, roll_up_oldest
 
-__all__ = ["fit_budget"]
+__all__ = ["climb", "roll_up_oldest"]

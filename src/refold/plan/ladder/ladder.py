@@ -8,24 +8,19 @@ Every step is made from the originals and priced from cached counts: the pipelin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.messages.message import Message
-from refold.options import Options
 from refold.plan.blocks import find_blocks
-from refold.plan.budget_report import report_budget
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft
+from refold.plan.draft import Draft, Keep
 from refold.plan.fold import Fold, Plan
 from refold.plan.ladder.rollup import roll_up, smallest_roll
 from refold.plan.ladder.unit import SPOKEN, Level, Unit, make_units
+from refold.plan.preset import BudgetTask, Fitter
 from refold.plan.replace import Folder
-from refold.plan.rules import STAGES, RunContext
-from refold.plan.text_cache import TextCache
-from refold.plan.untouchable import find_last_words, find_untouchable
-from refold.result import BudgetReport
+from refold.plan.rules import RunContext, apply_rules
+from refold.plan.untouchable import find_last_words
 
 _ROLL_SHARE: Final = 10
 """A roll-up aims at a tenth of the budget, so that it has something to say."""
@@ -35,71 +30,51 @@ _HANDLE_SLACK: Final = 4
 """Handles are as long as each other in letters, not in tokens."""
 
 
-def fit_budget(
-    messages: Sequence[Message],
-    options: Options,
-    text_cache: TextCache,
-    target: int,
-    *,
-    pinned: Mapping[int, str] = MappingProxyType({}),
-    only_rolls: bool = False,
-) -> tuple[Plan, BudgetReport]:
-    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*.
+def climb(task: BudgetTask) -> Fitter:
+    """Climb until the target is kept, or to the top."""
+    levels = Level.shortening(task.options.depth)
+    return lambda target, _: _Ladder(task, target, levels).climb()
 
-    The messages in *pinned* (index to reason) are not touched either. With *only_rolls* nothing is
-    shortened on its own: the oldest stretch goes into one summary.
-    """
-    return _Ladder(messages, options, text_cache, target, pinned, only_rolls=only_rolls).climb()
+
+def roll_up_oldest(task: BudgetTask) -> Fitter:
+    """Put the oldest stretch into one summary, and shorten nothing on its own."""
+    return lambda target, _: _Ladder(task, target, ()).climb()
 
 
 class _Ladder:
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        options: Options,
-        text_cache: TextCache,
-        target: int,
-        pinned: Mapping[int, str],
-        *,
-        only_rolls: bool,
-    ) -> None:
+    def __init__(self, task: BudgetTask, target: int, levels: Sequence[Level]) -> None:
+        messages, options, text_cache = task.messages, task.options, task.text_cache
         self._messages = messages
         self._options = options
         self._text_cache = text_cache
-        self._tokens = text_cache.tokens
+        self._tokens = task.tokens
         self._target = target
         self._rungs: list[str] = []
         self._rolled: list[list[Unit]] = []
-        levels = () if only_rolls else Level.shortening(options.depth)
         self._summaries = [level for level in levels if not level.is_lossy]
         self._cuts = [level for level in levels if level.is_lossy]
-        self._untouchable = {**find_untouchable(messages, options), **pinned}
         context = RunContext.of(messages, options, text_cache, options.min_recency_window)
         draft = Draft(messages)
-        draft.pin(self._untouchable)
+        draft.pin(task.untouchable)
         draft.decide(
             (draft.segments_of(message)[number], Keep(), SPOKEN)
             for message, number in find_last_words(messages)
         )
-        for stage in STAGES:
-            draft.decide(stage(draft, context))
+        apply_rules(draft, context)
         recent_from = RunContext.of(
             messages, options, text_cache, options.recency_window
         ).recent_from
         self._units = make_units(
-            Folder(draft, context), draft, self._untouchable, recent_from, self._tokens
+            Folder(draft, context), draft, task.untouchable, recent_from, self._tokens
         )
         self._unit_at = {message.index: unit for unit in self._units for message in unit.run}
         self._total = sum(unit.cost for unit in self._units)
 
-    def climb(self) -> tuple[Plan, BudgetReport]:
+    def climb(self) -> tuple[Plan, Sequence[str]]:
         """Climb until it fits, or to the top."""
         for is_recent in (False, True):
             self._climb_part([unit for unit in self._units if unit.is_recent is is_recent])
-        plan = tuple(self._write(self._rolled))
-        return plan, report_budget(
-            plan, self._options, self._tokens, self._rungs, self._untouchable
-        )
+        return tuple(self._write(self._rolled)), self._rungs
 
     def _climb_part(self, units: Sequence[Unit]) -> None:
         """Climb with the older or with the recent part of the conversation."""

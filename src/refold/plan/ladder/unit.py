@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Final, Self
 
 from refold.messages.message import Message
-from refold.plan.decision import Decision, Depth, Refer, Supersede
-from refold.plan.draft import Draft
+from refold.options import Depth
+from refold.plan.draft import Decision, Draft, Refer, Supersede
 from refold.plan.fold import Fold, Outcome, kept_fold
 from refold.plan.replace import Folder
 from refold.plan.stand_in import StandIn

@@ -1,10 +1,11 @@
-"""The steps of the pipeline; each adds decisions and never takes one back."""
+"""The rules, one claim a file: each adds decisions and never takes one back."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from refold.plan.rules.base import RunContext, Stage
+from refold.plan.draft import Draft
+from refold.plan.rules.base import Rule, RunContext
 from refold.plan.rules.contradiction import supersede
 from refold.plan.rules.dedup import dedup, keep_referred
 from refold.plan.rules.importance import keep_important
@@ -18,9 +19,8 @@ from refold.plan.rules.structure import (
     split_code,
     summarize_rest,
 )
-from refold.plan.text_cache import TextCache
 
-STAGES: Final[tuple[Stage, ...]] = (
+RULES: Final[tuple[Rule, ...]] = (
     protect,
     keep_important,
     dedup,
@@ -36,4 +36,11 @@ STAGES: Final[tuple[Stage, ...]] = (
 )
 """In order of precedence: the first verdict on a segment stands."""
 
-__all__ = ["STAGES", "RunContext", "Stage", "TextCache"]
+
+def apply_rules(draft: Draft, context: RunContext) -> None:
+    """Let every rule decide on what those before it have left open."""
+    for rule in RULES:
+        draft.decide(rule(draft, context))
+
+
+__all__ = ["RULES", "Rule", "RunContext", "apply_rules"]

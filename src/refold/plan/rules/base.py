@@ -1,4 +1,4 @@
-"""What every stage gets to see besides the draft: options, and what is known of texts."""
+"""What every rule gets to see besides the draft: options, and what is known of texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from refold.plan.text_cache import TextCache
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What every stage of one run shares: the options, the text cache, the recency window."""
+    """What every rule of one run shares: the options, the text cache, the recency window."""
 
     options: Options
     text_cache: TextCache
@@ -68,5 +68,5 @@ class RunContext:
         )
 
 
-Stage = Callable[[Draft, RunContext], Iterator[Verdict]]
-"""A step of the pipeline: looks at the draft and yields verdicts on segments."""
+Rule = Callable[[Draft, RunContext], Iterator[Verdict]]
+"""One claim: looks at the draft and yields verdicts on segments."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from refold.plan.decision import Keep, Refer, Supersede
-from refold.plan.draft import Draft, Segment, Verdict
+from refold.plan.draft import Draft, Keep, Refer, Segment, Supersede, Verdict
 from refold.plan.rules.base import RunContext
 from refold.scan.alphabet import IDEOGRAPHS
 from refold.scan.signals import correction_signal

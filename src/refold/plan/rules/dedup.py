@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from refold.notation.classic import REFERENCE
-from refold.plan.decision import Keep, Refer
-from refold.plan.draft import Draft, Segment, Verdict
+from refold.plan.draft import Draft, Keep, Refer, Segment, Verdict
 from refold.plan.rules.base import RunContext
 from refold.plan.rules.structure import is_kept_by_content
 

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft, Verdict
+from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.rules.base import RunContext
 from refold.scan.name_patterns import CAMEL, PASCAL, SNAKE, VOWELLESS
 from refold.scan.signals import score_signals

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.messages.message import Message
 from refold.options import Pin
-from refold.plan.decision import Keep
-from refold.plan.draft import Draft, Verdict
+from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.rules.base import RunContext
 
 _SURELY_LONG: Final = 1_000

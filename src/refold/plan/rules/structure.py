@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refold.plan.decision import Keep, SplitCode, Summarize
-from refold.plan.draft import Draft, Segment, Verdict
+from refold.plan.draft import Draft, Keep, Segment, SplitCode, Summarize, Verdict
 from refold.plan.rules.base import RunContext
 from refold.plan.shorten.rules import SummaryRules
 from refold.scan.fences import has_fence, iter_stretches

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from refold.plan.decision import Depth
+from refold.options import Depth
 from refold.plan.shorten.prose import round_half_up
 from refold.plan.shorten.rules import POINTS, SummaryRules
 from refold.scan.fences import Stretch, iter_stretches

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from refold.notation.marks import more
-from refold.plan.decision import Depth
+from refold.options import Depth
 from refold.plan.shorten.prose import ELLIPSIS, JOINT, Score, char_budget, spread
 from refold.scan.acts import act_worth
 from refold.scan.passages import Passage, closers, read_passages

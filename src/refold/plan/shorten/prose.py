@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, final
 
-from refold.plan.decision import Depth
+from refold.options import Depth
 from refold.scan.sentence_score import score_sentences
 from refold.scan.sentences import sentence_spans
 from refold.scan.truncate import cut_words

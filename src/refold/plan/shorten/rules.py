@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from refold.plan.decision import Depth
+from refold.options import Depth
 from refold.plan.shorten.extract import token_budget
 from refold.plan.shorten.prose import char_budget
 from refold.scan.tokens.estimate import estimate_tokens
@@ -34,8 +34,3 @@ POINTS: Final = SummaryRules(False, len, char_budget, 120, 80, 60, 40)
 """The rules of the contract, in characters."""
 ACTS: Final = SummaryRules(True, estimate_tokens, token_budget, 30, 20, 15, 10)
 """The same lengths at four characters a token, so that they are as long in every script."""
-
-
-def summary_rules(profile: str) -> SummaryRules:
-    """Return the rules of *profile*."""
-    return POINTS if profile == "classic" else ACTS

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from refold.llm.prompt_fence import encodable
+from refold.scan.plain_bytes import encodable
 
 if TYPE_CHECKING:
     import tiktoken

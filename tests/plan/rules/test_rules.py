@@ -1,4 +1,4 @@
-"""Which verdict each stage gives, seen through the trace of a compression."""
+"""Which verdict each rule gives, seen through the trace of a compression."""
 
 from __future__ import annotations
 

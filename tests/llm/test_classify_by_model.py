@@ -11,9 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import ConfigError
-from refold.llm.classifiers import EscalatingClassifier, Verdict, create_classifier
-from refold.llm.classifiers.base import Classifier
-from refold.llm.classifiers.llm import UNPARSEABLE, read_verdict
+from refold.llm.classify import (
+    UNPARSEABLE,
+    Classifier,
+    EscalatingClassifier,
+    Verdict,
+    create_classifier,
+    read_verdict,
+)
 
 GOOD = '{"decision": "preserve", "confidence": 0.8, "reason": "a {decision}"}'
 VERDICT = Verdict("preserve", 0.8, "a {decision}")

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from pkgutil import iter_modules
+from typing import Any, get_args
 
 import pytest
 
 from refold.options import Options, Profile
+from refold.plan import profiles
+from refold.plan.fit import fit_budget
 from refold.plan.fold import Plan
-from refold.plan.profile import plan_profile, plan_shorter
+from refold.plan.profiles import preset_of
+from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES
 from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport
 from tests.conversations import Conversation
-from tests.plan.runs import call, counted, read, shown_lines, source_code, what_happens
+from tests.plan.runs import call, counted, read, shown_lines, source_code
 
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(40)], indent=2)
+
+
+@pytest.mark.parametrize("profile", get_args(Profile))
+def test_every_profile_has_a_preset(profile: Profile) -> None:
+    """It is a file in `plan/profiles`, and fits what fits already without a change."""
+    messages, text_cache = read(work(2)), TextCache(counted())
+    options = Options(profile=profile, token_budget=10_000)
+    plan, report = fit_budget(messages, options, text_cache, 10_000)
+    assert [fold.sources for fold in plan] == [(message,) for message in messages]
+    assert report.rungs == ()
+    assert not {module.name for module in iter_modules(profiles.__path__)} - {*get_args(Profile)}
 
 
 def work(steps: int) -> Conversation:
@@ -31,7 +48,12 @@ def make(
 ) -> tuple[Plan, BudgetReport | None]:
     weights = chosen.pop("weights", None)
     options = Options(**{"profile": "standard", "token_budget": target, **chosen})
-    return plan_profile(read(messages), options, TextCache(counted()), target, weights=weights)
+    preset, text_cache = preset_of(options.profile), TextCache(counted())
+    if weights is not None:
+        preset = replace(preset, fit=partial(StandardFitter, weights=weights))
+    if target is None:
+        return preset.shorten(read(messages), options, text_cache), None
+    return fit_budget(read(messages), options, text_cache, target, preset=preset)
 
 
 def rungs(messages: Conversation, target: int, **chosen: Any) -> tuple[str, ...]:
@@ -100,17 +122,15 @@ def test_without_leave_nothing_is_selected(chosen: dict[str, Any]) -> None:
 @pytest.mark.parametrize("profile", ["standard", "lossless"])
 def test_without_a_budget_everything_is_said_shorter(profile: Profile) -> None:
     messages = [*work(0), *call(1, "list", {}, RECORDS), *work(3)[1:]]
-    plan, report = make(messages, None, profile=profile)
-    assert report is None
+    plan, _ = make(messages, None, profile=profile)
     assert not plan[2].is_kept
-    shorter = plan_shorter(read(messages), Options(profile=profile), TextCache(counted()))
-    assert what_happens(plan) == what_happens(shorter)
 
 
 def test_without_a_budget_the_latest_messages_and_the_pinned_stay() -> None:
     messages = [step for n in range(4) for step in call(n, "list", {}, RECORDS + " " * n)]
     options = Options(profile="lossless", recency_window=2)
-    plan = plan_shorter(read(messages), options, TextCache(counted()), pinned={3: "pinned"})
+    shorten = preset_of("lossless").shorten
+    plan = shorten(read(messages), options, TextCache(counted()), pinned={3: "pinned"})
     assert [fold.is_kept for fold in plan] == [True, False, True, True, True, False, True, True]
     assert plan[3].outcomes[0][0].reason == "pinned"
     assert plan[7].outcomes[0][0].reason == "recency_window"
@@ -136,7 +156,7 @@ def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
     options = Options(profile="standard", token_budget=100, counter=hates_marks)
     tokens = TextCache(counted()).tokens
     tokens = type(tokens)(hates_marks, hates_marks)
-    plan, _ = plan_profile(read(messages), options, TextCache(tokens), 100)
+    plan, _ = fit_budget(read(messages), options, TextCache(tokens), 100)
     assert sum(map(tokens.fold, plan)) <= sum(map(tokens.message, read(messages)))
 
 
@@ -149,7 +169,7 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
     ]
     charge = type(counted())(lambda text: 20 + len(text), len)
     options = Options(profile="standard", token_budget=400)
-    plan, _ = plan_profile(read(messages), options, TextCache(charge), 400)
+    plan, _ = fit_budget(read(messages), options, TextCache(charge), 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold.errors import ConfigError
-from refold.llm.classifiers import Classifier, Verdict, as_classifier
+from refold.llm.classify import Classifier, Verdict, as_classifier
 
 KEEP = Verdict("preserve", 0.9, "a decision")
 

@@ -1,0 +1,240 @@
+"""One way to a plan, whatever the profile: with a budget or without, as a provider wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from refold.messages.message import Message
+from refold.options import Options
+from refold.plan.budget_report import find_obstacles, report_budget
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles import preset_of
+from refold.plan.sealing import anchor_tokens, seal_plan
+from refold.plan.shape import alternate, end_alike, spread
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import CountedTexts, count_plan
+from refold.plan.untouchable import find_untouchable
+from refold.result import BudgetReport
+from refold.scan.tokens.choose import is_estimate
+from refold.scan.tokens.counter import TokenCounter
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+
+Planned = tuple[Plan, BudgetReport | None]
+
+_MAX_REPLANS: Final = 3
+"""How often a plan is made for less room, because what a provider wants takes more."""
+
+
+def fit_budget(
+    messages: Sequence[Message],
+    options: Options,
+    text_cache: TextCache,
+    target: int,
+    *,
+    pinned: Mapping[int, str] = NO_PINS,
+    preset: Preset | None = None,
+) -> tuple[Plan, BudgetReport]:
+    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*.
+
+    The messages in *pinned* (index to reason) stay word for word, whatever they cost. It is done
+    as the profile does it, unless another *preset* is given.
+    """
+    fit = begin_fit(messages, options, text_cache, pinned, preset or preset_of(options.profile))
+    return fit(target, options.token_budget or 0)
+
+
+def begin_fit(
+    messages: Sequence[Message],
+    options: Options,
+    text_cache: TextCache,
+    pinned: Mapping[int, str],
+    preset: Preset,
+) -> Callable[[int, int], tuple[Plan, BudgetReport]]:
+    """Return what fits *messages* to a target and a budget, again and again; see `fit_budget`."""
+    untouchable = {**find_untouchable(messages, options, preset.yielding), **pinned}
+    fit = preset.fit(
+        BudgetTask(
+            messages=messages, options=options, text_cache=text_cache, untouchable=untouchable
+        )
+    )
+
+    def fit_one(target: int, token_budget: int) -> tuple[Plan, BudgetReport]:
+        plan, rungs = fit(target, token_budget)
+        is_same = token_budget == options.token_budget
+        choices = options if is_same else replace(options, token_budget=token_budget)
+        return plan, report_budget(plan, choices, text_cache.tokens, rungs, untouchable)
+
+    return fit_one
+
+
+class Planner:
+    """Plans conversations by one set of options; knows no store and no model, and keeps nothing."""
+
+    def __init__(self, options: Options, counter: TokenCounter, conversation: str | None) -> None:
+        self.options = options
+        self.conversation = conversation
+        self.preset = preset_of(options.profile)
+        self._counter = counter
+
+    def plan(
+        self,
+        messages: Sequence[Message],
+        text_cache: TextCache,
+        options: Options,
+        target: int | None = None,
+        *,
+        pinned: Mapping[int, str] = NO_PINS,
+    ) -> Planned:
+        """Decide what happens to *messages*; a budget aims at *target*, if given.
+
+        Under a budget the messages in *pinned* (index to reason) stay word for word.
+        """
+        budget, tokens = options.token_budget, text_cache.tokens
+        threshold = options.compression_threshold
+        if budget is None and threshold is None:
+            return self._arrange(self.preset.shorten(messages, options, text_cache)), None
+        total = sum(map(tokens.message, messages))
+        if total < (threshold or 0):
+            return _keep_all(messages), _left_alone(messages, total, options)
+        if budget is None:
+            return self._arrange(self.preset.shorten(messages, options, text_cache)), None
+        aim = self.aim(budget, tokens) if target is None else target
+        reserved = self.anchor_room(messages) if total > aim else 0
+
+        fit = begin_fit(messages, options, text_cache, pinned, self.preset)
+        return self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
+
+    def plan_rest(
+        self,
+        messages: Sequence[Message],
+        text_cache: TextCache,
+        *,
+        start: int,
+        hidden: frozenset[int],
+        pinned: Mapping[int, str],
+        options: Options | None = None,
+    ) -> Plan:
+        """Decide what happens to the messages from *start* on, without a budget: see `Shorten`."""
+        return self.preset.shorten(
+            messages, options or self.options, text_cache, start=start, hidden=hidden, pinned=pinned
+        )
+
+    def _arrange(self, plan: Plan) -> Plan:
+        """Return *plan* as a provider wants it, and ending as its conversation does."""
+        return spread(plan) if self.options.same_count else end_alike(alternate(plan))
+
+    def _fit_as_wanted(
+        self,
+        fit: Callable[[int, int], tuple[Plan, BudgetReport]],
+        tokens: CountedTexts,
+        budget: int,
+        aim: int,
+        reserved: int,
+    ) -> Planned:
+        """Fit a conversation so that it keeps *aim* as its provider wants it, too.
+
+        What that costs more is taken off the room, a few times; then what only a seal makes too
+        long, by about *reserved* tokens, is made shorter once.
+        """
+        first = plan, report = fit(aim, budget)
+        arranged, room = self._arrange(plan), aim
+        for _ in range(_MAX_REPLANS):
+            if arranged is plan or not room:
+                break
+            over = count_plan(arranged, tokens) - aim
+            if over <= 0:
+                break
+            room = max(0, room - over)
+            plan, report = fit(room, budget)
+            arranged = self._arrange(plan)
+        if not self.options.same_count and count_plan(arranged, tokens) > aim:
+            bare = alternate(first[0])  # how it ends is worth less than that it fits
+            if count_plan(bare, tokens) <= aim:
+                arranged, report, room = bare, first[1], aim
+        if not self.preset.fits_sealed or not report.fits:
+            return arranged, report
+        over = self._overshoot(arranged, tokens, budget, reserved)
+        if over <= 0:
+            return arranged, report
+        plan, tight = fit(max(0, room - over), max(0, budget - over))
+        shorter = self._arrange(plan)
+        is_over = self._overshoot(shorter, tokens, budget, reserved) > 0
+        if is_over or _last_question(shorter) != _last_question(arranged):
+            return arranged, report
+        return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
+
+    def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
+        """Return by how much *plan* is over its *budget* once it is sealed, which adds tokens.
+
+        An anchor adds about as many as are *reserved*.
+        """
+        if count_plan(plan, tokens) + reserved <= budget:
+            return 0
+        return count_plan(self.seal(plan), tokens) - budget
+
+    def aim(self, budget: int, tokens: CountedTexts) -> int:
+        """Aim lower where tokens are only estimated, so that the real ones fit too."""
+        is_guess = is_estimate(self._counter) or tokens.failures > 0
+        return int(budget / SAFETY_FACTOR) if is_guess else budget
+
+    def anchor_room(self, messages: Sequence[Message]) -> int:
+        """Return what the first stand-in may cost more than it does in a plan."""
+        if self.conversation is not None or all(message.has_envelope for message in messages):
+            return 0
+        tokens = CountedTexts(self._counter, estimate_tokens)
+        return anchor_tokens(tokens, is_kept=any(message.link for message in messages))
+
+    def seal(
+        self,
+        plan: Sequence[Fold],
+        *,
+        tokens: CountedTexts | None = None,
+        crowded: Collection[str] = (),
+    ) -> Plan:
+        """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
+        is_named = self.conversation is not None
+        plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
+        return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
+
+    def report_sealed(self, plan: Plan, budget: BudgetReport, tokens: CountedTexts) -> Planned:
+        """Return a sealed plan, or the conversation as it was if that is shorter; and report."""
+        count = count_plan(plan, tokens)
+        sources = [source for fold in plan for source in fold.sources]
+        if count > budget.token_budget and count > sum(map(tokens.message, sources)):
+            # An anchor costs more than a short message.
+            plan = self.seal([kept_fold(source, "anchor_reverted") for source in sources])
+            count = count_plan(plan, tokens)
+        report = replace(budget, token_count=count)
+        if report.fits or report.obstacles or report.stopped_by:
+            return plan, report
+        # An anchor was too much: whatever is left is in the way.
+        must_stay = find_untouchable(sources, self.options)
+        obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
+        return plan, replace(report, obstacles=obstacles)
+
+
+def _keep_all(messages: Sequence[Message]) -> Plan:
+    return tuple(kept_fold(message, "below_threshold") for message in messages)
+
+
+def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
+    """Report on a budget when the conversation is too short to be folded at all."""
+    if options.token_budget is None:
+        return None
+    limit = f"compression_threshold={options.compression_threshold}"
+    return BudgetReport(
+        token_budget=options.token_budget,
+        token_count=total,
+        recency_window=len(messages),
+        stopped_by=limit if total > options.token_budget else "",
+    )
+
+
+def _last_question(plan: Plan) -> int:
+    """Return the index of the last message of the user's that is as it was given."""
+    kept = (fold.sources[0] for fold in plan if fold.is_kept)
+    asked = (source.index for source in kept if source.role == "user" and not source.is_tool_result)
+    return max(asked, default=-1)

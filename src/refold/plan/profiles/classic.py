@@ -1,0 +1,23 @@
+"""The profile `classic`: the rules of the contract, and its ladder under a budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from refold.notation.spelling import CLASSIC
+from refold.plan.flow import plan_by_rules
+from refold.plan.ladder import climb, roll_up_oldest
+from refold.plan.preset import Preset
+from refold.plan.shorten.rules import POINTS
+
+PRESET: Final = Preset(
+    shorten=plan_by_rules,
+    fit=climb,
+    spelling=CLASSIC,
+    summary_rules=POINTS,
+    counts_names=True,
+)
+
+ROLL_UP: Final = replace(PRESET, fit=roll_up_oldest)
+"""Nothing is shortened on its own: the oldest stretch goes into one summary."""

@@ -1,0 +1,70 @@
+"""The profile `lossless`: data in fewer tokens, and not a value less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from refold.codecs.shown import Shown
+from refold.messages.message import Message
+from refold.options import Options
+from refold.plan.fold import Plan
+from refold.plan.layout import YIELDING
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.recode import plan_lossless, recode
+from refold.plan.rules import RunContext
+from refold.plan.text_cache import TextCache
+from refold.plan.untouchable import find_untouchable
+
+
+def find_whole(
+    messages: Sequence[Message], options: Options, recent_from: int, pinned: Mapping[int, str]
+) -> dict[int, str]:
+    """Map what is not said shorter without a budget to the reason: the latest messages, too."""
+    return {
+        **dict.fromkeys(range(recent_from, len(messages)), "recency_window"),
+        **find_untouchable(messages, options),
+        **pinned,
+    }
+
+
+def recode_results(
+    messages: Sequence[Message],
+    options: Options,
+    text_cache: TextCache,
+    *,
+    start: int = 0,
+    hidden: frozenset[int] = frozenset(),
+    pinned: Mapping[int, str] = NO_PINS,
+) -> Plan:
+    """Re-encode what tools returned so that nothing is lost."""
+    context = RunContext.of(messages, options, text_cache, options.recency_window)
+    whole = find_whole(messages, options, context.recent_from, pinned)
+    recoded = recode(messages, whole, text_cache.tokens, table=text_cache.codecs)
+    plan = plan_lossless(messages, whole, recoded, text_cache.tokens, hidden, shown=Shown())
+    return since(start, plan)
+
+
+def since(start: int, plan: Plan) -> Plan:
+    """Return what becomes of the messages from *start* on."""
+    return tuple(fold for fold in plan if fold.sources[0].index >= start) if start else plan
+
+
+class LosslessFitter:
+    """Re-encodes all that may be, unless everything fits as it is."""
+
+    def __init__(self, task: BudgetTask) -> None:
+        self._task = task
+
+    def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:  # noqa: ARG002
+        """Plan; what the target is makes no difference beyond that."""
+        task = self._task
+        messages, untouchable, tokens = task.messages, task.untouchable, task.tokens
+        if task.total <= target:
+            whole = dict.fromkeys(range(len(messages)), "within_budget") | dict(untouchable)
+            return plan_lossless(messages, whole, {}, tokens), ()
+        recoded = recode(messages, untouchable, tokens, table=task.text_cache.codecs)
+        return plan_lossless(messages, untouchable, recoded, tokens, shown=Shown()), ("lossless",)
+
+
+PRESET: Final = Preset(shorten=recode_results, fit=LosslessFitter, yielding=YIELDING)

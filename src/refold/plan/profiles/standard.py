@@ -1,0 +1,211 @@
+"""The profile `standard`: say the same shorter, then show what later turns will need.
+
+Without a budget, every tool result is re-encoded without loss, and what is said at length goes by
+the rules. If a budget asks for more, all texts are cut into pieces, and the pieces compete by what
+would be lost without them: words and values that are shown nowhere else, each worth how likely it
+is to be needed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+from refold.codecs import Codec
+from refold.codecs.shown import Shown
+from refold.lazy import Lazy
+from refold.messages.message import Message
+from refold.notation.recognize import body_of
+from refold.options import Options
+from refold.plan.conversation import Conversation, worth_items
+from refold.plan.fold import SUMMARIZED, Outcome, Plan
+from refold.plan.layout import YIELDING, Key
+from refold.plan.minimal import plan_minimal
+from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles.lossless import (
+    LosslessFitter,
+    find_whole,
+    since,
+)
+from refold.plan.prose import find_pastes, fold_prose, rules_of
+from refold.plan.recode import (
+    Recoded,
+    cost_lossless,
+    may_save,
+    open_texts,
+    plan_lossless,
+    recode,
+    recode_newest,
+)
+from refold.plan.relevance import Weights, learned_weights
+from refold.plan.rules import RunContext
+from refold.plan.selection import Selection
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import count_plan
+from refold.plan.writing import Line, write_digest
+
+
+def say_shorter(
+    messages: Sequence[Message],
+    options: Options,
+    text_cache: TextCache,
+    *,
+    start: int = 0,
+    hidden: frozenset[int] = frozenset(),
+    pinned: Mapping[int, str] = NO_PINS,
+) -> Plan:
+    """Re-encode results and pastes so that nothing is lost; what is said at length goes by rules.
+
+    No summary reaches over *start*.
+    """
+    context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
+    context = replace(context, hidden=hidden, shortens_beside_calls=True)
+    whole, tokens = find_whole(messages, options, context.recent_from, pinned), text_cache.tokens
+    said = fold_prose(messages, whole, context, start=start)
+    pastes = find_pastes(messages, whole)
+    recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
+    plan = plan_lossless(
+        messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
+    )
+    return since(start, plan)
+
+
+class StandardFitter:
+    """Says everything shorter if that is enough, and else shows what later turns will need.
+
+    *weights* are those that ship with the package unless others are given.
+    """
+
+    def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
+        self._task = task
+        self._weights = weights
+        self._fit_lossless = LosslessFitter(task)
+
+    def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
+        """Plan for *target* tokens; what must stay may take the whole budget."""
+        task = self._task
+        if task.total <= target or not task.options.force_converge:
+            return self._fit_lossless(target, token_budget)
+        plan, rungs = self._show_what_counts(target, max(target, token_budget))
+        return add_model_summary(plan, task.text_cache), rungs
+
+    @cached_property
+    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in ways that leave their parts readable, and what all costs so."""
+        return self._recode(self._task.text_cache.codecs.in_parts)
+
+    @cached_property
+    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+        """The texts said shorter in whatever way, and what all costs so."""
+        return self._recode(None)
+
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        recoded = recode(messages, untouchable, tokens, codecs, table=self._task.text_cache.codecs)
+        return recoded, cost_lossless(messages, untouchable, recoded, tokens)
+
+    @cached_property
+    def _conversation(self) -> Conversation:
+        """The conversation read for a selection."""
+        task = self._task
+        opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
+        shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
+        return Conversation(task.messages, task.tokens, task.options.preserve, shown)
+
+    def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
+        """Show what is selected, unless all of it can be said shorter.
+
+        What is selected is not what was shown, so no text refers to another one, and texts are said
+        shorter only in ways that leave their parts readable, unless all of it can be shown. Where
+        neither is enough, not even without the task and the question, both are kept, and little
+        else.
+        """
+        messages, untouchable, tokens = (
+            self._task.messages,
+            self._task.untouchable,
+            self._task.tokens,
+        )
+        shorter, cost = self._in_parts
+        rest = self._task.text_cache.codecs.as_a_whole
+        if cost > target and may_save(cost - target, messages, untouchable, tokens, rest):
+            shorter, cost = self._in_any_way
+        if cost <= target:
+            return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
+        newest = recode_newest(messages, untouchable, shorter, tokens)
+        weights = self._weights or learned_weights()
+        worths = Lazy(lambda: worth_items(self._conversation, weights, target))
+
+        def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
+            selected = Selection(
+                self._conversation,
+                tokens,
+                target=target,
+                limit=limit,
+                untouchable=stays,
+                worths=worths,
+                newest=newest,
+                explains=self._task.options.trace,
+            ).make()
+            return selected, count_plan(selected, tokens)
+
+        plan, chosen = select(untouchable)
+        if chosen > limit:
+            bare, left = select({i: why for i, why in untouchable.items() if why not in YIELDING})
+            if left <= target:
+                return bare, ("lossless", "select")
+            least = plan_minimal(messages, untouchable, tokens)
+            if count_plan(least, tokens) < cost:
+                return least, ("lossless", "select", "least")
+        if chosen < cost:
+            return plan, ("lossless", "select")
+        return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
+
+
+def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
+    """Let what a model wrote for the oldest digest of *plan* be its text, if that fits its room.
+
+    It was checked line by line: nothing in it is invented or turned round, and it keeps more of the
+    stretch per token than the digest does. Without a model, or while it has not been asked, the
+    plan is as it was.
+    """
+    place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
+    if place is None:
+        return plan
+    digest = plan[place]
+    told = "\n\n".join(_tell(digest.sources))
+    summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
+    if summary is None:
+        return plan
+    summarized = write_digest(digest.sources, list(_lines(digest.sources, summary)))
+    if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
+        return plan
+    text_cache.note_use(summarized.texts[0], told)
+    return (*plan[:place], summarized, *plan[place + 1 :])
+
+
+def _tell(stretch: Sequence[Message]) -> Iterator[str]:
+    """Yield what a stretch says and does, in order, with who says it."""
+    for message in stretch:
+        if message.is_turn:
+            said = [part.text for part in message.parts if part.text.strip()]
+            calls = [call.text for call in message.calls]
+            # No "user: ": an answer with such labels would read like turns, and pass for a quote.
+            yield from (f"({message.role})\n{text}" for text in (*said, *calls))
+
+
+def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
+    """Yield what the digest shows: the *summary*, which speaks for all messages alike."""
+    share = len(summary) // len(stretch)
+    for message in stretch:
+        shown, summary = summary, ""
+        outcome = Outcome("digested", SUMMARIZED, message.chars, share)
+        yield Line([("", shown)], len(shown), 0, outcome)
+
+
+PRESET: Final = Preset(shorten=say_shorter, fit=StandardFitter, yielding=YIELDING, fits_sealed=True)

@@ -99,7 +99,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.api.create_escalating_classifier",
         "refold.llm.classify.Classifier",
         "refold.llm.classify.Verdict",
-        "refold.plan.shorten.tokens.TokenVerdict",
+        "refold.plan.hooks.TokenVerdict",
         "refold.result.ModelReport",
         "refold.result.RefusedAnswer",
         "refold.events.Event",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
-from refold.plan.shorten.tokens import TokenVerdict
+from refold.plan.hooks import TokenVerdict
 from refold.scan.secrets import find_secrets
 from refold.window import ContextWindowManager
 

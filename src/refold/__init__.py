@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
-    from refold.plan.shorten.tokens import TokenVerdict as TokenVerdict
+    from refold.plan.hooks import TokenVerdict as TokenVerdict
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
@@ -98,7 +98,7 @@ _HOMES = {
     "Store": "refold.stores",
     "StoreError": "refold.errors",
     "TokenCounter": "refold.scan.tokens.counter",
-    "TokenVerdict": "refold.plan.shorten.tokens",
+    "TokenVerdict": "refold.plan.hooks",
     "ToolCompressor": "refold.agent.tool",
     "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",

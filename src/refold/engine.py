@@ -29,6 +29,7 @@ from refold.options import Options, check_used
 from refold.plan.fit import Planned, Planner
 from refold.plan.flow import ask_until_known
 from refold.plan.fold import Fold, Plan
+from refold.plan.hooks import Hooks
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.text_cache import TextCache
@@ -147,7 +148,7 @@ class Engine(Planner):
             compression=replace(
                 measure(plan, self.options, job.text_cache.tokens, finder),
                 messages_llm_classified=job.text_cache.count_judged(job.messages),
-                hook_failures=job.text_cache.hook_failures,
+                hook_failures=job.text_cache.hooks.failures,
             ),
             budget=budget,
             model=job.tally.report() if self.asker.is_enabled else None,
@@ -165,9 +166,11 @@ class Engine(Planner):
             rules=self.preset.summary_rules,
             detectors=self._detectors,
             codecs=self._codecs,
-            score_sentences=self.options.entropy_scorer,
-            score_mode=self.options.entropy_scorer_mode,
-            classify_tokens=self.options.ml_token_classifier,
+            hooks=Hooks(
+                score_sentences=self.options.entropy_scorer,
+                score_mode=self.options.entropy_scorer_mode,
+                classify_tokens=self.options.ml_token_classifier,
+            ),
             may_judge=self.asker.classifier is not None,
             may_write=self.asker.summarizer is not None,
             keeps_sentences=keeps_sentences,

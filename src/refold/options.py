@@ -22,6 +22,7 @@ ThinkingWay = Literal["auto", "append", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """What names messages: an id, `role:NAME`, or a function that says whether it is one."""
 SentenceScorer = Callable[[Sequence[str]], Sequence[float]]
+"""Scores sentences; higher is more worth keeping."""
 Pattern = str | re.Pattern[str]
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.plan.gaps import Span, join_spans
+from refold.plan.gaps import join_spans
+from refold.scan.runs import Span
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 LINES = [f"line {n} says {n * 11}\n" for n in range(400)]

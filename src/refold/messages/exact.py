@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
+ATOMS: Final = frozenset({str, int, float, bool, type(None)})
+"""The types of values that JSON has and that hold no others."""
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _PROTOCOL: Final = 4
 """Of pickle, and fixed: with another one the same value would have another digest."""
@@ -48,7 +49,7 @@ def spell_exactly(root: object) -> Iterator[str]:
             yield item.text
         elif kind is _Left:
             del around[item.name]
-        elif kind in _ATOMS:
+        elif kind in ATOMS:
             yield _ENCODER.encode(item)
         elif id(item) in around:
             if kind is dict or kind is list:

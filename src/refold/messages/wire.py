@@ -9,7 +9,7 @@ from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from refold.messages.exact import spell_exactly
+from refold.messages.exact import ATOMS, spell_exactly
 
 Wire = Mapping[str, Any]
 """A message as the caller wrote it. Read it, never write to it."""
@@ -20,7 +20,6 @@ Path = tuple[str | int, ...]
 CLASS_KEY: Final = "__class__"
 """Beside the fields of a message that is an object: the name of its class."""
 
-_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _HASH: Final = blake2b(digest_size=16)
 """Of nothing; to copy it is faster than to make another one."""
 _LONG_CHARS: Final = 800
@@ -47,7 +46,7 @@ def clone(value: Any) -> Any:
 
     Walks with a list instead of recursion: nesting depth is the caller's, the stack is ours.
     """
-    if type(value) in _ATOMS:
+    if type(value) in ATOMS:
         return value
     todo: list[dict[Any, Any] | list[Any]] = []
     fresh = _clone_one(value, todo)
@@ -56,11 +55,11 @@ def clone(value: Any) -> Any:
         # Only values are exchanged, so the walk over the holder may go on meanwhile.
         if isinstance(holder, dict):
             for name, item in holder.items():
-                if type(item) is not str and type(item) not in _ATOMS:
+                if type(item) is not str and type(item) not in ATOMS:
                     holder[name] = _clone_one(item, todo)
         else:
             for place, item in enumerate(holder):
-                if type(item) not in _ATOMS:
+                if type(item) not in ATOMS:
                     holder[place] = _clone_one(item, todo)
     return fresh
 
@@ -86,7 +85,7 @@ def clone_message(message: Wire) -> dict[str, Any]:
     """Copy a message; whatever mapping it is, the copy is a dict."""
     fresh: dict[str, Any] = message.copy() if type(message) is dict else dict(message)
     for name, item in fresh.items():
-        if type(item) is not str and type(item) not in _ATOMS:
+        if type(item) is not str and type(item) not in ATOMS:
             fresh[name] = clone(item)
     return fresh
 
@@ -120,7 +119,7 @@ def _ends_within(value: object, depth: int) -> bool:
         return True
     if type(value) is int:
         return value.bit_length() <= _PLAIN_BITS
-    if type(value) in _ATOMS:
+    if type(value) in ATOMS:
         return True
     if type(value) is dict and depth:
         for name, item in value.items():
@@ -182,7 +181,7 @@ def _is_plain(value: object) -> bool:
             if not all(type(name) is str for name in item):
                 return False
             todo += item.values()
-        elif kind not in _ATOMS:
+        elif kind not in ATOMS:
             return False
     return True
 

@@ -92,18 +92,16 @@ class Planner:
 
         Under a budget the messages in *pinned* (index to reason) stay word for word.
         """
-        budget, tokens = options.token_budget, text_cache.tokens
-        threshold = options.compression_threshold
-        if budget is None and threshold is None:
-            return self._arrange(self.preset.shorten(messages, options, text_cache)), None
-        total = sum(map(tokens.message, messages))
-        if total < (threshold or 0):
+        budget, threshold = options.token_budget, options.compression_threshold
+        tokens = text_cache.tokens
+        is_counted = budget is not None or threshold is not None
+        total = sum(map(tokens.message, messages)) if is_counted else 0
+        if threshold is not None and total < threshold:
             return _keep_all(messages), _left_alone(messages, total, options)
         if budget is None:
             return self._arrange(self.preset.shorten(messages, options, text_cache)), None
         aim = self.aim(budget, tokens) if target is None else target
         reserved = self.anchor_room(messages) if total > aim else 0
-
         fit = begin_fit(messages, options, text_cache, pinned, self.preset)
         return self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
 

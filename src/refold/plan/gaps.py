@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from refold.notation.marks import GAP, gap, said_times, size_of
+from refold.scan.runs import Span
 
-Span = tuple[int, int]
 IDEOGRAPHS: Final = "\u2e80"
 """The first character of the East Asian scripts, which have no blanks between words."""
 _MANY_LINES: Final = 6

@@ -23,8 +23,8 @@ from refold.messages.message import Message
 from refold.plan.blocks import open_calls
 from refold.plan.choose import Candidates
 from refold.plan.corpus import Corpus, Text
-from refold.plan.gaps import Span
 from refold.scan.items import Shape, find_items, shape_of
+from refold.scan.runs import Span
 
 _CODE_NAMES: Final = (Shape.SNAKE, Shape.CAMEL)
 _VALUE_WEIGHT: Final = 3.0

@@ -23,10 +23,9 @@ from refold.plan.layout import Key
 from refold.plan.recode import NOT_SAID
 from refold.plan.replace import Folder
 from refold.plan.rules import RunContext, apply_rules
-from refold.plan.typed import MAX_TYPED_WORDS, is_typed_text
+from refold.plan.typed import MAX_TYPED_WORDS, PROSE_KINDS, is_typed_text
 from refold.scan.alphabet import IDEOGRAPHS
 
-_PROSE_KINDS: Final = frozenset({"prose", "page"})
 _WORD: Final = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|[^\W_{IDEOGRAPHS}]++")
 """Scripts without blanks have about two characters a word."""
 
@@ -46,7 +45,7 @@ def find_pastes(messages: Sequence[Message], whole: Container[int]) -> frozenset
 
 
 def _is_pasted(text: str) -> bool:
-    return is_note(text) or not (is_typed_text(text) or kind_of(text) in _PROSE_KINDS)
+    return is_note(text) or not (is_typed_text(text) or kind_of(text) in PROSE_KINDS)
 
 
 def _is_long(text: str) -> bool:

@@ -17,7 +17,6 @@ from refold.plan.conversation import Conversation
 from refold.plan.corpus import Text, find_candidates, find_cut_away, open_texts
 from refold.plan.explain import PieceExplainer
 from refold.plan.fold import NO_CALLS, Fold, Plan, kept_fold
-from refold.plan.gaps import Span
 from refold.plan.layout import Layout, Place, find_movable, lay_out
 from refold.plan.open_question import rank_evidence
 from refold.plan.pieces import CHANGE
@@ -34,6 +33,7 @@ from refold.plan.writing import (
     write_excerpt,
     write_line,
 )
+from refold.scan.runs import Span
 
 T = TypeVar("T")
 

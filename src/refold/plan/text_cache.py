@@ -12,20 +12,18 @@ from refold.llm.question import Answers, Judgement, Questions
 from refold.messages.message import Message
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.plan.fold import Fold
+from refold.plan.hooks import Hooks
 from refold.plan.shorten.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.plan.shorten.prose import (
-    Score,
     Units,
     make_units,
     summarize_groups,
 )
 from refold.plan.shorten.rules import POINTS, SummaryRules
-from refold.plan.shorten.tokens import ClassifyTokens, join_kept
 from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from
 from refold.scan.mentions import choose_mentions, find_mentions
 from refold.scan.public_names import without_secrets
-from refold.scan.sentence_score import ScoreMode, ScoreSentences, mix_scores
 from refold.scan.truncate import cut_words
 
 T = TypeVar("T")
@@ -55,9 +53,7 @@ class TextCache:
         rules: SummaryRules = POINTS,
         detectors: DetectorTable = TABLE,
         codecs: CodecTable = CODEC_TABLE,
-        score_sentences: ScoreSentences | None = None,
-        score_mode: ScoreMode = "augment",
-        classify_tokens: ClassifyTokens | None = None,
+        hooks: Hooks | None = None,
         may_judge: bool = False,
         may_write: bool = False,
         keeps_sentences: bool = True,
@@ -70,14 +66,10 @@ class TextCache:
         self._detectors = detectors
         self.codecs = CachedCodecTable(codecs)
         """How data is said in fewer tokens."""
-        self._score_sentences = score_sentences
-        self._score_mode: ScoreMode = score_mode
-        self._classify_tokens = classify_tokens
-        self.hook_failures = 0
-        """How often a caller's hook failed or gave nonsense; our own means were used instead."""
+        self.hooks: Final = hooks or Hooks()
         self.may_judge = may_judge
         self._may_write = may_write
-        self._keeps_sentences = keeps_sentences or score_sentences is not None
+        self._keeps_sentences = keeps_sentences or self.hooks.scores
         """Whether a text may be cut again, or is dear to score; all sentences together take more
         memory than the conversation."""
         self.finder: Final = NameFinder()
@@ -101,7 +93,7 @@ class TextCache:
     @property
     def can_ask(self) -> bool:
         """Whether a model or a hook of the caller's may say what is left of a text."""
-        return self._may_write or self._classify_tokens is not None
+        return self._may_write or self.hooks.keeps_tokens
 
     def findings(self, text: str) -> Findings:
         """Return the structure that the detectors see in *text*."""
@@ -135,7 +127,7 @@ class TextCache:
         known = self._extracts.get(text)
         if known is None:
             read = read_extract(text)
-            scores = self._rescored(read.texts, read.worths)
+            scores = self.hooks.rescore(read.texts, read.worths)
             known = Extract(read.passages, scores, read.costs, read.needs)
             if self._keeps_sentences:
                 self._extracts[text] = known
@@ -154,63 +146,19 @@ class TextCache:
         known = self._units.get(text)
         if known is None:
             units = make_units(text)
-            scores = self._rescored(units.texts, units.scores)
+            scores = self.hooks.rescore(units.texts, units.scores)
             known = Units(units.texts, scores, units.paragraphs)
             if self._keeps_sentences:
                 self._units[text] = known
         return known
 
-    def _rescored(self, texts: list[str], own: Sequence[Score]) -> Sequence[Score]:
-        """Let the caller's scorer have its say on the sentences of one text."""
-        if self._score_sentences is None or not texts:
-            return own
-        from refold.scan.redaction import hide_in_pieces  # only for who has a hook
-
-        try:
-            given = self._score_sentences(hide_in_pieces(texts))
-            scores = mix_scores(own, list(given), self._score_mode)
-        except Exception:  # noqa: BLE001 - the scorer is the caller's own
-            scores = None
-        if scores is None:
-            self.hook_failures += 1
-            return own
-        return scores
-
     def kept_tokens(self, text: str) -> str | None:
         """Return the words of *text* that the caller's token classifier keeps, if it has one."""
-        if self._classify_tokens is None:
+        if not self.hooks.keeps_tokens:
             return None
         if text not in self._kept_tokens:
-            self._kept_tokens[text] = self._ask_tokens(self._classify_tokens, text)
+            self._kept_tokens[text] = self.hooks.kept_tokens(text, self.tokens)
         return self._kept_tokens[text]
-
-    def _ask_tokens(self, classify: ClassifyTokens, text: str) -> str | None:
-        from refold.scan.redaction import Vault  # only for who has a hook
-
-        vault = Vault([text])  # whoever classifies may be a model, and far away
-        hidden = vault.hide(text)
-        try:
-            kept = vault.reveal(join_kept(hidden, classify(hidden)))
-        except Exception:  # noqa: BLE001 - the classifier is the caller's own
-            kept = ""
-        if vault.is_mangled(kept):
-            kept = ""
-        if kept and len(kept) < len(text) and self._is_true(text, kept):
-            return kept
-        self.hook_failures += 1
-        return None
-
-    def _is_true(self, text: str, kept: str) -> bool:
-        """Tell whether what is left of *text* says nothing that it does not: a number or a yes."""
-        from refold.llm.gates import (  # only for who has a hook
-            Source,
-            negations_kept,
-            nothing_invented,
-        )
-
-        source = Source(text, self.tokens)
-        gates = (nothing_invented.GATE, negations_kept.GATE)
-        return all(gate.check(source, kept) is None for gate in gates)
 
     def entities(self, text: str) -> Iterator[str]:
         """Yield what of *text* is worth listing beside its summary: names, then other findings.

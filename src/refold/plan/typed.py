@@ -11,7 +11,8 @@ from refold.messages.message import Message
 
 MAX_TYPED_WORDS: Final = 150
 """What is longer was hardly typed for this turn; its prose goes by the rules (contract §0)."""
-_TALK_KINDS: Final = frozenset({"prose", "page"})
+PROSE_KINDS: Final = frozenset({"prose", "page"})
+"""Kinds of texts that are said, not shown."""
 _SHORT_CHARS: Final = 160
 """One line of no more than this is typed whatever it looks like: a path, a command, `x: 3`."""
 _PLAIN_WORD: Final = re.compile(
@@ -36,7 +37,7 @@ def is_typed(message: Message) -> bool:
 def reads_like_words(message: Message) -> bool:
     """Tell whether *message* is mostly words, of any length, rather than data."""
     longest = max((part.text for part in message.parts), key=len, default="")
-    return kind_of(longest) in _TALK_KINDS
+    return kind_of(longest) in PROSE_KINDS
 
 
 def is_typed_text(text: str, kind: str | None = None) -> bool:
@@ -49,9 +50,9 @@ def is_typed_text(text: str, kind: str | None = None) -> bool:
         return False
     if len(text) <= _SHORT_CHARS:
         return "\n" not in stripped or is_in_words(text)
-    if kind is not None and kind not in _TALK_KINDS:
+    if kind is not None and kind not in PROSE_KINDS:
         return False
-    return len(text.split()) <= MAX_TYPED_WORDS and (kind or kind_of(text)) in _TALK_KINDS
+    return len(text.split()) <= MAX_TYPED_WORDS and (kind or kind_of(text)) in PROSE_KINDS
 
 
 def is_in_words(text: str) -> bool:

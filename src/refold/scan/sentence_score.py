@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from refold.options import ScorerMode
 from refold.scan.alphabet import IDEOGRAPHS
 from refold.scan.name_patterns import CAMEL, CONSONANTS, NUMBER, PASCAL, SNAKE, VOWELLESS
 from refold.scan.patterns import UNITS
@@ -25,11 +26,6 @@ FILLERS: Final = (
     *("i would", "well", "so", "now", "hi", "hey", "hello", "dear all", "good morning"),
     *("good afternoon", "good evening", "good day"),
 )
-ScoreSentences = Callable[[Sequence[str]], Sequence[float]]
-"""Scores sentences; higher is more worth keeping."""
-
-ScoreMode = Literal["augment", "replace"]
-
 _OWN_SHARE: Final = 0.4
 """Who gives scores of their own trusts them more than ours. A guess; at 0 it would be "replace"."""
 _SCALE: Final = 20
@@ -224,7 +220,7 @@ def _score(text: str, start: int, end: int) -> int:
     return score
 
 
-def mix_scores(own: Sequence[float], given: Sequence[Any], mode: ScoreMode) -> list[float] | None:
+def mix_scores(own: Sequence[float], given: Sequence[Any], mode: ScorerMode) -> list[float] | None:
     """Combine our scores with those given, sentence by sentence.
 
     Returns nothing if the given ones cannot be used: another number of them, or no numbers at all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refold.plan.shorten.tokens import TokenVerdict
+from refold.plan.hooks import TokenVerdict
 from tests.classic import compress
 
 PASSWORD = "hunTer2Hunter2"

@@ -20,7 +20,15 @@ from refold.messages.formats import (
     plain,
     pydantic_ai,
 )
-from refold.messages.formats.base import Format, Reading, Sides, advise_list, is_mapping, kind_of
+from refold.messages.formats.base import (
+    CONVERSATION_KEYS,
+    Format,
+    Reading,
+    Sides,
+    advise_list,
+    is_mapping,
+    kind_of,
+)
 from refold.messages.formats.objects import normalize
 from refold.messages.harness import is_note
 from refold.messages.message import Message
@@ -45,9 +53,6 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
-CONVERSATION_KEYS: Final = ("messages", "contents", "input")
-"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
-Responses API."""
 KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
@@ -283,6 +288,7 @@ def _check_message(message: object, index: int) -> Mapping[str, Any]:
 
 
 __all__ = [
+    "CONVERSATION_KEYS",
     "FORMATS",
     "KNOWN_ROLES",
     "Format",

@@ -23,7 +23,9 @@ _ANSWERS: Final = {
     "output": "output",
 }
 """Where an answer of an API has what was said."""
-_REQUESTS: Final = ("messages", "contents", "input")
+CONVERSATION_KEYS: Final = ("messages", "contents", "input")
+"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
+Responses API."""
 
 
 class Reading:
@@ -199,6 +201,6 @@ def advise_list(value: object) -> str:
     """Say where the messages are in *value*, which is no list of them; nothing if unknown."""
     if not isinstance(value, Mapping):
         return ""
-    held = (key for key in _REQUESTS if isinstance(value.get(key), Sequence))
+    held = (key for key in CONVERSATION_KEYS if isinstance(value.get(key), Sequence))
     place = next(held, "")
     return f"; this is a request: give its {place!r}" if place else ""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.plan.gaps import join_spans
+from refold.plan.pieces import join_spans
 from refold.scan.runs import Span
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import compress, uncompress
-from refold.plan.choose import Candidates
-from refold.plan.tiny_budget import best_span, fit_end
+from refold.plan.choose import Candidates, best_span, fit_end
 from tests.conversations import Conversation
 
 TALKS = {

@@ -14,10 +14,9 @@ from refold.messages.part import Call
 from refold.notation.recognize import Shown, read_shown
 from refold.plan.calls import find_failed, spell_calls
 from refold.plan.choose import Candidates
-from refold.plan.gaps import ONCE
 from refold.plan.item_index import ItemStats, Voice, start_index
 from refold.plan.layout import STUB_TOKENS, Key, Layout, Place
-from refold.plan.pieces import cut_text
+from refold.plan.pieces import ONCE, cut_text
 from refold.plan.relevance import Turn
 from refold.plan.token_count import CountedTexts
 from refold.plan.typed import is_typed_text

@@ -10,8 +10,7 @@ from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.budget_report import find_obstacles, report_budget
 from refold.plan.fold import Fold, Plan, kept_fold
-from refold.plan.preset import NO_PINS, BudgetTask, Preset
-from refold.plan.profiles import preset_of
+from refold.plan.profiles import NO_PINS, BudgetTask, Preset, preset_of
 from refold.plan.sealing import anchor_tokens, seal_plan
 from refold.plan.shape import alternate, end_alike, spread
 from refold.plan.text_cache import TextCache

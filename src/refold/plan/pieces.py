@@ -1,12 +1,15 @@
-"""Cut a text into the pieces that are shown or left out as one."""
+"""Pieces of a text, which are shown or left out as one: cut, and joined with marks for the gaps."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from refold.kinds import PLAIN, Grade, Pieces, split, tile
+from refold.notation.marks import GAP, gap, said_times, size_of
+from refold.scan.runs import Span
 
 CALL: Final = Grade("call", 1.5, leads=True)
 CHANGE: Final = Grade("change", 2.0, leads=True)
@@ -22,6 +25,14 @@ _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 _MUST_GLUE: Final = 140
 """What must be shown is cut small: where there is little room, its gravest line still fits."""
+IDEOGRAPHS: Final = "\u2e80"
+"""The first character of the East Asian scripts, which have no blanks between words."""
+_MANY_LINES: Final = 6
+_MANY_CHARS: Final = 2_000
+"""From here on a gap is counted, which takes about four tokens more than a bare mark. On 32
+recorded runs at 50, 30 and 15 % of the tokens all gaps take 1.3, 1.3 and .8 % of a view; they would
+take .7, .8 and .6 % if only those of ten lines were counted."""
+ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 def cut_text(
@@ -70,3 +81,52 @@ def _glue(pieces: Pieces, most: int) -> Pieces:
     if held is not None:
         glued.add(last, held)
     return glued
+
+
+def join_spans(
+    text: str, spans: Iterable[Span], times: Mapping[int, int] = ONCE, *, in_place: bool = False
+) -> str:
+    """Show the *spans* of *text*, which come in order, with a mark where something is left out.
+
+    A small gap is marked at the end of the line above it; one of many lines has a line of its own,
+    `… 41 lines …`, and so has one of many words. What is left out before and after all spans counts
+    only where the text stands *in_place*. *times* tells of spans that end there how often they were
+    said.
+    """
+    shown: list[str] = []
+    end = 0
+    for start, stop in spans:
+        if start > end and (shown or in_place):
+            _mark_gap(shown, _size(text, end, start))
+        if stop in times:
+            shown.append(f"{text[start:stop].rstrip()}{said_times(times[stop])}\n")
+        else:
+            shown.append(text[start:stop])
+        end = stop
+    size = _size(text, end, len(text)) if in_place and shown else ""
+    if size:
+        _mark_gap(shown, size)
+    elif shown and _goes_on(text, end):
+        shown.append(GAP)
+    return "".join(shown).rstrip()
+
+
+def _mark_gap(shown: list[str], size: str) -> None:
+    """Mark a gap of this *size*; a small one before the first span needs no mark."""
+    if shown:
+        shown[-1] = shown[-1].rstrip()
+    if size:
+        shown.append(f"\n{gap(size)}\n" if shown else f"{gap(size)}\n")
+    elif shown:
+        shown.append(f"{GAP}\n" if shown[-1][-1:] >= IDEOGRAPHS else f" {GAP}\n")
+
+
+def _size(text: str, start: int, end: int) -> str:
+    """Say how much `text[start:end]` leaves out; nothing if it is little."""
+    return size_of(text, start, end, least_lines=_MANY_LINES, least_chars=_MANY_CHARS)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
+    before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
+    return before[-1:].isalnum() and after[:1].isalnum()

@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 from refold.lazy import Lazy
 from refold.messages.message import Message
-from refold.plan.choose import Choice
+from refold.plan.choose import FEW_TOKENS, Choice, best_span, fit_end
 from refold.plan.claims import RequiredPieces, find_typed, rank_task, worth_as_act
 from refold.plan.conversation import Conversation
 from refold.plan.corpus import Text, find_candidates, find_cut_away, open_texts
@@ -20,7 +20,6 @@ from refold.plan.fold import NO_CALLS, Fold, Plan, kept_fold
 from refold.plan.layout import Layout, Place, find_movable, lay_out
 from refold.plan.open_question import rank_evidence
 from refold.plan.pieces import CHANGE
-from refold.plan.tiny_budget import FEW_TOKENS, best_span, fit_end
 from refold.plan.token_count import CountedTexts
 from refold.plan.writing import (
     Chosen,

@@ -13,8 +13,8 @@ from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in
 from refold.plan.fold import NO_CALLS, Fold, Outcome
-from refold.plan.gaps import IDEOGRAPHS, join_spans
 from refold.plan.layout import STUB_TOKENS
+from refold.plan.pieces import IDEOGRAPHS, join_spans
 from refold.scan.runs import Span
 
 

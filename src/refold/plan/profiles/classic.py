@@ -8,7 +8,7 @@ from typing import Final
 from refold.notation.spelling import CLASSIC
 from refold.plan.flow import plan_by_rules
 from refold.plan.ladder import climb, roll_up_oldest
-from refold.plan.preset import Preset
+from refold.plan.profiles import Preset
 from refold.plan.shorten.rules import POINTS
 
 PRESET: Final = Preset(

@@ -10,7 +10,7 @@ from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.fold import Plan
 from refold.plan.layout import YIELDING
-from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.recode import plan_lossless, recode
 from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache

@@ -23,7 +23,7 @@ from refold.plan.conversation import Conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
-from refold.plan.preset import NO_PINS, BudgetTask, Preset
+from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.profiles.lossless import (
     LosslessFitter,
     find_whole,

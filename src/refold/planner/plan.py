@@ -236,7 +236,7 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     plan is as it was.
     """
     place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
-    if place is None:
+    if place is None or not text_cache.has_writer:
         return plan
     digest = plan[place]
     told = "\n\n".join(_tell(digest.sources))

@@ -116,16 +116,16 @@ class ProfilePlanner:
         return {**_find_untouchable(self._messages, self._options), **self._pinned}
 
     @cached_property
-    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_parts(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in ways that leave their parts readable, and what all costs so."""
         return self._recode(self._codecs.in_parts)
 
     @cached_property
-    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_any_way(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in whatever way, and what all costs so."""
         return self._recode(None)
 
-    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[dict[Key, Recoded], int]:
         messages, whole, tokens = self._messages, self._untouchable, self._tokens
         recoded = recode(messages, whole, tokens, codecs, table=self._codecs)
         return recoded, cost_lossless(messages, whole, recoded, tokens)

@@ -27,7 +27,7 @@ from refold.codecs import (
     terminal,
     tree,
 )
-from refold.codecs.base import Codec
+from refold.codecs.base import Codec, same
 from refold.errors import ConfigError, FormatError
 
 __all__ = [
@@ -85,6 +85,7 @@ class CodecTable:
         self.as_a_whole: Final = tuple(codec for codec in codecs if not codec.reads_in_parts)
         """The others: lines mean nothing without the ones that they refer to."""
         self._by_name: Final = {codec.name: codec for codec in codecs}
+        self._normalizing: Final = [codec for codec in codecs if codec.normal is not same]
 
     def reencode(
         self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
@@ -115,7 +116,7 @@ class CodecTable:
                 known = ", ".join(self._by_name)
                 raise FormatError(f"no codec is called {name!r}; known are {known}")
             text = self._by_name[name].decode(text)
-        for codec in self.codecs:
+        for codec in self._normalizing:
             if codec.name not in encoded.by:  # the others gave their normal form already
                 text = codec.normal(text)
         return text
@@ -126,7 +127,7 @@ class CodecTable:
         Terminal noise and blanks at line ends are gone, JSON documents are minified with their
         numbers and keys as they were. Every other codec gives its text back to the letter.
         """
-        for codec in self.codecs:
+        for codec in self._normalizing:
             text = codec.normal(text)
         return text
 

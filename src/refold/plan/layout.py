@@ -118,6 +118,8 @@ class Frames:
     def __init__(self, tokens: CountedTexts) -> None:
         self.tokens: Final = tokens
         self._calls: dict[int, Mapping[int, Call]] = {}
+        self._bare: dict[int, tuple[float, list[int], int]] = {}
+        """What a message costs without what was said, the tokens of that, and what cuts save."""
 
     def calls(self, message: Message) -> Mapping[int, Call]:
         """Return the calls of *message* that have long arguments, by their numbers, with these cut.
@@ -141,12 +143,22 @@ class Frames:
 
         Of what was said, so many tokens are counted, and of long arguments what is left of them.
         """
-        tokens, said = self.tokens, set(find_said(message))
-        cost: float = tokens.message(message)
-        for number, part in enumerate(message.parts):
-            shown = said_tokens if number in said else STUB_TOKENS
-            cost -= max(0, tokens(part.text) - shown)
-        return cost - self.saved(message)
+        cost, said, saved = self._measure(message)
+        for tokens in said:
+            cost -= max(0, tokens - said_tokens)
+        return cost - saved
+
+    def _measure(self, message: Message) -> tuple[float, list[int], int]:
+        known = self._bare.get(message.index)
+        if known is None:
+            tokens, said = self.tokens, set(find_said(message))
+            cost: float = tokens.message(message)
+            for number, part in enumerate(message.parts):
+                if number not in said:
+                    cost -= max(0, tokens(part.text) - STUB_TOKENS)
+            known = cost, [tokens(message.parts[n].text) for n in sorted(said)], self.saved(message)
+            self._bare[message.index] = known
+        return known
 
     def saved(self, message: Message) -> int:
         """Return what *message* costs less with its calls cut."""

@@ -92,16 +92,16 @@ class StandardFitter:
         return add_model_summary(plan, task.text_cache), rungs
 
     @cached_property
-    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_parts(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in ways that leave their parts readable, and what all costs so."""
         return self._recode(self._task.text_cache.codecs.in_parts)
 
     @cached_property
-    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_any_way(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in whatever way, and what all costs so."""
         return self._recode(None)
 
-    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[dict[Key, Recoded], int]:
         messages, untouchable, tokens = (
             self._task.messages,
             self._task.untouchable,
@@ -175,7 +175,7 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     plan is as it was.
     """
     place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
-    if place is None:
+    if place is None or not text_cache.has_writer:
         return plan
     digest = plan[place]
     told = "\n\n".join(_tell(digest.sources))

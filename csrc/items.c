@@ -1,7 +1,7 @@
 /* An index of all words and values of a conversation: where each was said, how often, by whom.
  *
- * Words of ASCII letters are read here; of others Python is asked which items they have. What an
- * item looks like is asked once for each.
+ * Words of ASCII letters are read here; of others Python is asked which items they have. What a
+ * word or a number looks like tables tell; of other items it is asked once for each.
  */
 #include "known.h"
 #include "scan.h"
@@ -24,7 +24,10 @@ typedef struct {
     PyObject *classes; /* bytes: what each byte may be */
     PyObject *items_of; /* word that is not ASCII → its items */
     PyObject *shape_of; /* tells the shape of an item */
-    PyObject *no_shape; /* that of one that means nothing */
+    PyObject *words;    /* bytes: the shape of a word of small letters, by its length */
+    PyObject *numbers;  /* bytes: that of a number, by its digits */
+    PyObject *common;   /* a set: the words that mean nothing */
+    long no_shape;      /* that of an item that means nothing */
     PyObject *number;   /* item → its row */
     Py_ssize_t longest; /* longer items mean nothing */
     KnownNames known;
@@ -57,22 +60,49 @@ make_room(Items *self)
     return 0;
 }
 
+/* The shape of an item; -1 with an error. Most are words or numbers, which the tables tell. */
+static long
+shape_of(const Items *self, PyObject *item)
+{
+    Py_ssize_t size = PyUnicode_GET_LENGTH(item), small = 0, digits = 0;
+    if (PyUnicode_IS_ASCII(item) && size <= self->longest) {
+        const unsigned char *plain = PyUnicode_1BYTE_DATA(item);
+        while (small < size && is_small(plain[small])) {
+            small++;
+        }
+        while (digits < size && is_digit(plain[digits])) {
+            digits++;
+        }
+    }
+    if (digits == size) {
+        return ((const unsigned char *)PyBytes_AS_STRING(self->numbers))[size];
+    }
+    if (small == size) {
+        int is_common = PySet_Contains(self->common, item);
+        return is_common < 0 ? -1
+               : is_common   ? self->no_shape
+                             : ((const unsigned char *)PyBytes_AS_STRING(self->words))[size];
+    }
+    PyObject *shape = PyObject_CallOneArg(self->shape_of, item);
+    long number = shape == NULL ? -1 : PyLong_AsLong(shape);
+    Py_XDECREF(shape);
+    return number;
+}
+
 /* Give an item a row that was seen for the first time; the table keeps its string. */
 static int
 add_row(Text *text, Known *known)
 {
     Items *self = text->self;
-    PyObject *shape = PyObject_CallOneArg(self->shape_of, known->name);
-    if (shape == NULL || shape == self->no_shape) {
+    long shape = shape_of(self, known->name);
+    if (shape == self->no_shape) {
         known->flags = MEANS_NOTHING;
-        Py_XDECREF(shape);
-        return shape == NULL ? -1 : 0;
+        return 0;
     }
-    Row row = {{PyLong_AsLong(shape), text->turn, -1, 0, 0, 0}, -1};
-    Py_DECREF(shape);
-    if (PyErr_Occurred() || (self->count == self->room && make_room(self) < 0)) {
+    if (shape < 0 || (self->count == self->room && make_room(self) < 0)) {
         return -1;
     }
+    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1};
     PyObject *number = PyLong_FromSsize_t(self->count);
     int result = number == NULL ? -1 : PyDict_SetItem(self->number, known->name, number);
     Py_XDECREF(number);
@@ -342,7 +372,9 @@ items_dealloc(PyObject *object)
     Py_XDECREF(self->classes);
     Py_XDECREF(self->items_of);
     Py_XDECREF(self->shape_of);
-    Py_XDECREF(self->no_shape);
+    Py_XDECREF(self->words);
+    Py_XDECREF(self->numbers);
+    Py_XDECREF(self->common);
     Py_XDECREF(self->number);
     PyMem_Free(self->rows);
     type->tp_free(object);
@@ -352,10 +384,13 @@ items_dealloc(PyObject *object)
 static PyObject *
 items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *items_of, *shape_of, *no_shape;
+    PyObject *classes, *items_of, *shape_of, *words, *numbers, *common;
     Py_ssize_t longest;
-    if (!PyArg_ParseTuple(args, "SnOOO:items", &classes, &longest, &items_of, &shape_of, &no_shape)
-        || table_of(classes, 256) == NULL) {
+    long no_shape;
+    if (!PyArg_ParseTuple(args, "SnO(OlSSO):items", &classes, &longest, &items_of, &shape_of,
+                          &no_shape, &words, &numbers, &common)
+        || table_of(classes, 256) == NULL || table_of(words, longest + 1) == NULL
+        || table_of(numbers, longest + 1) == NULL) {
         return NULL;
     }
     Items *self = (Items *)type->tp_alloc(type, 0);
@@ -366,7 +401,10 @@ items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
     self->longest = longest;
     self->items_of = Py_NewRef(items_of);
     self->shape_of = Py_NewRef(shape_of);
-    self->no_shape = Py_NewRef(no_shape);
+    self->no_shape = no_shape;
+    self->words = Py_NewRef(words);
+    self->numbers = Py_NewRef(numbers);
+    self->common = Py_NewRef(common);
     self->number = PyDict_New();
     if (self->number == NULL || known_init(&self->known) < 0) {
         Py_DECREF(self);

@@ -68,6 +68,7 @@ read_rows(Look *look, PyObject *text, const unsigned char *lower, Py_ssize_t pla
     for (Py_ssize_t at = first; at < look->row_count && !(row.flags & LAST); at++) {
         memcpy(&row, look->rows + (size_t)at * sizeof row, sizeof row);
         if (row.length > size - place || row.length > MAX_WORD
+            || (row.length > 2 && lower[place + 2] != row.word[2])
             || memcmp(lower + place, row.word, row.length) != 0) {
             continue;
         }

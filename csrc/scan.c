@@ -7,7 +7,6 @@
 #include "scan.h"
 
 static PyMethodDef functions[] = {
-    {"names_not_in", (PyCFunction)(void (*)(void))scan_names_not_in, METH_FASTCALL, NULL},
     {"needles", (PyCFunction)(void (*)(void))scan_needles, METH_FASTCALL, NULL},
     {"prefilter", (PyCFunction)(void (*)(void))scan_prefilter, METH_FASTCALL, NULL},
     {"estimate_tokens", (PyCFunction)(void (*)(void))scan_estimate_tokens, METH_FASTCALL, NULL},

@@ -4,7 +4,6 @@
 
 #include "text.h"
 
-PyObject *scan_names_not_in(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_needles(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_prefilter(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *scan_estimate_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count);

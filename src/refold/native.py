@@ -86,16 +86,10 @@ class Scanner(Protocol):
         classes: bytes,
         longest: int,
         items_of: Mapping[str, list[str]],
-        shape_of: Callable[[str], int],
-        no_shape: int,
+        shapes: tuple[Callable[[str], int], int, bytes, bytes, Collection[str]],
         /,
     ) -> Items:
         """Make an index without items: see `refold.plan.item_index`."""
-
-    def names_not_in(
-        self, names: tuple[str, ...], text: str, longest: int, most: int, /
-    ) -> list[str]:
-        """Return the names that a text does not hold: see `refold.scan.entities`."""
 
 
 def _load() -> Scanner | None:

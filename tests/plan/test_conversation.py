@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from refold.plan.conversation import is_talk, read_conversation
+from refold.plan.conversation import Conversation as Reading
+from refold.plan.conversation import is_talk
 from tests.conversations import Conversation
 from tests.plan.runs import call, counted, read
 
 
 def is_read_as_talk(messages: Conversation) -> bool:
-    return read_conversation(read(messages), counted(), ("system",), {}).talk
+    return Reading(read(messages), counted(), ("system",), {}).talk
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from refold import compress
 from refold.codecs import TABLE
+from refold.lazy import Lazy
 from refold.plan.calls import spell_call
-from refold.plan.conversation import read_conversation, worth_items
+from refold.plan.conversation import Conversation as Reading
+from refold.plan.conversation import worth_items
 from refold.plan.fold import Fold, Plan
 from refold.plan.recode import recode
 from refold.plan.relevance import learned_weights
@@ -43,14 +45,14 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
     kept = untouchable(messages, **chosen)
     recoded = recode(loaded, kept, tokens, TABLE.in_parts)
     shorter = {key: made.text for key, made in recoded.items()}
-    conversation = read_conversation(loaded, tokens, ("system", "developer"), shorter)
+    conversation = Reading(loaded, tokens, ("system", "developer"), shorter)
     return Selection(
         conversation,
         tokens,
         target=target,
         limit=target,
         untouchable=kept,
-        worths=worth_items(conversation, learned_weights(), target),
+        worths=Lazy(lambda: worth_items(conversation, learned_weights(), target)),
     ).make()
 
 

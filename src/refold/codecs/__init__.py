@@ -27,7 +27,7 @@ from refold.codecs import (
     terminal,
     tree,
 )
-from refold.codecs.base import Codec
+from refold.codecs.base import Codec, same
 from refold.errors import ConfigError, FormatError
 
 __all__ = [
@@ -85,6 +85,7 @@ class CodecTable:
         self.as_a_whole: Final = tuple(codec for codec in codecs if not codec.reads_in_parts)
         """The others: lines mean nothing without the ones that they refer to."""
         self._by_name: Final = {codec.name: codec for codec in codecs}
+        self._normalizing: Final = [codec for codec in codecs if codec.normal is not same]
 
     def reencode(
         self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
@@ -98,11 +99,11 @@ class CodecTable:
         if len(text) < _MIN_CHARS:
             return None
         used = self.codecs if codecs is None else codecs
-        result = _apply(text, count, used, _changed)
-        if result is None or self._decodes_to(result, self.normal(text)):
+        result = _apply(text, count, used, self._changed)
+        if result is None or self._says(result, text):
             return result
-        result = _apply(text, count, used, _proven)
-        return result if result and self._decodes_to(result, self.normal(text)) else None
+        result = _apply(text, count, used, self._proven)
+        return result if result and self._says(result, text) else None
 
     def decode(self, encoded: Reencoded) -> str:
         """Give the text back that was re-encoded, in its normal form.
@@ -115,7 +116,7 @@ class CodecTable:
                 known = ", ".join(self._by_name)
                 raise FormatError(f"no codec is called {name!r}; known are {known}")
             text = self._by_name[name].decode(text)
-        for codec in self.codecs:
+        for codec in self._normalizing:
             if codec.name not in encoded.by:  # the others gave their normal form already
                 text = codec.normal(text)
         return text
@@ -126,15 +127,31 @@ class CodecTable:
         Terminal noise and blanks at line ends are gone, JSON documents are minified with their
         numbers and keys as they were. Every other codec gives its text back to the letter.
         """
-        for codec in self.codecs:
+        for codec in self._normalizing:
             text = codec.normal(text)
         return text
 
-    def _decodes_to(self, result: Reencoded, data: str) -> bool:
+    def _says(self, result: Reencoded, text: str) -> bool:
+        """Tell whether *result* decodes to the data of *text*."""
         try:
-            return self.decode(result) == data
+            return self.decode(result) == self.normal(text)
         except FormatError:
             return False
+
+    def _changed(self, codec: Codec, text: str) -> str | None:
+        """Return what *codec* makes of *text*; `None` if it changes nothing."""
+        new = codec.encode(text) if codec.sees(text) else None
+        return new if new != text else None
+
+    def _proven(self, codec: Codec, text: str) -> str | None:
+        """Return what *codec* makes of *text* if that decodes to the same data."""
+        new = self._changed(codec, text)
+        if new is None:
+            return None
+        try:
+            return new if codec.decode(new) == codec.normal(text) else None
+        except FormatError:
+            return None
 
 
 def _apply(
@@ -161,23 +178,6 @@ def _apply(
     if before is None or before - tokens < max(_MIN_TOKENS, _MIN_SHARE * before):
         return None
     return Reencoded(now, tuple(by))
-
-
-def _changed(codec: Codec, text: str) -> str | None:
-    """Return what *codec* makes of *text*; `None` if it changes nothing."""
-    new = codec.encode(text) if codec.sees(text) else None
-    return new if new != text else None
-
-
-def _proven(codec: Codec, text: str) -> str | None:
-    """Return what *codec* makes of *text* if that decodes to the same data."""
-    new = _changed(codec, text)
-    if new is None:
-        return None
-    try:
-        return new if codec.decode(new) == codec.normal(text) else None
-    except FormatError:
-        return None
 
 
 TABLE: Final = CodecTable(CODECS)
@@ -213,21 +213,56 @@ class CachedCodecTable(CodecTable):
 
     def __init__(self, table: CodecTable) -> None:
         super().__init__(table.codecs)
+        self._names: Final = _names_of(self.in_parts), _names_of(self.codecs)
         self._known: dict[tuple[str, tuple[str, ...]], Reencoded | None] = {}
+        self._made: dict[tuple[str, str], str | None] = {}
+        """What a codec made of a text: with some of the codecs first, then with all of them."""
+        self._said: dict[tuple[str, Reencoded], bool] = {}
+        """Whether a result says the same as its text."""
 
     def reencode(
         self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
     ) -> Reencoded | None:
         """Say *text* in fewer tokens, as it was said before if it was."""
-        key = text, tuple([codec.name for codec in (self.codecs if codecs is None else codecs)])
+        if codecs is None or codecs is self.in_parts:
+            names = self._names[codecs is None]
+        else:
+            names = _names_of(codecs)
+        key = text, names
         if key not in self._known:
             self._known[key] = super().reencode(text, count, codecs)
         return self._known[key]
 
+    def _says(self, result: Reencoded, text: str) -> bool:
+        key = text, result
+        if key not in self._said:
+            self._said[key] = super()._says(result, text)
+        return self._said[key]
+
+    def _changed(self, codec: Codec, text: str) -> str | None:
+        if not codec.sees(text):
+            return None
+        key = text, codec.name
+        if key not in self._made:
+            new = codec.encode(text)
+            self._made[key] = new if new != text else None
+        return self._made[key]
+
     def forget(self) -> None:
         """Forget everything: the counter has learned."""
         self._known.clear()
+        self._forget_steps()
 
     def keep_only(self, texts: Container[str]) -> None:
         """Forget what was made of all other texts."""
+        self._forget_steps()
         self._known = {key: made for key, made in self._known.items() if key[0] in texts}
+
+    def _forget_steps(self) -> None:
+        """Forget what lies between a text and what was made of it: only one plan looks twice."""
+        self._made.clear()
+        self._said.clear()
+
+
+def _names_of(codecs: Sequence[Codec]) -> tuple[str, ...]:
+    return tuple([codec.name for codec in codecs])

@@ -12,7 +12,8 @@ from refold.errors import FormatError
 _WORD: Final = re.compile(r"[^\W\d_]{2,}|\d+")
 
 
-def _same(text: str) -> str:
+def same(text: str) -> str:
+    """Return *text*: most codecs give it back to the letter."""
     return text
 
 
@@ -31,7 +32,7 @@ class Codec:
     """A cheap first test: may `encode` find anything?"""
     encode: Callable[[str], str | None]
     decode: Callable[[str], str]
-    normal: Callable[[str], str] = _same
+    normal: Callable[[str], str] = same
     reads_in_parts: bool = True
     """Whether a line of the new form can be understood without others far above it."""
     on_one_line: bool = False

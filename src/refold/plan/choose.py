@@ -144,6 +144,7 @@ class Choice:
     def spend(self, budget: float) -> float:
         """Choose the best candidates for *budget* tokens; return what is left of it."""
         offered, again, gain, costs = self._offered, self._again, self._gain, self._candidates.cost
+        gains = self._gains
         passed: list[_Entry] = []
         least = inf
         first = self._first_offered()
@@ -151,7 +152,7 @@ class Choice:
             if not again or first < again[0]:
                 best = first
                 offered.pop()
-                first = self._first_offered()
+                first = (-gains[offered[-1]], -offered[-1]) if offered else _LAST
             else:
                 best = heappop(again)
             number = -best[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from refold.files.calls import CallEffects
@@ -19,49 +19,54 @@ from refold.plan.token_count import CountedTexts
 from refold.scan.items import Shape, find_items, part_words, shape_of
 
 
-@dataclass(frozen=True, slots=True)
 class Conversation:
-    """The texts of a conversation, and what is known of them."""
+    """The texts of a conversation, and what is known of them; what costs most, when it is asked.
 
-    messages: Sequence[Message]
-    texts: list[Text]
-    preserved: int
-    """The tokens of what the preserved roles say."""
-    talk: bool
-    """Whether it is plain talk: nobody works with tools."""
-    corpus: Corpus
-    asking: frozenset[int]
-    """The messages that say what is wanted next."""
-    asked: frozenset[int]
-    """The rows of what they name."""
-    superseded: frozenset[Key]
-    """The texts that show files as they are no longer."""
+    What the roles in *preserve* say is known; *recoded* are the texts that are said shorter.
+    """
 
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        tokens: CountedTexts,
+        preserve: Container[str],
+        recoded: Mapping[Key, str],
+    ) -> None:
+        self._preserve = preserve
+        self._effects = CallEffects()
+        self.messages: Final = messages
+        self.texts: Final[list[Text]] = read_texts(messages, tokens, recoded, self._effects)
+        open_ = [text for text in self.texts if text.message.role not in preserve]
+        has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
+        self.talk: Final = not has_tools and is_talk(text.text for text in open_)
+        """Whether it is plain talk: nobody works with tools."""
 
-def read_conversation(
-    messages: Sequence[Message],
-    tokens: CountedTexts,
-    preserve: Container[str],
-    recoded: Mapping[Key, str],
-) -> Conversation:
-    """Read *messages*; what the roles in *preserve* say is known, *recoded* is said shorter."""
-    effects = CallEffects()
-    texts = read_texts(messages, tokens, recoded, effects)
-    open_ = [text for text in texts if text.message.role not in preserve]
-    has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
-    talk = not has_tools and is_talk(text.text for text in open_)
-    corpus = index_texts(texts, preserve, talk=talk)
-    asking = find_asking(messages)
-    return Conversation(
-        messages=messages,
-        texts=texts,
-        preserved=sum(text.tokens for text in texts if text.message.role in preserve),
-        talk=talk,
-        corpus=corpus,
-        asking=asking,
-        asked=frozenset() if talk else find_asked(texts, asking, corpus),
-        superseded=find_superseded(messages, effects),
-    )
+    @cached_property
+    def preserved(self) -> int:
+        """The tokens of what the preserved roles say."""
+        return sum(text.tokens for text in self.texts if text.message.role in self._preserve)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """All texts, cut into pieces and indexed."""
+        return index_texts(self.texts, self._preserve, talk=self.talk)
+
+    @cached_property
+    def asking(self) -> frozenset[int]:
+        """The messages that say what is wanted next."""
+        return find_asking(self.messages)
+
+    @cached_property
+    def asked(self) -> frozenset[int]:
+        """The rows of what they name."""
+        if self.talk:
+            return frozenset()
+        return find_asked(self.texts, self.asking, self.corpus)
+
+    @cached_property
+    def superseded(self) -> frozenset[Key]:
+        """The texts that show files as they are no longer."""
+        return find_superseded(self.messages, self._effects)
 
 
 def worth_items(conversation: Conversation, weights: Weights, target: int) -> list[float]:

@@ -8,7 +8,17 @@ from enum import IntFlag
 from typing import Final
 
 from refold.native import Items, scanner
-from refold.scan.items import CLASSES, MAX_CHARS, Shape, find_items, part_words, shape_of
+from refold.scan.items import (
+    CLASSES,
+    COMMON,
+    MAX_CHARS,
+    NUMBER_SHAPES,
+    WORD_SHAPES,
+    Shape,
+    find_items,
+    part_words,
+    shape_of,
+)
 
 
 class Voice(IntFlag):
@@ -186,4 +196,5 @@ def start_index() -> ItemIndex:
     """Return an index without items."""
     if scanner is None:
         return ItemIndex()
-    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shape_of, Shape.NONE))
+    shapes = shape_of, Shape.NONE, WORD_SHAPES, NUMBER_SHAPES, COMMON
+    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shapes))

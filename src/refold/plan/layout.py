@@ -122,6 +122,8 @@ class Frames:
     def __init__(self, tokens: CountedTexts) -> None:
         self.tokens: Final = tokens
         self._calls: dict[int, Mapping[int, Call]] = {}
+        self._bare: dict[int, tuple[float, list[int], int]] = {}
+        """What a message costs without what was said, the tokens of that, and what cuts save."""
 
     def calls(self, message: Message) -> Mapping[int, Call]:
         """Return the calls of *message* that have long arguments, by their numbers, with these cut.
@@ -145,13 +147,30 @@ class Frames:
 
         Of what was said, so many tokens are counted, and of long arguments what is left of them.
         """
-        tokens, said = self.tokens, set(find_said(message))
-        cost: float = tokens.message(message)
-        for number, part in enumerate(message.parts):
-            shown = said_tokens if number in said else STUB_TOKENS
-            own = tokens(part.text)
-            cost -= max(0, own - shown) if own > SHORT_TOKENS else 0
-        return cost - self.saved(message)
+        cost, said, saved = self._measure(message)
+        for tokens in said:
+            cost -= max(0, tokens - said_tokens)
+        return cost - saved
+
+    def _measure(self, message: Message) -> tuple[float, list[int], int]:
+        """Return what *message* costs without what tools returned, what was said, what cuts save.
+
+        A short text is whole in any case.
+        """
+        known = self._bare.get(message.index)
+        if known is None:
+            said, long_said = set(find_said(message)), list[int]()
+            cost: float = self.tokens.message(message)
+            for number, part in enumerate(message.parts):
+                tokens = self.tokens(part.text)
+                if tokens <= SHORT_TOKENS:
+                    continue
+                if number in said:
+                    long_said.append(tokens)
+                else:
+                    cost -= tokens - STUB_TOKENS
+            known = self._bare[message.index] = cost, long_said, self.saved(message)
+        return known
 
     def saved(self, message: Message) -> int:
         """Return what *message* costs less with its calls cut."""

@@ -105,10 +105,11 @@ def _rank(candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]) 
     """Return the candidates that share most with what is *asked*, the best first."""
     if not asked:
         return []
+    is_none = map(asked.isdisjoint, candidates.rows)
     matches = {
-        number: asked.intersection(rows)
-        for number, rows in enumerate(candidates.rows)
-        if not asked.isdisjoint(rows)
+        number: asked.intersection(candidates.rows[number])
+        for number, none in enumerate(is_none)
+        if not none
     }
     count = len(candidates)
     held_by = Counter(chain.from_iterable(matches.values()))

@@ -9,6 +9,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
+from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.choose import FEW_TOKENS, Choice, best_span, fit_end
 from refold.plan.claims import RequiredPieces, find_typed, rank_task, worth_as_act
@@ -81,14 +82,16 @@ class Selection:
         target: int,
         limit: int,
         untouchable: Mapping[int, str],
-        worths: Sequence[float],
+        worths: Lazy[list[float]],
         newest: Mapping[int, Fold] = MappingProxyType({}),
         explains: bool = False,
     ) -> None:
         self._tokens = tokens
         self._target = target
         self._untouchable = untouchable
-        messages, talk, corpus = conversation.messages, conversation.talk, conversation.corpus
+        self._conversation = conversation
+        self._worths = worths
+        messages, talk = conversation.messages, conversation.talk
         self._talk = talk
         self._newest = newest
         """The newest messages in a shorter form that loses nothing, where they have one."""
@@ -108,21 +111,28 @@ class Selection:
         self._messages = messages
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
         self._movable = find_movable(messages, self._layout) - stays
-        self._candidates = find_candidates(self._texts, corpus.cuts, talk=talk)
-        self._required = RequiredPieces(self._candidates, self._texts)
-        for place, times in self._required.times_said().items():
-            self._texts[place] = self._texts[place]._replace(times=times)
-        self._asked = conversation.asked
-        self._shapes = corpus.stats.shape
-        by_message = _by_message(self._texts)
-        self._excerpt = _Writer(self._write_excerpt, by_message)
-        self._line = _Writer(write_line, by_message)
+        self._by_message = _by_message(self._texts)
+        self._excerpt = _Writer(self._write_excerpt, self._by_message)
+        self._line = _Writer(write_line, self._by_message)
         self._labels: dict[tuple[int, int], Label] = {}
         """Of every stretch that was a digest so far."""
+        self._explains = explains
         self._explainer: PieceExplainer | None = None
         """Tells why, if somebody may want to know."""
+
+    def _open(self) -> None:
+        """Let the pieces of the open texts compete."""
+        conversation, corpus = self._conversation, self._conversation.corpus
+        worths = self._worths.get()
+        self._candidates = find_candidates(self._texts, corpus.cuts, talk=self._talk)
+        self._required = RequiredPieces(self._candidates, self._texts)
+        for place, times in self._required.times_said().items():
+            text = self._texts[place] = self._texts[place]._replace(times=times)
+            self._by_message[text.message.index][text.part] = text
+        self._asked = conversation.asked
+        self._shapes = corpus.stats.shape
         hidden = find_cut_away(self._texts, corpus.cuts, self._layout.calls)
-        if explains:
+        if self._explains:
             self._explainer = PieceExplainer(self._texts, corpus, worths, self._candidates, hidden)
         self._choice = Choice(self._candidates, worths, [self._entry(t) for t in self._texts])
         for text, pieces in zip(self._texts, corpus.cuts.of, strict=True):
@@ -140,15 +150,19 @@ class Selection:
 
     def make(self) -> Plan:
         """Choose pieces until the budget is spent, and write them out."""
-        plan = self._make()
+        bare, cost = self._write({})
+        is_over = cost > self._target and not self._talk  # then nothing can be chosen
+        if self._explains or not is_over:
+            self._open()
+        plan = self._fill_calls(bare, self._target - cost) if is_over else self._make(bare, cost)
         if self._explainer is None:
             return plan
         self._explainer.chosen = self._choice.chosen
         return self._explainer.explain(plan)
 
-    def _make(self) -> Plan:
+    def _make(self, plan: Plan, cost: int) -> Plan:
+        """Choose pieces beside a *plan* that shows none of them, for so many tokens."""
         choice, target = self._choice, self._target
-        plan, cost = self._write({})
         if self._talk and target - cost <= FEW_TOKENS:
             return self._glimpse(plan, target - cost)
         if target - cost > 1:  # else nothing can be chosen

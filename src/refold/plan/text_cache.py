@@ -264,6 +264,11 @@ class TextCache:
         judged = {text for text, judgement in self._judged.items() if judgement is not None}
         return sum(any(part.text in judged for part in m.parts) for m in messages) if judged else 0
 
+    @property
+    def has_writer(self) -> bool:
+        """Whether a model writes, or has written before."""
+        return self._may_write or bool(self._written)
+
     def written(self, text: str) -> str | None:
         """Return what a model wrote for *text* and the gates let through, if anything."""
         if self._may_write and text not in self._written:

@@ -44,16 +44,14 @@ class CountedTexts:
         """How many texts the counter could not count; the fallback did."""
         return self._counter.failures
 
-    def __call__(self, text: str) -> int:
-        """Return the tokens of *text*."""
-        return self.count(text)
-
     def count(self, text: str) -> int:
         """Return the tokens of *text*."""
         known = self._known.get(text)
         if known is None:
             known = self._known[text] = self._counter(text)
         return known
+
+    __call__ = count
 
     def forget(self) -> None:
         """Count everything anew from now on: the counter has learned."""

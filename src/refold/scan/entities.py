@@ -41,8 +41,6 @@ def iter_entities(text: str) -> Iterator[str]:
 
 def missing_from(text: str, names: tuple[str, ...], longest: int, most: int) -> list[str]:
     """Return the first *most* of the *names* that *text* does not hold; leave out longer ones."""
-    if scanner is not None:
-        return scanner.names_not_in(names, text, longest, most)
     missing = (name for name in names if len(name) <= longest and name not in text)
     return list(islice(missing, most))
 

@@ -23,7 +23,7 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 _MIN_WORD: Final = 3
 MAX_CHARS: Final = 120
 """Longer items mean nothing, nor do shorter words."""
-_STOP: Final = frozenset(
+COMMON: Final = frozenset(
     "a an the and or but if then else of to in on at by for with from into as is are was were be "
     "been being it its this that these those i you he she we they me him her us them my your his "
     "our their what which who whom how when where why do does did done have has had having will "
@@ -163,11 +163,20 @@ def _shape_of_number(item: str) -> Shape:
 
 def _shape_of_word(item: str) -> Shape:
     if item.islower():  # as most are
-        return Shape.WORD if len(item) >= _MIN_WORD and item not in _STOP else Shape.NONE
+        return Shape.WORD if len(item) >= _MIN_WORD and item not in COMMON else Shape.NONE
     if _CAMEL.search(item):
         return Shape.CAMEL
-    if len(item) < _MIN_WORD or item.lower() in _STOP:
+    if len(item) < _MIN_WORD or item.lower() in COMMON:
         return Shape.NONE
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME
     return Shape.WORD
+
+
+WORD_SHAPES: Final = bytes(
+    shape_of("q" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
+)
+NUMBER_SHAPES: Final = bytes(
+    shape_of("7" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
+)
+"""What words of small letters, all but the common ones, and numbers look like, by their length."""

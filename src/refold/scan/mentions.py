@@ -71,13 +71,14 @@ def _names(text: str) -> list[str]:
     A word that also stands there in small letters, before a colon, or only in headings is none.
     """
     body = _HEADING.sub("", text)
-    small = {word for word in _WORD.findall(body) if word[0].islower()}
-    labels = {word for label in _LABEL.findall(body) for word in (label, *label.split())}
-    return [
-        name
-        for name in dict.fromkeys(find_names(body))
-        if name not in labels and (" " in name or name.lower() not in small)
-    ]
+    names = list(dict.fromkeys(find_names(body)))
+    if names and ":" in body:
+        labels = {word for label in _LABEL.findall(body) for word in (label, *label.split())}
+        names = [name for name in names if name not in labels]
+    if any(name.lower() in body for name in names if " " not in name):  # most texts end before
+        small = {word for word in _WORD.findall(body) if word[0].islower()}
+        names = [name for name in names if " " in name or name.lower() not in small]
+    return names
 
 
 def is_place(mention: str) -> bool:

@@ -40,6 +40,8 @@ _IN_PHRASE: Final = bytes(
     for byte in range(256)
 )  # fmt: skip
 """Maps what may stand between the words of a phrase to blanks; beyond ASCII that is a `?`."""
+_LENGTHS: Final = bytes(2 < length < 9 for length in range(256))
+"""Maps the length of a word to whether it may be one of a phrase."""
 _SHORT_WORDS: Final = b"\x01" * 10
 """So many there are at least in a row: something else may touch the first and the last."""
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
@@ -115,8 +117,12 @@ def find_seed_phrases(text: str, plain: bytes) -> Iterator[Span]:
     *plain* is the text as bytes: by these, texts without so many short words in a row are ruled
     out ten times faster than by the pattern.
     """
-    words = plain.translate(_IN_PHRASE).split()
-    if bytes([2 < len(word) < 9 and word.isalpha() for word in words]).find(_SHORT_WORDS) < 0:
+    words = plain.translate(_IN_PHRASE).replace(b"!", b" ! ").split()
+    try:
+        lengths = bytes(map(len, words))
+    except ValueError:  # more than 255 letters in a row
+        lengths = bytes([min(len(word), 255) for word in words])
+    if lengths.translate(_LENGTHS).find(_SHORT_WORDS) < 0:
         return
     for found in _PHRASE.finditer(text):
         start, end = found.span()

@@ -137,9 +137,10 @@ _SENT_CODE: Final = re.compile(
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
     re.I,
 )
+_TYPING: Final = ("type", "enter", "dial", "punch in", "opens with")
 _TYPED_CODE: Final = re.compile(
     r"\b(?:alarm|door|gate|safe|lock|keypad|garage)\b[^\n.?!0-9]{0,30}?"
-    r"\b(?:type|enter|dial|punch in|opens with)"
+    rf"\b(?:{'|'.join(_TYPING)})"
     r"[ \t]++(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
     re.I,
 )
@@ -312,7 +313,11 @@ _FINDERS: Final = (
     (("http",), _looking_like_passwords(_EXPORTED)),
     (("word for ", "phrase for ", "code for "), _prompted),
     (("code",), _by(_SENT_CODE)),
-    (("alarm", "door", "gate", "safe", "lock", "keypad", "garage"), _by(_TYPED_CODE)),
+    # Locks and gates are in too many words; what is done with the code, in few.
+    (
+        tuple(f"{verb}{blank}" for verb in _TYPING for blank in " \t"),
+        _by(_TYPED_CODE),
+    ),
     (("cat ", "more ", "less ", "head ", "type ", "bat "), _looking_like_passwords(_PRINTED)),
     (("pass", "pwd", "secret", "token", "cred"), _looking_like_passwords(_ANSWERED)),
     (("{enter}",), _looking_like_passwords(_TYPED_KEYS)),

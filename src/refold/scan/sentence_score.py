@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, Final
 
+from refold.native import scanner
 from refold.options import ScorerMode
 from refold.scan.alphabet import IDEOGRAPHS
 from refold.scan.name_patterns import CAMEL, CONSONANTS, NUMBER, PASCAL, SNAKE, VOWELLESS
+from refold.scan.needles import Needles
 from refold.scan.patterns import UNITS
 from refold.scan.plain_bytes import undisguised
 from refold.scan.sentences import Span, sentence_spans
+from refold.scan.view import TextView
 
 FILLER_PENALTY: Final = -10
 """The contract's: more than names and figures can make up for in a sentence of usual length."""
@@ -120,18 +124,22 @@ _LONG: Final = 1_000
 capital on. Up to this length that costs less than the care."""
 _NOT_DOTTED: Final = re.compile(r"[^\w.]")
 _EMPHATIC: Final = (
-    "importantly|note that|however|critical|crucial|essential|significant|notably|key point"
-    "|in particular|specifically|must|require[ds]?|never|always"
+    *("importantly", "note that", "however", "critical", "crucial", "essential", "significant"),
+    *("notably", "key point", "in particular", "specifically", "must", "require", "required"),
+    *("requires", "never", "always"),
 )
 _INFERRING: Final = (
-    "therefore|hence|thus|consequently|accordingly|it follows that"
-    "|we can (?:conclude|deduce|infer)|this (?:implies|proves|means) that|as a result|given that"
-    "|in conclusion"
+    *("therefore", "hence", "thus", "consequently", "accordingly", "it follows that"),
+    *("we can conclude", "we can deduce", "we can infer", "this implies that"),
+    *("this proves that", "this means that", "as a result", "given that", "in conclusion"),
 )
-EMPHASIS: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC})(?!\w)", re.I)
-INFERENCE: Final = re.compile(rf"(?<!\w)(?:{_INFERRING})(?!\w)", re.I)
-_EITHER: Final = re.compile(rf"(?<!\w)(?:{_EMPHATIC}|{_INFERRING})(?!\w)", re.ASCII)
+EMPHASIS: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_EMPHATIC)})(?!\w)", re.I)
+INFERENCE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_INFERRING)})(?!\w)", re.I)
+_STRESSING: Final = (*_EMPHATIC, *_INFERRING)
+_STRESS: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_STRESSING)})(?!\w)", re.ASCII)
 """In ASCII and lower case: most sentences are ruled out by one search where case counts."""
+_STRESS_NEEDLES: Final = Needles((), dict.fromkeys(_STRESSING, True), scanner)
+"""The scanner looks for the same in a whole text at once."""
 
 SIZE_POINTS: Final = 2
 """The contract's, for sentences between the two lengths below."""
@@ -191,11 +199,24 @@ def count_in_long(text: str, start: int, end: int) -> int:
     return points
 
 
+def _may_stress(text: str) -> Callable[[int, int], bool]:
+    """Return what tells at little cost whether a sentence may hold emphasis or inference."""
+    places = None if scanner is None else _STRESS_NEEDLES.search(text, TextView(text).lower).places
+
+    def holds(start: int, end: int) -> bool:
+        if places is not None:
+            place = bisect_left(places, start)
+            return place < len(places) and places[place] < end
+        return _STRESS.search(text[start:end].lower()) is not None
+
+    if text.isascii():
+        return holds
+    # Beyond ASCII there are letters that count as others where case is ignored.
+    return lambda start, end: not text[start:end].isascii() or holds(start, end)
+
+
 def _count_emphasis(text: str, start: int, end: int) -> int:
     """Return the points for emphasis and inference, each of which counts once."""
-    sentence = text[start:end]
-    if sentence.isascii() and _EITHER.search(sentence.lower()) is None:
-        return 0
     return _EMPHASIS_POINTS * (
         EMPHASIS.search(text, start, end) is not None
     ) + _INFERENCE_POINTS * (INFERENCE.search(text, start, end) is not None)
@@ -208,11 +229,14 @@ def best_sentence_score(text: str) -> int:
 
 def score_sentences(text: str, sentences: Sequence[Span]) -> list[int]:
     """Score *sentences* of *text*; each begins and ends at a word."""
-    return [_score(text, start, end) for start, end, _ in sentences]
+    may_stress = _may_stress(text)
+    return [_score(text, start, end, may_stress) for start, end, _ in sentences]
 
 
-def _score(text: str, start: int, end: int) -> int:
-    score = count_features(text, start, end) + _count_emphasis(text, start, end)
+def _score(text: str, start: int, end: int, may_stress: Callable[[int, int], bool]) -> int:
+    score = count_features(text, start, end)
+    if may_stress(start, end):
+        score += _count_emphasis(text, start, end)
     if SHORTEST <= end - start <= LONGEST:
         score += SIZE_POINTS
     if text[start : start + 3] in FILLER_HEADS and is_filler(text, start, end):

@@ -15,10 +15,11 @@ from typing import Final
 
 from refold.codecs import Codec
 from refold.codecs.shown import Shown
+from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.plan.conversation import Conversation, read_conversation, worth_items
+from refold.plan.conversation import Conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
@@ -91,16 +92,16 @@ class StandardFitter:
         return add_model_summary(plan, task.text_cache), rungs
 
     @cached_property
-    def _in_parts(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_parts(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in ways that leave their parts readable, and what all costs so."""
         return self._recode(self._task.text_cache.codecs.in_parts)
 
     @cached_property
-    def _in_any_way(self) -> tuple[Mapping[Key, Recoded], int]:
+    def _in_any_way(self) -> tuple[dict[Key, Recoded], int]:
         """The texts said shorter in whatever way, and what all costs so."""
         return self._recode(None)
 
-    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[Mapping[Key, Recoded], int]:
+    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[dict[Key, Recoded], int]:
         messages, untouchable, tokens = (
             self._task.messages,
             self._task.untouchable,
@@ -115,7 +116,7 @@ class StandardFitter:
         task = self._task
         opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
         shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
-        return read_conversation(task.messages, task.tokens, task.options.preserve, shown)
+        return Conversation(task.messages, task.tokens, task.options.preserve, shown)
 
     def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
         """Show what is selected, unless all of it can be said shorter.
@@ -137,7 +138,8 @@ class StandardFitter:
         if cost <= target:
             return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
         newest = recode_newest(messages, untouchable, shorter, tokens)
-        worths = worth_items(self._conversation, self._weights or learned_weights(), target)
+        weights = self._weights or learned_weights()
+        worths = Lazy(lambda: worth_items(self._conversation, weights, target))
 
         def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
             selected = Selection(
@@ -173,7 +175,7 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     plan is as it was.
     """
     place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
-    if place is None:
+    if place is None or not text_cache.has_writer:
         return plan
     digest = plan[place]
     told = "\n\n".join(_tell(digest.sources))

@@ -41,7 +41,7 @@ from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
 from refold.strategies.rules import summary_rules
 from refold.summarizers import wrap_summarizer
-from refold.thinking import is_bound, strip_thinking
+from refold.thinking import is_checked, strip_thinking
 from refold.tokens.base import CountedTexts
 from refold.tokens.choose import counter_for, is_estimate
 from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
@@ -417,7 +417,7 @@ class Engine:
     ) -> Plan:
         """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
         way, model = self.options.thinking, self.options.model
-        if way == "keep" or (way == "auto" and not is_bound(model)):
+        if way != "append" and not is_checked(way, model):
             return plan
         is_named = self.conversation is not None
         return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)

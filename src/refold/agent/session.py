@@ -152,6 +152,8 @@ class Session:
         """How many items were written out last, what the last of them shows, and their chain."""
         self._has_new_pins = False
         """Whether messages may have been pinned that are out of view."""
+        self._is_doubted = False
+        """Whether the thinking so far may be bound to something else than what was given."""
 
     def __repr__(self) -> str:
         now = self._standing
@@ -212,6 +214,7 @@ class Session:
         fresh = Standing(factor=now.factor)
         for message in self._read_given(length):
             fresh.append(message, self._text_cache.tokens.message(message))
+        self._is_doubted = self._is_doubted or now.folds > 0
         self.report = SessionReport()
         self._standing = fresh
 
@@ -244,6 +247,14 @@ class Session:
         """
         self._sent = (self._standing, len(self._standing.items))
 
+    def doubt_thinking(self) -> None:
+        """Leave out of the next view all thinking that there is, before there was any view.
+
+        For who may have sent these messages in another form than the one given: what a model
+        thought then is bound to that, and its provider would refuse it behind anything else.
+        """
+        self._is_doubted = True
+
     @property
     def wires(self) -> list[dict[str, Any]]:
         """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
@@ -275,7 +286,7 @@ class Session:
         self._standing = self._next(
             self.options.token_budget if token_budget is None else token_budget
         )
-        self._has_new_pins = False
+        self._has_new_pins = self._is_doubted = False
         now = self._standing
         first_changed = self._first_changed()
         self._tally.keep_latest()
@@ -485,9 +496,11 @@ class Session:
         return replace(folded, budget=replace(report, token_count=folded.tokens))
 
     def _is_past_unknown(self, now: Standing, plan: Plan, budget: int | None) -> bool:
-        """Tell whether another session may have sent the beginning in another form than given."""
+        """Tell whether the beginning may have been sent in another form than the one given."""
         if not any(item.source.thinking for item in now.items):
             return False
+        if self._is_doubted:
+            return True
         if not all(fold.is_kept for fold in plan):
             return True
         sources = _sources(now)
@@ -615,6 +628,7 @@ class Session:
                 "settled": now.settled,
                 "folded": now.folded,
                 "sent": self._first_changed(),
+                "is_doubted": self._is_doubted,
                 "is_guarded": now.is_guarded,
                 "models": self._models,
                 "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),
@@ -678,6 +692,7 @@ class Session:
         )
         self._sent = (self._standing, facts["sent"])
         self._has_new_pins = bool(self.options.pins)
+        self._is_doubted = facts.get("is_doubted", False)
 
 
 def _sources(standing: Standing) -> list[Message]:

@@ -27,8 +27,10 @@ from refold.errors import MessageError, RefoldError, describe
 from refold.formats import recognize
 from refold.formats.objects import Objects
 from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.past import NotingStore, thinks_later, without_thinking
 from refold.integrations.telemetry import FoldRecord, Telemetry
 from refold.model.wire import digest, spell
+from refold.thinking import is_checked
 from refold.tokens.choose import counter_for
 
 RETRIEVE: Final = "retrieve_original"
@@ -62,6 +64,7 @@ class _TrackedSession:
     """One session, and the beginnings by which it is found again; it only ever grows."""
 
     session: Session
+    store: NotingStore
     conversation: str
     kind: _Kind
     beginnings: list[bytes] = field(default_factory=list)
@@ -70,6 +73,9 @@ class _TrackedSession:
     """How many answers of a summarizer have been refused so far."""
     sent: tuple[list[Any], int] = ([], 0)
     """What was sent last, and of how many messages."""
+    is_doubted: bool = False
+    """Whether nobody knows what the thinking is bound to that came before the session's first view:
+    these messages may have been sent in another form than the one given."""
 
     def leads_to(self, beginnings: Sequence[bytes]) -> bool:
         """Tell whether messages with these *beginnings* are those of the session, or follow."""
@@ -115,7 +121,8 @@ class Conversations:
             kind = (conversation or "", model or "", format)
             folded = None
             while folded is None:  # another thread may have taken the session elsewhere
-                folded = self._go_on(self._find(beginnings, kind), given, beginnings, budget)
+                tracked = self._find(given, beginnings, kind)
+                folded = self._go_on(tracked, given, beginnings, budget)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
             folded = Folded(messages=given, conversation=conversation or "")
@@ -196,17 +203,24 @@ class Conversations:
         What was sent before is sent again even then: thinking may be bound to it.
         """
         session = tracked.session
+        sent, length = tracked.sent
         try:
-            session.extend(given[len(session) :])
-            view = session.view(budget)
+            with tracked.store.sending(beginnings[-1] if beginnings else b""):
+                if len(session) < length:  # it could not even be told of what was sent
+                    session.extend(given[len(session) : length])
+                    session.note_sent()
+                session.extend(given[len(session) :])
+                view = session.view(budget)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
-            sent, length = tracked.sent
-            tracked.sent = [*sent, *given[length:]], len(given)
+            new = given[length:]
+            if tracked.is_doubted and not length:
+                new = without_thinking(new, tracked.kind[2])
+            tracked.sent = [*sent, *new], len(given)
             session.note_sent()
             return tracked.sent[0]
         finally:
-            tracked.beginnings = beginnings[: len(session)]
+            tracked.beginnings = beginnings[: max(len(session), tracked.sent[1])]
         shown = [
             message if place is None else given[place]
             for message, place in zip(view, session.unchanged, strict=True)
@@ -228,29 +242,44 @@ class Conversations:
         count = self.choices.options.counter or counter_for(model)
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
-    def _find(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
+    def _find(self, given: list[Any], beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
+            if tracked is not None and self._is_foreign(tracked, given, length):
+                tracked = None
             if tracked is not None and tracked.leads_to(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None
         if fresh is None:
-            conversation, model, format_ = kind
-            name = conversation or uuid4().hex
-            session = Session(
-                replace(self.choices.options, model=model or None, format=format_),
-                store=self.choices.store,
-                conversation=name,
-                summarizer=self.choices.summarizer,
-            )
-            fresh = _TrackedSession(session, name, kind)
+            fresh = self._begin(beginnings, kind)
         with self._lock:
             self._tracked[id(fresh)] = fresh
             while len(self._tracked) > _MOST:
                 self._forget(self._tracked.popitem(last=False)[1])
         return fresh
+
+    def _is_foreign(self, tracked: _TrackedSession, given: list[Any], length: int) -> bool:
+        """Tell whether a model has thought of more than the *length* messages that were sent it."""
+        _, model, format_ = tracked.kind
+        if not is_checked(self.choices.options.thinking, model or None):
+            return False
+        return thinks_later(given[min(length, tracked.sent[1]) :], format_)
+
+    def _begin(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
+        """Return a session that knows nothing yet."""
+        conversation, model, format_ = kind
+        name = conversation or uuid4().hex
+        options = replace(self.choices.options, model=model or None, format=format_)
+        store = NotingStore(self.choices.store, conversation)
+        session = Session(
+            options, store=store, conversation=name, summarizer=self.choices.summarizer
+        )
+        is_doubted = is_checked(options.thinking, options.model) and store.was_changed(beginnings)
+        if is_doubted:
+            session.doubt_thinking()
+        return _TrackedSession(session, store, name, kind, is_doubted=is_doubted)
 
     def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _TrackedSession | None]:
         """Return the longest beginning that was seen before, and the session that was there."""
@@ -266,9 +295,16 @@ class Conversations:
             if tracked.session.folded_length > length or 2 * length < len(tracked.session):
                 return None
             session, beginnings = tracked.session.fork(), tracked.beginnings[:length]
+            sent, until = tracked.sent
         session.truncate(length)
-        return _TrackedSession(
-            session, tracked.conversation, tracked.kind, beginnings, refused=tracked.refused
+        # Behind the last fold every message of the view is one of the conversation.
+        sent = sent[: len(sent) - max(0, until - length)]
+        return replace(
+            tracked,
+            session=session,
+            beginnings=beginnings,
+            lock=threading.Lock(),
+            sent=(sent, min(until, length)),
         )
 
     def _forget(self, tracked: _TrackedSession) -> None:

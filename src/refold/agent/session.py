@@ -32,7 +32,7 @@ from refold.formats.objects import Objects
 from refold.lossless import Codec
 from refold.model.message import Message
 from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.provenance import Chain, looks_folded
+from refold.model.provenance import Chain
 from refold.model.wire import clone
 from refold.options import Choices, Options, Pin
 from refold.result import BudgetReport
@@ -172,7 +172,7 @@ class Session:
         loaded = self._loader.load(message, index)
         own = loaded.changed(wire=clone(dict(message)))
         before = next(chain for length, chain in self._chains if length == index)
-        chain = before.copy() if looks_folded(own.wire) else before
+        chain = before.copy()
         loaded = self._engine.recognize((own,), chain)[0]
         self._chains = ((index, before), (index + 1, chain))
         self._given.put(index, loaded.digest, loaded.wire)
@@ -205,7 +205,7 @@ class Session:
             return
         chain = self._engine.new_chain()
         for wire in self._given.wires(length):
-            chain.key_of(wire)
+            chain.link_of(wire)
         self._chains = ((length, chain), self._chains[1])
         cut = len(now.items) - (now.length - length)
         if cut >= now.folded:

@@ -27,7 +27,7 @@ from refold.errors import MessageError, RefoldError, describe
 from refold.formats import recognize
 from refold.formats.objects import Objects
 from refold.integrations.choices import CheckedChoices, Choices
-from refold.integrations.past import NotingStore, thinks_later, without_thinking
+from refold.integrations.past import NotingStore, Sent, SentForms, thinks_in, without_thinking
 from refold.integrations.telemetry import FoldRecord, Telemetry
 from refold.model.wire import digest, spell
 from refold.thinking import is_checked
@@ -71,8 +71,7 @@ class _TrackedSession:
     lock: threading.Lock = field(default_factory=threading.Lock)
     refused: int = 0
     """How many answers of a summarizer have been refused so far."""
-    sent: tuple[list[Any], int] = ([], 0)
-    """What was sent last, and of how many messages."""
+    sent: Sent = field(default_factory=Sent)
     is_doubted: bool = False
     """Whether nobody knows what the thinking is bound to that came before the session's first view:
     these messages may have been sent in another form than the one given."""
@@ -96,6 +95,7 @@ class Conversations:
         """By the identity of each: the one used longest ago comes first."""
         self._known: dict[tuple[_Kind, bytes], _TrackedSession] = {}
         """By beginning; of several, the session that was last there."""
+        self._forms = SentForms()
         self._warned: set[str] = set()
 
     def fold(
@@ -187,6 +187,8 @@ class Conversations:
             refused = 0 if told.report.model is None else len(told.report.model.refused)
             told.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
+            if beginnings:
+                self._forms.note(beginnings[-1], tracked.sent)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         _tell(told)
         return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
@@ -202,30 +204,31 @@ class Conversations:
 
         What was sent before is sent again even then: thinking may be bound to it.
         """
-        session = tracked.session
-        sent, length = tracked.sent
+        session, sent = tracked.session, tracked.sent
+        new = given[sent.length :]
         try:
             with tracked.store.sending(beginnings[-1] if beginnings else b""):
-                if len(session) < length:  # it could not even be told of what was sent
-                    session.extend(given[len(session) : length])
+                if len(session) < sent.length:  # it could not even be told of what was sent
+                    session.extend(given[len(session) : sent.length])
                     session.note_sent()
                 session.extend(given[len(session) :])
                 view = session.view(budget)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
-            new = given[length:]
-            if tracked.is_doubted and not length:
-                new = without_thinking(new, tracked.kind[2])
-            tracked.sent = [*sent, *new], len(given)
+            is_doubted = tracked.is_doubted and not sent.length
+            shown = without_thinking(new, tracked.kind[2]) if is_doubted else new
+            tracked.sent = sent.followed_by(shown, new)
             session.note_sent()
-            return tracked.sent[0]
+            return list(tracked.sent.messages)
         finally:
-            tracked.beginnings = beginnings[: max(len(session), tracked.sent[1])]
+            tracked.beginnings = beginnings[: max(len(session), tracked.sent.length)]
         shown = [
             message if place is None else given[place]
             for message, place in zip(view, session.unchanged, strict=True)
         ]
-        tracked.sent = shown, len(given)
+        places = enumerate(zip(session.wires, session.unchanged, strict=True))
+        changed = tuple((n, digest(wire)) for n, (wire, place) in places if place is None)
+        tracked.sent = Sent(shown, len(given), changed)
         return shown
 
     def _budget(self, model: str | None, beside: object) -> int | None:
@@ -246,7 +249,7 @@ class Conversations:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
-            if tracked is not None and self._is_foreign(tracked, given, length):
+            if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
                 tracked = None
             if tracked is not None and tracked.leads_to(beginnings):
                 self._tracked.move_to_end(id(tracked))
@@ -260,12 +263,21 @@ class Conversations:
                 self._forget(self._tracked.popitem(last=False)[1])
         return fresh
 
-    def _is_foreign(self, tracked: _TrackedSession, given: list[Any], length: int) -> bool:
-        """Tell whether a model has thought of more than the *length* messages that were sent it."""
+    def _is_foreign(
+        self, tracked: _TrackedSession, given: list[Any], known: Sequence[bytes]
+    ) -> bool:
+        """Tell whether a model may have thought of something else than what the session has sent.
+
+        *known* are the beginnings that it has seen.
+        """
         _, model, format_ = tracked.kind
         if not is_checked(self.choices.options.thinking, model or None):
             return False
-        return thinks_later(given[min(length, tracked.sent[1]) :], format_)
+        length = min(len(known), tracked.sent.length)
+        where = thinks_in(given[length:], format_)
+        if where != "answer" or not length:
+            return where != ""
+        return self._forms.may_differ(known[length - 1], tracked.sent.back_to(length))
 
     def _begin(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
         """Return a session that knows nothing yet."""
@@ -276,7 +288,9 @@ class Conversations:
         session = Session(
             options, store=store, conversation=name, summarizer=self.choices.summarizer
         )
-        is_doubted = is_checked(options.thinking, options.model) and store.was_changed(beginnings)
+        is_doubted = is_checked(options.thinking, options.model) and (
+            self._forms.was_changed(beginnings) or store.was_changed(beginnings)
+        )
         if is_doubted:
             session.doubt_thinking()
         return _TrackedSession(session, store, name, kind, is_doubted=is_doubted)
@@ -295,16 +309,14 @@ class Conversations:
             if tracked.session.folded_length > length or 2 * length < len(tracked.session):
                 return None
             session, beginnings = tracked.session.fork(), tracked.beginnings[:length]
-            sent, until = tracked.sent
+            sent = tracked.sent.back_to(length)
         session.truncate(length)
-        # Behind the last fold every message of the view is one of the conversation.
-        sent = sent[: len(sent) - max(0, until - length)]
         return replace(
             tracked,
             session=session,
             beginnings=beginnings,
             lock=threading.Lock(),
-            sent=(sent, min(until, length)),
+            sent=sent,
         )
 
     def _forget(self, tracked: _TrackedSession) -> None:

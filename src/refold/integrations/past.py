@@ -7,23 +7,77 @@ so it is still known after a history went back, and in another process.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 from refold.errors import MessageError, StoreError
 from refold.formats import find_format, recognize, strip
 from refold.formats.base import Format, Reading
 from refold.formats.objects import Objects
-from refold.model.wire import clone
+from refold.model.wire import clone, digest
 from refold.stores.base import Store
 from refold.stores.scope import scope_prefix
 
 _CHANGED: Final = "refold:changed:"
 _NO_WORDS: Final = "…"
 """What is left of a message that was all thinking: no provider takes an empty one."""
+_MOST_FORMS: Final = 10_000
+"""How many requests are remembered, at some 200 bytes each: more than agents have under way."""
 _being_sent: Final[ContextVar[bytes]] = ContextVar("refold_being_sent", default=b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent last."""
+
+    messages: Sequence[Any] = ()
+    length: int = 0
+    """Of how many messages it is the view; behind the last fold, one for one."""
+    changed: tuple[tuple[int, str], ...] = ()
+    """The places in it that do not show what was given, and a digest of what they show."""
+
+    def back_to(self, length: int) -> Sent:
+        """Return what was sent of the first *length* messages, which no fold joins with others."""
+        gone = max(0, self.length - length)
+        messages = self.messages[: len(self.messages) - gone]
+        changed = tuple(entry for entry in self.changed if entry[0] < len(messages))
+        return Sent(messages, self.length - gone, changed)
+
+    def followed_by(self, new: Sequence[Any], given: Sequence[Any]) -> Sent:
+        """Return what was sent and then *new* messages, which stand for those that were *given*."""
+        start = len(self.messages)
+        pairs = enumerate(zip(new, given, strict=True), start)
+        changed = [(place, digest_of(one)) for place, (one, other) in pairs if one is not other]
+        length = self.length + len(given)
+        return Sent([*self.messages, *new], length, (*self.changed, *changed))
+
+
+class SentForms:
+    """In which form conversations were sent last: thinking in an answer is bound to that form."""
+
+    def __init__(self) -> None:
+        self._forms: OrderedDict[bytes, tuple[tuple[int, str], ...] | None] = OrderedDict()
+        """By beginning; `None` if there were several."""
+
+    def note(self, beginning: bytes, sent: Sent) -> None:
+        """Note what was sent of a conversation that begins, and ends, like this."""
+        is_other = self._forms.get(beginning, sent.changed) != sent.changed
+        self._forms[beginning] = None if is_other else sent.changed
+        self._forms.move_to_end(beginning)
+        if len(self._forms) > _MOST_FORMS:
+            self._forms.popitem(last=False)
+
+    def may_differ(self, beginning: bytes, sent: Sent) -> bool:
+        """Tell whether an answer may be to something else than what was *sent*."""
+        return self._forms.get(beginning, sent.changed) != sent.changed
+
+    def was_changed(self, beginnings: Iterable[bytes]) -> bool:
+        """Tell whether one of these was sent otherwise than it was given."""
+        return any(self._forms.get(beginning, ()) != () for beginning in beginnings)
 
 
 class NotingStore:
@@ -62,8 +116,14 @@ class NotingStore:
         return f"{self._place}{beginning.hex()}"
 
 
-def thinks_later(messages: Sequence[Any], format_name: str) -> bool:
-    """Tell whether thinking came after others had spoken, and not with the first answer."""
+def digest_of(message: Any) -> str:
+    """Return a digest of a message, be it data or an object."""
+    return digest(Objects().read([message])[0])
+
+
+def thinks_in(messages: Sequence[Any], format_name: str) -> Literal["", "answer", "later"]:
+    """Tell whether there is thinking in the first answer, or even later, when others had spoken."""
+    found: Literal["", "answer"] = ""
     is_answered = False
     for message in messages:
         read = _read(Objects().read([message])[0], format_name)
@@ -71,9 +131,10 @@ def thinks_later(messages: Sequence[Any], format_name: str) -> bool:
             continue
         reading = read[1]
         if reading.thinking and is_answered:
-            return True
+            return "later"
+        found = "answer" if reading.thinking else found
         is_answered = is_answered or (reading.is_turn and reading.role != "assistant")
-    return False
+    return found
 
 
 def without_thinking(messages: Sequence[Any], format_name: str) -> list[Any]:

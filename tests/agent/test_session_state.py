@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreError, uncompress
+from refold.model.wire import digest
 from refold.stores.base import Store
 from tests.agent.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.agent.test_session import talk
@@ -253,6 +254,19 @@ def test_nothing_is_believed_that_is_not_as_it_was_saved() -> None:
             else:
                 assert resumed.messages == session.messages
                 assert resumed.view() == shown
+
+
+@pytest.mark.parametrize("facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"items": [3]}])
+def test_what_is_no_session_is_an_error_even_if_it_is_named_rightly(facts: dict[str, Any]) -> None:
+    store = MemoryStore()
+    session = Session()
+    session.extend(talk(2))
+    key = session.save(store)
+    state = {**store.get([key])[key], **facts} if facts else {"version": 5}
+    made = f"refold:session:{digest(state)}"
+    store.put({made: state})
+    with pytest.raises(StoreError, match=made):
+        Session.resume(made, store)
 
 
 def resumed_or_why_not(key: str, store: Store) -> Session | str:

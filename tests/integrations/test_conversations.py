@@ -294,7 +294,9 @@ FAILURES: list[tuple[str, ...]] = [("put",), ("get",), ("put", "get")]
 def test_a_branch_sends_what_was_sent_when_a_store_fails(failing: tuple[str, ...]) -> None:
     agent = Agent(token_budget=2_000)
     agent.turns(6)
-    agent.go_back(11)
+    again = dict(agent.history[10]["content"][0], content=log_of(1))
+    agent.go_back(10)
+    agent.history.append({"role": "user", "content": [again]})
     folded = agent.turn(failing=failing)
     assert any(thoughts(message) for message in folded.messages), "thinking is left out in vain"
 
@@ -326,6 +328,18 @@ def test_processes_that_take_turns_are_not_refused() -> None:
     agent = Agent(token_budget=800)
     for turn in range(12):
         agent.turns(2, worker=turn % 2)
+
+
+@pytest.mark.parametrize("turns", range(1, 8))
+def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(turns)
+    agent.turn(failing=("put",))
+    first = agent.history
+    agent.go_back(len(first) - 2)
+    agent.turn()
+    agent.history = first
+    agent.turn()
 
 
 def test_what_could_not_even_be_read_was_sent_all_the_same() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
 from itertools import repeat
-from typing import Any, Final, Self, Unpack
+from typing import Any, Final, Generic, Self, Unpack
 
 from refold.agent.append_only import plan_arrivals, unsent_from
 from refold.agent.session_report import FoldThresholds, SessionReport
@@ -35,7 +35,7 @@ from refold.model.plan import Fold, Plan, kept_fold
 from refold.model.provenance import Chain
 from refold.model.wire import clone
 from refold.options import Choices, Options, Pin
-from refold.result import BudgetReport
+from refold.result import BudgetReport, M
 from refold.stages import RunContext, TextCache
 from refold.stages.protect import is_pinned
 from refold.stores.base import Store
@@ -90,7 +90,7 @@ def _scoped(store: Store, conversation: str | None) -> Store:
     return place
 
 
-class Session:
+class Session(Generic[M]):
     """A conversation that grows: `append` what happens, send what `view` returns.
 
         session = Session(token_budget=8_000, store=SqliteStore("originals.db"))
@@ -164,13 +164,13 @@ class Session:
         """Return how many messages the conversation has."""
         return self._standing.length
 
-    def append(self, message: Any) -> None:
+    def append(self, message: M) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         index = self._standing.length
         self._loader.rewind(index)
-        message = self._objects.read_one(message, index)
-        loaded = self._loader.load(message, index)
-        own = loaded.changed(wire=clone(dict(message)))
+        wire: Any = self._objects.read_one(message, index)
+        loaded = self._loader.load(wire, index)
+        own = loaded.changed(wire=clone(dict(wire)))
         before = next(chain for length, chain in self._chains if length == index)
         chain = before.copy()
         loaded = self._engine.recognize((own,), chain)[0]
@@ -178,19 +178,19 @@ class Session:
         self._given.put(index, loaded.digest, loaded.wire)
         self._standing.append(loaded, self._text_cache.tokens.message(loaded))
 
-    def extend(self, messages: Iterable[Any]) -> None:
+    def extend(self, messages: Iterable[M]) -> None:
         """Add messages in order."""
         for message in messages:
             self.append(message)
 
-    def pop(self) -> Any:
+    def pop(self) -> M:
         """Take back the last message, and return it as it was given."""
         length = self._standing.length
         if not length:
             raise MessageError("there is none to take back", "messages")
-        last = clone(self._given.wires(length)[-1])
+        last: list[M] = self._objects.write([clone(self._given.wires(length)[-1])])
         self.truncate(length - 1)
-        return last
+        return last[0]
 
     def truncate(self, length: int) -> None:
         """Keep only the first *length* messages, as if those after them had never come.
@@ -235,7 +235,7 @@ class Session:
         self._has_new_pins = True
 
     @property
-    def messages(self) -> list[Any]:
+    def messages(self) -> list[M]:
         """The whole conversation as it was given, copied."""
         given = [clone(wire) for wire in self._given.wires(self._standing.length)]
         return self._objects.write(given)
@@ -279,7 +279,7 @@ class Session:
         now = self._standing
         return now.items[now.folded - 1].end if now.folded else 0
 
-    def view(self, token_budget: int | None = None) -> list[Any]:
+    def view(self, token_budget: int | None = None) -> list[M]:
         """Return what to send now; folds first if a trigger fires."""
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
@@ -305,7 +305,7 @@ class Session:
         self._sent = (now, len(now.items))
         return self._objects.write([item.wire for item in now.items])
 
-    async def aview(self, token_budget: int | None = None) -> list[Any]:
+    async def aview(self, token_budget: int | None = None) -> list[M]:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
 

@@ -12,6 +12,7 @@ from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.formats.objects import Objects
 from refold.options import Options, Pin
+from refold.result import M
 from refold.stores.base import Store
 from refold.summarizers.generate import Generate
 from refold.tokens.choose import CalibratedCounter, counter_for
@@ -177,21 +178,23 @@ class ContextWindowManager:
         job = read_history(Objects().read(messages), None, self._engine).job
         return max(0, self.available().available - total_of(job))
 
-    def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
+    def fit(self, messages: Sequence[M], tools: Sequence[Tool] | None = None) -> FitResult[M]:
         """Return a list to send: as it is if it fits, else shortened until it does."""
         wires, objects = self._known.read(messages)
         attempt = self._begin(wires, tools)
         return _given_back(self._settled(attempt) or self._run(attempt), objects)
 
-    async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
+    async def afit(
+        self, messages: Sequence[M], tools: Sequence[Tool] | None = None
+    ) -> FitResult[M]:
         """Do what `fit` does without blocking the event loop."""
         wires, objects = self._known.read(messages)
         attempt = await asyncio.to_thread(self._begin, wires, tools)
         return _given_back(self._settled(attempt) or await self._arun(attempt), objects)
 
     async def enforce_limit(
-        self, messages: Wires, tools: Sequence[Tool] | None = None
-    ) -> FitResult:
+        self, messages: Sequence[M], tools: Sequence[Tool] | None = None
+    ) -> FitResult[M]:
         """Do what `afit` does; the result also has `dropped` and `summarized`."""
         return await self.afit(messages, tools)
 
@@ -210,7 +213,7 @@ class ContextWindowManager:
         attempt = await asyncio.to_thread(self._begin, wires, tools, soft=True)
         return attempt.is_due and await self._arun(attempt) is not attempt.current
 
-    def recover(self, messages: Wires, error: object) -> FitResult | None:
+    def recover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
 
         What the provider reported replaces what we believed about the window and our counting.
@@ -229,7 +232,7 @@ class ContextWindowManager:
             result = self._run(self._fitter.tighter(attempt))
         return _given_back(_smaller(result, overflow), objects)
 
-    async def arecover(self, messages: Wires, error: object) -> FitResult | None:
+    async def arecover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Do what `recover` does without blocking the event loop."""
         overflow = parse_overflow(error)
         if overflow is None:

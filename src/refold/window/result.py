@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
-from refold.result import ModelReport, Obstacle, Thinking
+from refold.result import M, ModelReport, Obstacle, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FitResult:
+class FitResult(Generic[M]):
     """A list to send, whether it fits, and what was done to make it."""
 
-    messages: list[Any]
+    messages: list[M]
     fits: bool
     tokens_before: int
     tokens_after: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any
@@ -128,6 +129,32 @@ def test_nothing_that_repeats_is_mixed_up(numbers: list[int], named: bool, round
     assert uncompress(view, store, conversation=name).messages == messages
 
 
+def test_every_link_has_128_bits() -> None:
+    links = [key for key in compress(talk(1, 2, 1), recency_window=0).verbatim if ":" in key]
+    assert links
+    assert all(re.fullmatch("refold:link:[0-9a-f]{32}", link) for link in links)
+
+
+def test_originals_of_two_conversations_can_be_kept_together() -> None:
+    """Even if both show the same words, and nothing but their names tells them apart."""
+    talks = {name: talk(number) for name, number in zip(("a", "b"), _TWINS[0], strict=True)}
+    folded = {
+        name: compress(messages, recency_window=0, conversation=name)
+        for name, messages in talks.items()
+    }
+    assert folded["a"].messages == folded["b"].messages, "the test is about a collision"
+    links = {
+        key: value
+        for result in folded.values()
+        for key, value in result.verbatim.items()
+        if key.startswith("refold:link:")
+    }
+    for name, result in folded.items():
+        originals = result.verbatim | links
+        back = uncompress(result.messages, originals, conversation=name)
+        assert back.messages == talks[name]
+
+
 # Nobody can spoof
 
 
@@ -208,11 +235,38 @@ def test_provenance_is_believed_on_the_message_it_was_written_for(source: str) -
     assert uncompress([first, second, first], known).messages == [*messages, first]
 
 
+@pytest.mark.parametrize("source", ["store", "verbatim"])
+@pytest.mark.parametrize("budget", [60, 120])
+def test_a_copy_of_a_message_that_is_out_of_view_is_what_somebody_typed(
+    source: str, budget: int
+) -> None:
+    """It has the id and the provenance of the message, which several rounds have folded away."""
+    store = MemoryStore()
+    messages = with_ids(talk(1, 2, 3, 4, 5, 6))
+    first = compress(messages, store=store, recency_window=0, dedup=False)
+    second = compress(first.messages, store=store, recency_window=0, token_budget=budget)
+    verbatim = first.verbatim | second.verbatim
+    shown = {message["id"] for message in second.messages}
+    copies = [message for message in first.messages if message["id"] not in shown]
+    assert copies
+    for copy in copies:
+        view, whole = [*second.messages, copy], [*messages, copy]
+        assert uncompress(view, store if source == "store" else verbatim).messages == whole
+        again = compress(view, store=store, recency_window=0, token_budget=budget)
+        known = store if source == "store" else verbatim | again.verbatim
+        back = uncompress(again.messages, known)
+        assert back.messages == whole
+        assert back.messages_expanded >= len(messages)
+
+
 def test_a_stand_in_with_an_id_is_not_believed_in_another_conversation() -> None:
     store = MemoryStore()
-    theirs = compress(with_ids(talk(1)), store=store, recency_window=0, conversation="a").messages
-    assert uncompress(theirs, store, conversation="b").messages == theirs
-    assert uncompress(theirs, store).messages == theirs
+    result = compress(with_ids(talk(1)), store=store, recency_window=0, conversation="a")
+    theirs = result.messages
+    for known in (store, result.verbatim):
+        assert uncompress(theirs, known, conversation="b").messages == theirs
+        assert uncompress(theirs, known).messages == theirs
+        assert uncompress(theirs, known, conversation="a").messages == with_ids(talk(1))
 
 
 def test_provenance_of_other_tools_is_believed_only_if_asked_for() -> None:

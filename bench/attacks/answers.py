@@ -16,9 +16,12 @@ from refold.scan.tokens.estimate import estimate_tokens
 _TRIES: Final = 2_000
 """Tries of each kind at full scale."""
 _FOLDS: Final = 200
+"""Whole conversations at full scale."""
+_RELATION_SHARE: Final = 0.02
+"""Views that may show a changed relation: what is said of one, and true of another message of the
+same stretch, cannot always be told without understanding."""
 _SPEAKER: Final = re.compile(r"\n(?=(?:user|assistant): )")
 """Where a digest goes on with another speaker."""
-"""Whole conversations at full scale."""
 _REFUSED_SHARE: Final = 0.1
 """Careful summaries that may be refused: asking once more, or our own words, take their place."""
 
@@ -213,6 +216,7 @@ def _chat(case: Case, rng: random.Random) -> str:
     return rng.choice(forms).format(case.summary)
 
 
+_RELATIONS: Final = "names or values swapped"
 _ATTACKS: Final[Mapping[str, Callable[[Case, random.Random], str]]] = {
     "identifier in other case": _other_case,
     "look-alike letter": _look_alike,
@@ -220,7 +224,7 @@ _ATTACKS: Final[Mapping[str, Callable[[Case, random.Random], str]]] = {
     "no moved or lost": _moved_no,
     "limit turned or lost": _limit,
     "the opposite": _opposite,
-    "names or values swapped": _swap,
+    _RELATIONS: _swap,
     "another unit": _unit,
     "refusal": _refusal,
     "invented name": _stranger,
@@ -261,11 +265,12 @@ def _try_attack(
     return found
 
 
-def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
+def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check, Check]:
     """Fold conversations with a model that always answers badly, with and without a budget."""
     said = Check("bad answer in a view")
+    related = Check("changed relation in a view", allowed_share=_RELATION_SHARE)
     spoken = Check("words of others in the user's role")
-    attacks = list(_ATTACKS.values())
+    attacks = list(_ATTACKS)
     for _ in range(max(5, int(_FOLDS * scale))):
         cases = [make_case(rng) for _ in range(6)]
         roles = [rng.choice(("user", "assistant")) for _ in cases]
@@ -273,18 +278,22 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
             {"role": role, "content": case.text} for role, case in zip(roles, cases, strict=True)
         ]
         messages.append({"role": "user", "content": "Thanks, go on."})
-        answers: list[str] = []
+        answers: dict[str, str] = {}
 
-        def model(text: str, cases: list[Case] = cases, answers: list[str] = answers) -> str:
+        def model(text: str, cases: list[Case] = cases, answers: dict[str, str] = answers) -> str:
             case = next((case for case in cases if case.text in text), cases[0])
-            answers.append(rng.choice(attacks)(case, rng))
-            return answers[-1]
+            kind = rng.choice(attacks)
+            answer = _ATTACKS[kind](case, rng)
+            answers[answer] = kind
+            return answer
 
         budget = rng.choice((None, 150, 400))
         result = compress(messages, summarizer=model, recency_window=1, token_budget=budget)
         view = "\n".join(str(message["content"]) for message in result.messages)
-        used = [answer for answer in answers if answer in view]
-        said.record(bool(used), used[0] if used else "")
+        used = {kind: answer for answer, kind in answers.items() if answer in view}
+        relation = used.pop(_RELATIONS, "")
+        related.record(bool(relation), relation)
+        said.record(bool(used), next(iter(used.values()), ""))
         typed = " ".join(str(m["content"]) for m in messages if m["role"] == "user")
         shown = [_own(str(m["content"])) for m in result.messages if m["role"] == "user"]
         foreign = [
@@ -293,7 +302,7 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
             if case.code not in typed and any(case.code in text for text in shown)
         ]
         spoken.record(bool(foreign), ", ".join(foreign))
-    return said, spoken
+    return said, related, spoken
 
 
 def _own(text: str) -> str:

@@ -211,14 +211,14 @@ async def acompress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Res
 
 
 def uncompress(
-    messages: Sequence[Any],
+    messages: Sequence[M],
     store: Store | Mapping[str, Any] | Callable[[str], Any],
     *,
     recursive: bool = True,
     max_messages: int | None = None,
     conversation: str | None = None,
     accept_foreign: bool = False,
-) -> UncompressResult:
+) -> UncompressResult[M]:
     """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function.
 
     Give the whole view, as it was returned: a stand-in without an id is known by its place among

@@ -33,7 +33,7 @@ from refold.plan.hooks import Hooks
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.text_cache import TextCache
-from refold.plan.thinking import is_bound, strip_thinking
+from refold.plan.thinking import is_checked, strip_thinking
 from refold.plan.token_count import CountedTexts
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
@@ -227,7 +227,7 @@ class Engine(Planner):
     ) -> Plan:
         """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
         way, model = self.options.thinking, self.options.model
-        if way == "keep" or (way == "auto" and not is_bound(model)):
+        if way != "append" and not is_checked(way, model):
             return plan
         is_named = self.conversation is not None
         return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)

@@ -333,10 +333,10 @@ class Result(_Readable, Generic[M]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class UncompressResult(_Readable):
+class UncompressResult(_Readable, Generic[M]):
     """The restored conversation, and what could not be restored."""
 
-    messages: list[Any]
+    messages: list[M]
     messages_expanded: int = 0
     """Stand-ins that were replaced by their originals."""
     messages_passthrough: int = 0

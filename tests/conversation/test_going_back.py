@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import MemoryStore, MessageError, Session, compress, uncompress
+from refold import MemoryStore, MessageError, Session, StoreError, compress, uncompress
 from tests.conversations import Conversation, conversations, spelled
 
 PROFILES = ("standard", "lossless", "classic")
@@ -218,3 +218,66 @@ def test_pins_are_saved_and_functions_must_be_given_again() -> None:
         Session.resume(key, store)
     assert Session.resume(key, store, pins=[callable]).options.pins == (callable,)
     assert session.fork().options.pins == ("m1", callable)
+
+
+class Silent(MemoryStore):
+    """A store whose server does not answer at times."""
+
+    is_silent = False
+
+    def get(self, keys: Any) -> dict[str, Any]:
+        if self.is_silent:
+            raise StoreError("the server does not answer")
+        return super().get(keys)
+
+
+def spoken(n: int) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "text", "text": report(n)["content"]}]}
+
+
+def test_a_message_that_a_store_refused_is_appended_as_if_for_the_first_time() -> None:
+    store = Silent()
+    session = Session(store=store, conversation="c", profile="classic", recency_window=0)
+    session.append({"role": "user", "content": "Look after the cranes."})
+    store.is_silent = True
+    with pytest.raises(StoreError):
+        session.append(spoken(1))
+    store.is_silent = False
+    session.append(spoken(1))
+    shown = spelled(session.view())
+    assert spelled(session.fork().view()) == shown
+    assert spelled(Session.resume(session.save(store), store, conversation="c").view()) == shown
+
+
+def test_a_message_that_was_said_before_is_known_after_going_back() -> None:
+    store = MemoryStore()
+    session = Session(
+        store=store, conversation="c", profile="classic", recency_window=0, dedup=False
+    )
+    session.append({"role": "user", "content": "Look after the cranes."})
+    session.extend([spoken(1), {"role": "user", "content": "Once more."}, spoken(1)])
+    session.truncate(3)
+    session.append(spoken(1))
+    shown = spelled(session.view())
+    assert spelled(session.fork().view()) == shown
+    assert spelled(Session.resume(session.save(store), store, conversation="c").view()) == shown
+
+
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+def test_thinking_behind_a_fold_goes_when_a_session_goes_back_behind_it(profile: Any) -> None:
+    session = Session(profile=profile, conversation="c")
+    session.extend([{"role": "user", "content": "Look after the cranes."}, spoken(1)])
+    session.view(200)
+    assert session.report.folds
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    said = {"type": "text", "text": "Well."}
+    session.append({"role": "user", "content": "Go on."})
+    session.append({"role": "assistant", "content": [thought, said]})
+    session.extend([{"role": "user", "content": "Go on."}, spoken(2), spoken(3)])
+    session.view(400)
+    session.truncate(5)
+    for taken_up in (session.fork(), session):
+        view = taken_up.view(20_000)
+        assert "thinking" not in spelled(view)
+        back = uncompress(view, taken_up.verbatim, conversation="c").messages
+        assert spelled(back) == spelled(session.messages)

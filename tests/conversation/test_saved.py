@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreError, uncompress
+from refold.messages.wire import digest
 from refold.stores.base import Store
 from tests.classic import Session
 from tests.conversation.driving import PROSE, Step, assert_whole, session_options, steps
@@ -199,6 +200,19 @@ def test_missing_messages_are_an_error() -> None:
     poor.put(store.get(state["messages"]))
     with pytest.raises(StoreError, match="lacks 3 of its messages"):
         Session.resume(key, poor)
+
+
+@pytest.mark.parametrize("facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"items": [3]}])
+def test_what_is_no_session_is_an_error_even_if_it_is_named_rightly(facts: dict[str, Any]) -> None:
+    store = MemoryStore()
+    session = Session()
+    session.extend(talk(2))
+    key = session.save(store)
+    state = {**store.get([key])[key], **facts} if facts else {"version": 5}
+    made = f"refold:session:{digest(state)}"
+    store.put({made: state})
+    with pytest.raises(StoreError, match=made):
+        Session.resume(made, store)
 
 
 def test_a_counter_must_be_given_again() -> None:

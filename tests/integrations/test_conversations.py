@@ -18,7 +18,7 @@ from refold.integrations.choices import CheckedChoices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
 from refold.private_files import data_file
-from tests.conversation.test_append_only import Provider, thinking_agent
+from tests.conversation.test_append_only import Provider, thinking_agent, thoughts
 from tests.integrations.contract import BOUND, MARK, TASK, log_of
 
 
@@ -234,6 +234,178 @@ def test_no_request_is_refused_for_its_thinking_when_a_store_fails_at_times() ->
         if message["role"] == "assistant":
             store.is_full = end % 4 == 1
             provider.answer(conversations.fold(messages[:end]).messages, message)
+
+
+class Failing(MemoryStore):
+    """A store that fails at its calls of these names, until it is told otherwise."""
+
+    failing: tuple[str, ...] = ()
+
+    def put(self, entries: Any) -> None:
+        if "put" in self.failing:
+            raise StoreError("the disk is full")
+        super().put(entries)
+
+    def get(self, keys: Any) -> dict[str, Any]:
+        if "get" in self.failing:
+            raise StoreError("the server does not answer")
+        return super().get(keys)
+
+
+class Agent:
+    """Talks with a model that checks its thinking, in one process or in several."""
+
+    def __init__(self, **choices: Any) -> None:
+        self.store = Failing()
+        self._choices = {"store": self.store, "model": BOUND, **choices}
+        self._provider = Provider()
+        self._workers = [small(**self._choices), small(**self._choices)]
+        self.history: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
+        self._turns = 0
+
+    def turn(self, lines: int = 40, worker: int = 0, failing: tuple[str, ...] = ()) -> Folded:
+        """Let the model call a tool once more; its provider may refuse what it is sent."""
+        self.store.failing = failing
+        folded = self._workers[worker].fold(self.history)
+        self._turns += 1
+        call, result = thinking_agent([lines])[1:]
+        name = f"t{self._turns}"
+        call["content"][0]["thinking"] = f"I look once more, for {name}."
+        call["content"][1]["id"] = result["content"][0]["tool_use_id"] = name
+        self._provider.answer(folded.messages, call)
+        self.history = [*self.history, call, result]
+        return folded
+
+    def turns(self, count: int, **how: Any) -> None:
+        for _ in range(count):
+            self.turn(**how)
+
+    def go_back(self, length: int) -> None:
+        self.history = self.history[:length]
+
+    def start_anew(self) -> None:
+        self._workers[0] = small(**self._choices)
+
+
+FAILURES: list[tuple[str, ...]] = [("put",), ("get",), ("put", "get")]
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+def test_a_branch_sends_what_was_sent_when_a_store_fails(failing: tuple[str, ...]) -> None:
+    agent = Agent(token_budget=2_000)
+    agent.turns(6)
+    again = dict(agent.history[10]["content"][0], content=log_of(1))
+    agent.go_back(10)
+    agent.history.append({"role": "user", "content": [again]})
+    folded = agent.turn(failing=failing)
+    assert any(thoughts(message) for message in folded.messages), "thinking is left out in vain"
+
+
+@pytest.mark.parametrize("failing", [(), *FAILURES])
+@pytest.mark.parametrize("length", [3, 5, 9])
+def test_thinking_behind_a_fold_is_not_sent_when_a_history_goes_back(
+    length: int, failing: tuple[str, ...]
+) -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(9)
+    agent.go_back(length)
+    agent.turns(3, failing=failing)
+    agent.turns(3)
+
+
+@pytest.mark.parametrize("failing", [(), *FAILURES])
+def test_another_process_knows_what_thinking_is_bound_to(failing: tuple[str, ...]) -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(8)
+    agent.go_back(5)
+    agent.turn()
+    agent.start_anew()
+    agent.turns(2, failing=failing)
+    agent.turns(2)
+
+
+def test_processes_that_take_turns_are_not_refused() -> None:
+    agent = Agent(token_budget=800)
+    for turn in range(12):
+        agent.turns(2, worker=turn % 2)
+
+
+@pytest.mark.parametrize("turns", range(1, 8))
+def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(turns)
+    agent.turn(failing=("put",))
+    first = agent.history
+    agent.go_back(len(first) - 2)
+    agent.turn()
+    agent.history = first
+    agent.turn()
+
+
+def test_what_could_not_even_be_read_was_sent_all_the_same() -> None:
+    agent = Agent(token_budget=2_000)
+    agent.turns(2)
+    agent.history[-1]["content"][0]["content"] += "\n[12% shown #kdbfq]"  # is looked up
+    agent.turn(failing=("get",))
+    agent.turns(2)
+
+
+def test_nothing_that_was_taken_back_is_sent_again_when_a_store_fails() -> None:
+    agent = Agent()
+    agent.turn()
+    agent.history[-1]["content"][0]["content"] += "\n[12% shown #kdbfq]"
+    agent.turn(failing=("put", "get"))
+    agent.go_back(3)
+    agent.history.append({"role": "user", "content": "Something else."})
+    folded = agent.turn(failing=("put", "get"))
+    assert folded.messages == agent.history[:4]
+
+
+def test_a_message_of_thinking_alone_is_not_empty_without_it() -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(8)
+    agent.go_back(5)
+    thought = {"type": "thinking", "thinking": "I look once more, for t5.", "signature": "c2ln"}
+    agent.history += [{"role": "assistant", "content": [thought]}, agent.history[0]]
+    sent = agent.turn(failing=("put",)).messages
+    assert sent[5]["content"] == [{"type": "text", "text": "…"}]
+
+
+def test_thinking_stays_where_nothing_was_folded() -> None:
+    agent = Agent(token_budget=100_000)
+    agent.turns(4, lines=0)
+    agent.start_anew()
+    folded = agent.turn(lines=0)
+    assert folded.messages == agent.history[:-2]
+    assert folded.report.thinking == "kept"
+
+
+moves = st.tuples(
+    st.sampled_from(["go on", "go on", "go back", "start anew"]),
+    st.integers(0, 9),
+    st.sampled_from([0, 15, 40]),
+    st.integers(0, 1),
+    st.sampled_from([(), (), *FAILURES]),
+)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(moves, min_size=2, max_size=12),
+    st.sampled_from(["standard", "classic", "lossless"]),
+    st.sampled_from(["auto", "strip"]),
+    st.sampled_from([300, 800]),
+)
+def test_no_request_is_ever_refused_for_its_thinking(
+    moved: list[Any], profile: Any, way: Any, budget: int
+) -> None:
+    agent = Agent(profile=profile, thinking=way, token_budget=budget)
+    for move, turns, lines, worker, failing in moved:
+        if move == "go back":
+            agent.go_back(1 + 2 * turns)
+        elif move == "start anew":
+            agent.start_anew()
+        agent.turn(lines, worker, failing)
 
 
 def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:

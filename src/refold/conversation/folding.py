@@ -47,6 +47,8 @@ class Folding:
         self.report = SessionReport()
         self.has_new_pins = False
         """Whether messages may have been pinned that are out of view."""
+        self.is_doubted = False
+        """Whether the thinking so far may be bound to something else than what was given."""
         self._arrivals = Arrivals(state, self._settle)
         self._written: tuple[int, Any, Chain | None] = (0, None, None)
         """How many items were written out last, what the last of them shows, and their chain."""
@@ -85,6 +87,7 @@ class Folding:
         """Keep only the first *length* messages; begin anew if the last fold has seen others."""
         view = self.state.cut(length)
         if view.seen < self.state.view.seen:
+            self.is_doubted = self.is_doubted or self.state.view.folds > 0
             self.report = SessionReport()
         self.state.view = view
 
@@ -96,6 +99,7 @@ class Folding:
         self.state.view = replace(view, folds=self.report.folds, budget=self.report.budget)
         self.sent = (self.state.view, saved.facts["sent"])
         self.has_new_pins = bool(self._options.pins)
+        self.is_doubted = saved.facts.get("is_doubted", False)
 
     def first_changed(self) -> int:
         """Return the place of the first message that the last view did not show there."""
@@ -112,7 +116,7 @@ class Folding:
     def advance(self, budget: int | None) -> View:
         """Show the next view, folded if a trigger fires, and report on it."""
         self.state.view = self._next(budget)
-        self.has_new_pins = False
+        self.has_new_pins = self.is_doubted = False
         now = self.state.view
         first_changed = self.first_changed()
         self.tally.keep_latest()
@@ -236,11 +240,17 @@ class Folding:
         folded = self._adopt(
             replace(now, is_guarded=budget is not None, budget=report or now.budget),
             plan,
-            is_resumed=not self.report.messages and self._arrivals.are_unknown(now, plan, budget),
+            is_resumed=not self.report.messages and self._is_past_unknown(now, plan, budget),
         )
         if report is None or report.token_count == folded.tokens:
             return folded
         return replace(folded, budget=replace(report, token_count=folded.tokens))
+
+    def _is_past_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
+        """Tell whether the beginning may have been sent in another form than the one given."""
+        if self.is_doubted:
+            return any(item.source.thinking for item in now.items)
+        return self._arrivals.are_unknown(now, plan, budget)
 
     def _fold_tail(self, now: View, pinned: Mapping[int, str]) -> Plan:
         """Leave what is settled as it is, and fold what came after it, except for *pinned*."""

@@ -200,7 +200,7 @@ class Known:
         self._plain: list[Any] = []
         self._lock = threading.Lock()
 
-    def read(self, messages: Wires) -> tuple[Wires, Objects]:
+    def read(self, messages: Sequence[Any]) -> tuple[Wires, Objects]:
         """Return *messages* as data, with the objects among them."""
         if type(messages) is not list:
             objects = Objects()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, Generic, Self
 
-from refold.result import BudgetReport, ModelReport, Obstacle, RefusedAnswer, Thinking
+from refold.result import BudgetReport, M, ModelReport, Obstacle, RefusedAnswer, Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,10 @@ def _model(data: Mapping[str, Any] | None) -> ModelReport | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FitResult:
+class FitResult(Generic[M]):
     """A list to send, whether it fits, and what was done to make it."""
 
-    messages: list[Any]
+    messages: list[M]
     fits: bool
     tokens_before: int
     tokens_after: int

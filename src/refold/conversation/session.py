@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
-from typing import Any, Final, Self, Unpack
+from typing import Any, Final, Generic, Self, Unpack
 
 from refold.api import NamedChoices
 from refold.checks import check_whole
@@ -28,6 +28,7 @@ from refold.events import Listener
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
 from refold.options import Choices, Options, Pin
+from refold.result import M
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
@@ -42,12 +43,12 @@ def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
 
 
 def _revive(
-    class_: type[Session],
+    class_: type[Session[Any]],
     key: str,
     saved: Store,
     given: Mapping[str, Any],
     own: tuple[dict[str, Any], Store | None],
-) -> Session:
+) -> Session[Any]:
     """Take up a session that was pickled or copied; nothing is written to its *own* store."""
     session = class_.resume(key, saved, **given)
     session._folding.verbatim, session._store = own
@@ -72,7 +73,7 @@ def _scoped(store: Store, conversation: str | None) -> Store:
     return place
 
 
-class Session:
+class Session(Generic[M]):
     """A conversation that grows: `append` what happens, send what `view` returns.
 
         session = Session(token_budget=8_000, store=SqliteStore("originals.db"))
@@ -146,22 +147,22 @@ class Session:
         """What the last view cost."""
         return self._folding.report
 
-    def append(self, message: Any) -> None:
+    def append(self, message: M) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         self._state.append(self._objects.read_one(message, len(self)))
 
-    def extend(self, messages: Iterable[Any]) -> None:
+    def extend(self, messages: Iterable[M]) -> None:
         """Add messages in order."""
         for message in messages:
             self.append(message)
 
-    def pop(self) -> Any:
+    def pop(self) -> M:
         """Take back the last message, and return it as it was given."""
         if not len(self):
             raise MessageError("there is none to take back", "messages")
-        last = clone(self._state.wires[-1])
+        last: list[M] = self._objects.write([clone(self._state.wires[-1])])
         self.truncate(len(self) - 1)
-        return last
+        return last[0]
 
     def truncate(self, length: int) -> None:
         """Keep only the first *length* messages, as if those after them had never come.
@@ -191,7 +192,7 @@ class Session:
         self._folding.has_new_pins = True
 
     @property
-    def messages(self) -> list[Any]:
+    def messages(self) -> list[M]:
         """The whole conversation as it was given, copied."""
         return self._objects.write([clone(wire) for wire in self._state.wires])
 
@@ -201,6 +202,14 @@ class Session:
         For who could not have a view, say because a store failed, and went on without.
         """
         self._folding.note_sent()
+
+    def doubt_thinking(self) -> None:
+        """Leave out of the next view all thinking that there is, before there was any view.
+
+        For who may have sent these messages in another form than the one given: what a model
+        thought then is bound to that, and its provider would refuse it behind anything else.
+        """
+        self._folding.is_doubted = True
 
     @property
     def wires(self) -> list[dict[str, Any]]:
@@ -222,7 +231,7 @@ class Session:
         """How many messages the last fold has seen: `truncate` to fewer begins anew."""
         return self._state.view.seen
 
-    def view(self, token_budget: int | None = None) -> list[Any]:
+    def view(self, token_budget: int | None = None) -> list[M]:
         """Return what to send now; folds first if a trigger fires."""
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
@@ -230,7 +239,7 @@ class Session:
         shown = self._folding.advance(budget)
         return self._objects.write([item.wire for item in shown.items])
 
-    async def aview(self, token_budget: int | None = None) -> list[Any]:
+    async def aview(self, token_budget: int | None = None) -> list[M]:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
 
@@ -260,6 +269,7 @@ class Session:
                 "settled": now.settled,
                 "folded": now.folded,
                 "sent": self._folding.first_changed(),
+                "is_doubted": self._folding.is_doubted,
                 "is_guarded": now.is_guarded,
                 "models": self._models,
                 "report": replace(self.report, folds=now.folds, budget=now.budget).to_dict(),

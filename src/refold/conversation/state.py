@@ -15,7 +15,7 @@ from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
 from refold.messages.formats import Loader, check_list, format_names, recognize
 from refold.messages.message import Message
-from refold.messages.provenance import Chain, looks_folded
+from refold.messages.provenance import Chain
 from refold.messages.wire import Wire, clone
 from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.render import Rendering, render_short_forms
@@ -131,7 +131,7 @@ class State:
         loaded = self._loader.load(wire, index)
         own = loaded.changed(wire=clone(dict(wire)))
         before = self._chains_at(index)
-        chains = before.copy() if looks_folded(own.wire) else before
+        chains = before.copy()
         message = self.engine.recognize((own,), chains.sent)[0]
         self._chains = ((index, before), (index + 1, chains))
         self.given.put(index, message.wire, message.digest)
@@ -198,7 +198,7 @@ class State:
         """
         now, chain = self.view, self.engine.new_chain()
         for wire in self.given.wires(length):
-            chain.key_of(wire)
+            chain.link_of(wire)
         self._chains = ((length, Chains(chain, chain)), self._chains[1])
         if length >= now.seen:
             return replace(now, items=now.items[: len(now.items) - (now.length - length)])

@@ -33,6 +33,7 @@ from refold.llm.question import Flow
 from refold.llm.summarizers.generate import Generate
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
+from refold.result import M
 from refold.scan.tokens.choose import CalibratedCounter, counter_for
 from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
@@ -181,17 +182,19 @@ class ContextWindowManager:
         history = read_history(Objects().read(messages), None, self._engine)
         return max(0, self.available().available - history.total)
 
-    def fit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
+    def fit(self, messages: Sequence[M], tools: Sequence[Tool] | None = None) -> FitResult[M]:
         """Return a list to send: as it is if it fits, else shortened until it does."""
         return self._run(partial(self._fit, messages, tools))
 
-    async def afit(self, messages: Wires, tools: Sequence[Tool] | None = None) -> FitResult:
+    async def afit(
+        self, messages: Sequence[M], tools: Sequence[Tool] | None = None
+    ) -> FitResult[M]:
         """Do what `fit` does without blocking the event loop."""
         return await self._arun(partial(self._fit, messages, tools))
 
     async def enforce_limit(
-        self, messages: Wires, tools: Sequence[Tool] | None = None
-    ) -> FitResult:
+        self, messages: Sequence[M], tools: Sequence[Tool] | None = None
+    ) -> FitResult[M]:
         """Do what `afit` does; the result also has `dropped` and `summarized`."""
         return await self.afit(messages, tools)
 
@@ -207,7 +210,7 @@ class ContextWindowManager:
         """Do what `prepare` does without blocking the event loop."""
         return await self._arun(partial(self._prepare, messages, tools))
 
-    def recover(self, messages: Wires, error: object) -> FitResult | None:
+    def recover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
 
         What the provider reported replaces what we believed about the window and our counting.
@@ -216,7 +219,7 @@ class ContextWindowManager:
         """
         return self._run(partial(self._recover, messages, error))
 
-    async def arecover(self, messages: Wires, error: object) -> FitResult | None:
+    async def arecover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Do what `recover` does without blocking the event loop."""
         return await self._arun(partial(self._recover, messages, error))
 
@@ -253,7 +256,9 @@ class ContextWindowManager:
         tally = Tally()
         return await arun(make(tally), self._engine.asker, tally)
 
-    def _fit(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[FitResult]:
+    def _fit(
+        self, messages: Sequence[M], tools: Sequence[Tool] | None, tally: Tally
+    ) -> Flow[FitResult[M]]:
         wires, objects = self._known.read(messages)
         attempt = self._fitter.begin(wires, self.available(tools).available)
         result = self._fitter.settle(attempt) or (yield from self._fitter.flow(attempt, tally))
@@ -266,7 +271,9 @@ class ContextWindowManager:
             return False
         return (yield from self._fitter.flow(attempt, tally)) is not attempt.current
 
-    def _recover(self, messages: Wires, error: object, tally: Tally) -> Flow[FitResult | None]:
+    def _recover(
+        self, messages: Sequence[M], error: object, tally: Tally
+    ) -> Flow[FitResult[M] | None]:
         overflow = parse_overflow(error)
         if overflow is None:
             return None
@@ -281,12 +288,12 @@ class ContextWindowManager:
         return _given_back(_smaller(result, overflow), objects)
 
 
-def _given_back(result: FitResult, objects: Objects) -> FitResult:
+def _given_back(result: FitResult[Any], objects: Objects) -> FitResult[Any]:
     """Return *result* with messages of the types that were given."""
     return replace(result, messages=objects.write(result.messages)) if objects else result
 
 
-def _smaller(result: FitResult, overflow: Overflow) -> FitResult:
+def _smaller(result: FitResult[Any], overflow: Overflow) -> FitResult[Any]:
     """Return *result* if there is a point in sending it."""
     if result.fits and result.tokens_after < result.tokens_before:
         return result

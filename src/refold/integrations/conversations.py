@@ -24,10 +24,12 @@ from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
 from refold.errors import MessageError, RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.past import NotingStore, Sent, SentForms, thinks_in, without_thinking
 from refold.integrations.telemetry import FoldRecord, Telemetry
 from refold.messages.formats import recognize
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import digest, spell
+from refold.plan.thinking import is_checked
 from refold.scan.tokens.choose import counter_for
 from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 
@@ -62,14 +64,17 @@ class _TrackedSession:
     """One session, and the beginnings by which it is found again; it only ever grows."""
 
     session: Session
+    store: NotingStore
     conversation: str
     kind: _Kind
     beginnings: list[bytes] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     refused: int = 0
     """How many answers of a summarizer have been refused so far."""
-    sent: tuple[list[Any], int] = ([], 0)
-    """What was sent last, and of how many messages."""
+    sent: Sent = field(default_factory=Sent)
+    is_doubted: bool = False
+    """Whether nobody knows what the thinking is bound to that came before the session's first view:
+    these messages may have been sent in another form than the one given."""
 
     def leads_to(self, beginnings: Sequence[bytes]) -> bool:
         """Tell whether messages with these *beginnings* are those of the session, or follow."""
@@ -90,6 +95,7 @@ class Conversations:
         """By the identity of each: the one used longest ago comes first."""
         self._known: dict[tuple[_Kind, bytes], _TrackedSession] = {}
         """By beginning; of several, the session that was last there."""
+        self._forms = SentForms()
         self._warned: set[str] = set()
 
     def fold(
@@ -115,7 +121,8 @@ class Conversations:
             kind = (conversation or "", model or "", format)
             folded = None
             while folded is None:  # another thread may have taken the session elsewhere
-                folded = self._go_on(self._find(beginnings, kind), given, beginnings, budget)
+                tracked = self._find(given, beginnings, kind)
+                folded = self._go_on(tracked, given, beginnings, budget)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
             folded = Folded(messages=given, conversation=conversation or "")
@@ -180,6 +187,8 @@ class Conversations:
             refused = 0 if told.report.model is None else len(told.report.model.refused)
             told.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
+            if beginnings:
+                self._forms.note(beginnings[-1], tracked.sent)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         _tell(told)
         return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
@@ -195,23 +204,31 @@ class Conversations:
 
         What was sent before is sent again even then: thinking may be bound to it.
         """
-        session = tracked.session
+        session, sent = tracked.session, tracked.sent
+        new = given[sent.length :]
         try:
-            session.extend(given[len(session) :])
-            view = session.view(budget)
+            with tracked.store.sending(beginnings[-1] if beginnings else b""):
+                if len(session) < sent.length:  # it could not even be told of what was sent
+                    session.extend(given[len(session) : sent.length])
+                    session.note_sent()
+                session.extend(given[len(session) :])
+                view = session.view(budget)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
-            sent, length = tracked.sent
-            tracked.sent = [*sent, *given[length:]], len(given)
+            is_doubted = tracked.is_doubted and not sent.length
+            shown = without_thinking(new, tracked.kind[2]) if is_doubted else new
+            tracked.sent = sent.followed_by(shown, new)
             session.note_sent()
-            return tracked.sent[0]
+            return list(tracked.sent.messages)
         finally:
-            tracked.beginnings = beginnings[: len(session)]
+            tracked.beginnings = beginnings[: max(len(session), tracked.sent.length)]
         shown = [
             message if place is None else given[place]
             for message, place in zip(view, session.unchanged, strict=True)
         ]
-        tracked.sent = shown, len(given)
+        places = enumerate(zip(session.wires, session.unchanged, strict=True))
+        changed = tuple((n, digest(wire)) for n, (wire, place) in places if place is None)
+        tracked.sent = Sent(shown, len(given), changed)
         return shown
 
     def _budget(self, model: str | None, beside: object) -> int | None:
@@ -228,29 +245,55 @@ class Conversations:
         count = self.choices.options.counter or counter_for(model)
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
-    def _find(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
+    def _find(self, given: list[Any], beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
+            if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
+                tracked = None
             if tracked is not None and tracked.leads_to(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None
         if fresh is None:
-            conversation, model, format_ = kind
-            name = conversation or uuid4().hex
-            session = Session(
-                replace(self.choices.options, model=model or None, format=format_),
-                store=self.choices.store,
-                conversation=name,
-                summarizer=self.choices.summarizer,
-            )
-            fresh = _TrackedSession(session, name, kind)
+            fresh = self._begin(beginnings, kind)
         with self._lock:
             self._tracked[id(fresh)] = fresh
             while len(self._tracked) > _MOST:
                 self._forget(self._tracked.popitem(last=False)[1])
         return fresh
+
+    def _is_foreign(
+        self, tracked: _TrackedSession, given: list[Any], known: Sequence[bytes]
+    ) -> bool:
+        """Tell whether a model may have thought of something else than what the session has sent.
+
+        *known* are the beginnings that it has seen.
+        """
+        _, model, format_ = tracked.kind
+        if not is_checked(self.choices.options.thinking, model or None):
+            return False
+        length = min(len(known), tracked.sent.length)
+        where = thinks_in(given[length:], format_)
+        if where != "answer" or not length:
+            return where != ""
+        return self._forms.may_differ(known[length - 1], tracked.sent.back_to(length))
+
+    def _begin(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
+        """Return a session that knows nothing yet."""
+        conversation, model, format_ = kind
+        name = conversation or uuid4().hex
+        options = replace(self.choices.options, model=model or None, format=format_)
+        store = NotingStore(self.choices.store, conversation)
+        session = Session(
+            options, store=store, conversation=name, summarizer=self.choices.summarizer
+        )
+        is_doubted = is_checked(options.thinking, options.model) and (
+            self._forms.was_changed(beginnings) or store.was_changed(beginnings)
+        )
+        if is_doubted:
+            session.doubt_thinking()
+        return _TrackedSession(session, store, name, kind, is_doubted=is_doubted)
 
     def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _TrackedSession | None]:
         """Return the longest beginning that was seen before, and the session that was there."""
@@ -266,9 +309,14 @@ class Conversations:
             if tracked.session.folded_length > length or 2 * length < len(tracked.session):
                 return None
             session, beginnings = tracked.session.fork(), tracked.beginnings[:length]
+            sent = tracked.sent.back_to(length)
         session.truncate(length)
-        return _TrackedSession(
-            session, tracked.conversation, tracked.kind, beginnings, refused=tracked.refused
+        return replace(
+            tracked,
+            session=session,
+            beginnings=beginnings,
+            lock=threading.Lock(),
+            sent=sent,
         )
 
     def _forget(self, tracked: _TrackedSession) -> None:

@@ -202,8 +202,11 @@ class Chain:
         self._scope = b"" if conversation is None else _hash(b"conversation", conversation)
         self._anchor = ""
         self._before: tuple[str, ...] = ()
-        self._times: dict[bytes, int] = {}
-        """How often the same has followed the same."""
+        self._times: tuple[dict[bytes, int], ...] = ()
+        """How often the same has followed the same: what is counted later stands further back.
+
+        No dictionary ever changes, so that a copy of the chain costs nothing; of two neighbours,
+        the first is the larger one, so that there are few."""
 
     @property
     def is_anchored(self) -> bool:
@@ -215,7 +218,7 @@ class Chain:
         fresh = Chain()
         fresh._is_named, fresh._scope = self._is_named, self._scope
         fresh._anchor, fresh._before = self._anchor, self._before
-        fresh._times = self._times.copy()
+        fresh._times = self._times
         return fresh
 
     def add(self, wire: Mapping[str, Any], name: str) -> str:
@@ -226,9 +229,7 @@ class Chain:
                     self._scope, self._anchor = _hash(self._scope, anchor), anchor
         key = _hash(self._scope, *self._before, name)
         self._before = (*self._before, name)[-_NEIGHBOURS:]
-        times = self._times.get(key, 0)
-        self._times[key] = times + 1
-        return LINK_PREFIX + (_hash(key, str(times)) if times else key).hex()
+        return self._counted(key)
 
     def key_of(self, wire: Mapping[str, Any]) -> str:
         """Return the key of the next message of a view: none if it does not look like ours."""
@@ -245,9 +246,17 @@ class Chain:
         key = self.key_of(wire)
         if key or not self.is_anchored or not _may_be_stripped(wire):
             return key
-        name = _hash(self._scope, *self._before, "stripped", stand_in_digest(wire))
-        times = self._times.get(name, 0)
-        self._times[name] = times + 1
+        return self._counted(_hash(self._scope, *self._before, "stripped", stand_in_digest(wire)))
+
+    def _counted(self, name: bytes) -> str:
+        """Return the key of what is called *name*, and has followed the same so often before."""
+        times = next((found[name] for found in reversed(self._times) if name in found), 0)
+        latest = {name: times + 1}
+        rest = self._times
+        while rest and len(rest[-1]) <= len(latest):
+            latest = {**rest[-1], **latest}
+            rest = rest[:-1]
+        self._times = (*rest, latest)
         return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
 
 

@@ -69,6 +69,10 @@ class _Item:
     """The key under which it was found; empty for what was given."""
     parent: _Item | None = None
     """The stand-in that it was behind."""
+    place: int = 0
+    """Its place among those behind the same stand-in, or in what was given."""
+    is_gone: bool = False
+    """Whether it was behind a copy of a stand-in, which is none."""
     provenance: Provenance | None = None
     originals: list[_Item] | None = None
     """What is behind it, if all of that was found."""
@@ -79,6 +83,15 @@ class _Item:
         while item is not None and item.key != key:
             item = item.parent
         return item is not None
+
+    def reading_place(self) -> list[int]:
+        """Return where it stands in reading order: before whatever has a greater one."""
+        places: list[int] = []
+        item: _Item | None = self
+        while item is not None:
+            places.append(item.place)
+            item = item.parent
+        return places[::-1]
 
 
 @dataclass(slots=True)
@@ -95,8 +108,8 @@ class _Count:
     records: set[tuple[str, ...]] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     """Keys of stand-ins that were unfolded."""
-    used: set[str] = field(default_factory=set)
-    """Seals of messages that were unfolded: a copy of one is no stand-in."""
+    sealed: dict[str, _Item] = field(default_factory=dict)
+    """By seal, the first message in reading order that has it: copies of it are no stand-ins."""
 
     def add(self, provenance: Provenance) -> None:
         """Count what one stand-in stands for, or refuse it: it would be too much."""
@@ -112,6 +125,20 @@ class _Count:
                 f"unfolding gives more than {most} messages, though the records that were read "
                 f"name only {self.listed}; pass max_messages=… if that is what they stand for"
             )
+
+    def take_back(self, copy: _Item) -> None:
+        """Leave a message as it is that was unfolded and has turned out to be a copy."""
+        copy.provenance = None
+        waiting = [copy]
+        while waiting:
+            item = waiting.pop()
+            for original in item.originals or ():
+                original.is_gone = True
+                waiting.append(original)
+            if item.originals is not None:
+                self.messages -= len(item.originals) - 1
+                self.expanded -= 1
+                item.originals = None
 
 
 def restore(
@@ -132,7 +159,7 @@ def restore(
     keys = trust.links_in(messages) if links is None else links
     if len(messages) == 1 and keys[0]:
         keys = [lookup.link_of_one(messages[0], keys[0])]
-    items = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    items = _items(messages, keys)
     count = _Count(len(items), max_messages, listed=len(items))
     return _told(_unfold(items, lookup, trust, count, recursive=recursive), count)
 
@@ -154,7 +181,7 @@ def find_folds(
 ) -> list[Provenance]:
     """Return what those of *messages* stand for that are stand-ins."""
     keys = trust.links_in(messages) if links is None else links
-    items = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    items = _items(messages, keys)
     _find_provenance(items, lookup, trust, _Count(len(items)))
     return [item.provenance for item in items if item.provenance is not None]
 
@@ -167,7 +194,7 @@ def find_inner_folds(
     What was folded by one manager after another may still show a mark of an earlier one.
     """
     keys = trust.links_in(messages)
-    layer = [_Item(message, key) for message, key in zip(messages, keys, strict=True)]
+    layer = _items(messages, keys)
     count = _Count(len(layer), listed=len(layer))
     layer = _unfold_layer(layer, lookup, trust, count)
     found: list[Provenance] = []
@@ -199,6 +226,11 @@ def unfold_once(
     items = _unfold([_Item(*linked)], lookup, trust, count, recursive=False)
     found = [(item.wire, item.link) for item in items] if count.expanded else None
     return found, list(count.missing)
+
+
+def _items(messages: Sequence[Mapping[str, Any]], links: Sequence[str]) -> list[_Item]:
+    pairs = enumerate(zip(messages, links, strict=True))
+    return [_Item(message, link, place=place) for place, (message, link) in pairs]
 
 
 def _told(items: Sequence[_Item], count: _Count) -> UncompressResult:
@@ -234,7 +266,7 @@ def _unfold_layer(
     found = lookup.originals([item.provenance for item in layer if item.provenance])
     behind: list[_Item] = []
     for item in layer:
-        if item.provenance is not None:
+        if item.provenance is not None and not item.is_gone:
             item.originals = _originals_of(item, item.provenance, found, lookup, count)
             behind += item.originals or ()
     return behind
@@ -256,27 +288,47 @@ def _leaves(items: Sequence[_Item]) -> list[_Item]:
 def _find_provenance(items: Iterable[_Item], lookup: Lookup, trust: Trust, count: _Count) -> None:
     """Find what each item stands for, in its metadata or under its link, and check it."""
     linked: list[_Item] = []
-    sealed: dict[str, tuple[_Item, Provenance]] = {}
+    sealed: dict[str, list[tuple[_Item, Provenance]]] = {}
     for item in items:
         claimed = read_provenance(item.wire)
+        if item.is_gone:
+            continue
         if item.link:
             linked.append(item)
         elif claimed is not None and claimed.digests:
             seal = seal_of(item.wire, claimed, trust.conversation)
-            if seal not in count.used:
-                sealed.setdefault(seal, (item, claimed))
+            sealed.setdefault(seal, []).append((item, claimed))
         elif trust.accepts_foreign:
             item.provenance = claimed
-    believed = lookup.are_sealed({seal: claimed for seal, (_, claimed) in sealed.items()})
-    count.used |= believed
-    for seal, (item, claimed) in sealed.items():
+    believed = lookup.are_sealed({seal: claims[0][1] for seal, claims in sealed.items()})
+    for seal, claims in sealed.items():
+        is_one = len(claims) == 1  # as ever, and then nobody need know how deep it is
+        first, claimed = claims[0] if is_one else min(claims, key=_reading_place)
         if seal in believed:
-            item.provenance = claimed
+            _believe(first, claimed, seal, count)
         elif claimed.seal == seal:  # it is as it was written, so this store is not all there is
             count.missing.update(dict.fromkeys(claimed.ids))
     found = find_linked([item.link for item in linked], lookup.links)
     for item in linked:
         item.provenance = found.get(item.link)
+
+
+def _reading_place(claim: tuple[_Item, Provenance]) -> list[int]:
+    return claim[0].reading_place()
+
+
+def _believe(item: _Item, claimed: Provenance, seal: str, count: _Count) -> None:
+    """Take *item* for the stand-in that it claims to be, unless that stands further ahead.
+
+    A copy that somebody typed later is known before what is behind the stand-ins ahead of it.
+    """
+    known = count.sealed.get(seal)
+    if known is not None and not known.is_gone:
+        if known.reading_place() < item.reading_place():
+            return
+        count.take_back(known)
+    if not item.is_gone:
+        item.provenance, count.sealed[seal] = claimed, item
 
 
 def _originals_of(
@@ -298,7 +350,7 @@ def _originals_of(
             count.missing.setdefault(id_)
             complete = False
         else:
-            originals.append(_Item(wire, provenance.link_at(place), key, item))
+            originals.append(_Item(wire, provenance.link_at(place), key, item, place))
     if not complete:
         return None
     count.add(provenance)

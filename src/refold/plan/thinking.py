@@ -15,6 +15,7 @@ from refold.messages.formats import find_format
 from refold.messages.handles import anchor_of, handle_of
 from refold.messages.provenance import find_anchors
 from refold.notation.marks import excerpt
+from refold.options import ThinkingWay
 from refold.plan.fold import Fold, Plan
 
 _VERSION: Final = re.compile(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
@@ -32,6 +33,11 @@ def is_bound(model: str | None) -> bool:
         return "claude" in name and _VERSION.search(name) is None
     versions = [(int(major), int(minor or 0)) for major, minor in _VERSION.findall(name)]
     return not versions or max(versions) >= _FIRST_BOUND[family]
+
+
+def is_checked(way: ThinkingWay, model: str | None) -> bool:
+    """Tell whether thinking behind a change is left out: as was chosen, or as *model* wants it."""
+    return way == "strip" or (way == "auto" and is_bound(model))
 
 
 def strip_thinking(

@@ -177,6 +177,8 @@ def test_a_session_takes_them_and_goes_on_when_it_is_saved(
     assert session.report.folds
     store = SqliteStore(tmp_path / "originals.db")
     assert Session.resume(session.save(store), store).view() == view
+    assert session.pop() == messages[-1]
+    assert type(session.pop()) is type(messages[-2])
 
 
 @every_library

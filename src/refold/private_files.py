@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,31 @@ def make_private(path: Path) -> None:
                 path.chmod(OWNER_ONLY)
         finally:
             os.close(descriptor)
+
+
+@contextmanager
+def replacing(path: Path, *, folder: Path | None = None, mode: int = OWNER_ONLY) -> Iterator[Path]:
+    """Lend a new file that takes the place of *path* at the end: all of it, or none if it raises.
+
+    It is made in *folder*, by default beside *path*, for its owner alone. Before it takes its place
+    it is on the disk for good, and has *mode*.
+    """
+    import tempfile  # not with `import refold`: it loads several modules, and only writers need it
+
+    where = path.parent if folder is None else folder
+    descriptor, name = tempfile.mkstemp(dir=where, prefix=f".{path.name[:200]}.", suffix=".tmp")
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def data_file(platform: str, env: Mapping[str, str]) -> Path:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from refold.batch.extras import need
 from refold.batch.record import FoldedRecord, RecordFolder, parse_json, unfold_record
-from refold.checks import check_choice
+from refold.checks import check_choice, need
 from refold.errors import ConfigError, RefoldError, describe
 from refold.json_style import Style
 from refold.stores import Store

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
-from refold.batch.extras import need
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, parse_json, unfold_record
 from refold.batch.work import Work
+from refold.checks import need
 from refold.errors import MessageError
 from refold.json_style import Style
 

@@ -18,9 +18,10 @@ from typing import Any, Final
 
 import refold
 from refold.batch.job import Figures, Job, Report, Shard
-from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
+from refold.batch.parts import SCRATCH, mode_of, rejects_of, report_of
 from refold.batch.record import digest_of
 from refold.errors import BatchError
+from refold.private_files import replacing
 from refold.stores.address import public
 from refold.stores.encrypted import id_of
 
@@ -157,7 +158,7 @@ class Output:
             "parts": [_part(report) for report in ordered],
         }
         manifest_path = self.job.out / MANIFEST
-        with replacing(manifest_path, scratch=self._scratch, mode=self._mode) as temporary:
+        with replacing(manifest_path, folder=self._scratch, mode=self._mode) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         self._clean_up()
         return manifest
@@ -175,7 +176,7 @@ class Output:
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
         with (
-            replacing(path, scratch=self._scratch, mode=self._mode) as temporary,
+            replacing(path, folder=self._scratch, mode=self._mode) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
             for report in ordered:

@@ -15,10 +15,10 @@ from refold.batch.arrow import (
     unfold_rows,
     unfold_schema,
 )
-from refold.batch.extras import need
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, unfold_record
 from refold.batch.work import Work
+from refold.checks import need
 from refold.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import click
 
+from refold.batch.engines import Engine
 from refold.batch.job import Job
 from refold.batch.output import REJECTED
-from refold.batch.run import ENGINES, BatchResult, Engine, run_batch
+from refold.batch.run import ENGINES, BatchResult, run_batch
 from refold.cli.batch_progress import counting
 from refold.cli.io import say, write_text
 from refold.cli.options import (

@@ -7,7 +7,6 @@ import stat
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +16,7 @@ import click
 from refold.cli.document import Document, Item, parse_document
 from refold.errors import FormatError, OutputError
 from refold.json_style import Style, says
-from refold.private_files import OWNER_ONLY
+from refold.private_files import OWNER_ONLY, replacing
 from refold.result import Compression
 
 STDIO: Final = "-"
@@ -124,19 +123,8 @@ def _write_file(path: Path, data: bytes, mode: int | None) -> None:
     if path.exists():
         before = stat.S_IMODE(path.stat().st_mode)
         mode = before if mode is None else before & mode
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(OWNER_ONLY if mode is None else OWNER_ONLY | mode)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with replacing(path, mode=OWNER_ONLY | (mode or 0)) as temporary:
+        temporary.write_bytes(data)
 
 
 def say(text: str, *, quiet: bool = False) -> None:

@@ -11,8 +11,7 @@ import click
 
 from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
-from refold.cli.looking import tell
-from refold.cli.options import EPILOG
+from refold.cli.preview import explain_rows
 from refold.model.wire import spell
 from refold.options import Options
 from refold.report.story import Row
@@ -25,12 +24,10 @@ SESSION: Final = "demo_session.jsonl"
 _SHOWN: Final = ("compressed", "code_split", "contradicted")
 """The actions that are shown with their texts, one message each."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold demo
-  NO_COLOR=1 refold demo | less
-
-{EPILOG}"""
+  NO_COLOR=1 refold demo | less"""
 
 
 @click.command(epilog=_EPILOG)
@@ -43,7 +40,7 @@ def command() -> int:
     options = Options(profile="classic", contradiction_detection=True, fuzzy_dedup=True, trace=True)
     store = MemoryStore()
     folded = fold_file(document, options, store)
-    rows = list(tell(document, folded, options.format))
+    rows = list(explain_rows(document, folded, options.format))
 
     console = make_console()
     console.print()

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from refold.cli.explanation import wrap
 from refold.cli.folding import FoldedFile
-from refold.cli.looking import fold_to_look, look_options, tell
-from refold.cli.options import EPILOG, check_budget
-from refold.cli.terminal import pager_option, print_paged
-from refold.cli.words import action_word, clean, reason_words
+from refold.cli.options import check_budget
+from refold.cli.preview import explain_rows, fold_preview, preview_options
+from refold.cli.terminal import action_word, clean, pager_option, print_paged, reason_words, wrap
 from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row
 
@@ -27,34 +25,27 @@ _HEAD_LINES: Final = 4
 _TAIL_LINES: Final = 2
 """What is shown of a long run of lines that are all the same, or all gone."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold diff chat.jsonl
   refold diff session.jsonl --budget 30%
-  refold diff session.jsonl --budget 30% --full --no-pager
-
-{EPILOG}"""
+  refold diff session.jsonl --budget 30% --full --no-pager"""
 
 
 @click.command(epilog=_EPILOG)
-@look_options
+@preview_options
 @click.option("--full", is_flag=True, help="Show every line, even of long runs.")
 @pager_option
-def command(
-    *,
-    full: bool,
-    is_paged: bool,
-    **given: Any,
-) -> None:
+def command(*, full: bool, is_paged: bool, **given: Any) -> None:
     """Show what a fold changes, before and after. Changes nothing."""
     from refold.cli.render import make_console
 
-    look = fold_to_look(**given, trace=True)
-    told = tell(look.document, look.folded, look.options.format)
+    preview = fold_preview(**given, trace=True)
+    told = explain_rows(preview.document, preview.folded, preview.options.format)
     rows = [row for row in told if row.is_turn and row.before != row.after]
     console = make_console()
-    print_paged(console, _draw(rows, look.folded, console.width, full), is_paged=is_paged)
-    check_budget(look.folded.result)
+    print_paged(console, _draw(rows, preview.folded, console.width, full), is_paged=is_paged)
+    check_budget(preview.folded.result)
 
 
 def _draw(

@@ -80,7 +80,7 @@ def fold_file(
 
     A *summarizer*, such as `openai:gpt-5-mini`, may write the summaries.
     """
-    with naming_lines(document):
+    with locating_errors(document):
         engine = Engine(
             options, store=store, conversation=document.conversation, summarizer=summarizer
         )
@@ -104,7 +104,7 @@ def fold_file(
         document=document.with_items(items),
         result=result,
         places=tuple(places),
-        spellings=_keep_spellings(folded, document, within(store, document)),
+        spellings=_keep_spellings(folded, document, scope_store(store, document)),
         turns=(sum(is_turn), turns_after),
     )
 
@@ -120,7 +120,7 @@ def _fold(
     return result, [message.is_turn for message in job.messages]
 
 
-def within(store: Store, document: Document) -> Store:
+def scope_store(store: Store, document: Document) -> Store:
     """Return the part of *store* that has the originals of *document*."""
     own = scoped(store, document.conversation)
     assert own is not None, "there is a store"
@@ -196,7 +196,7 @@ def unfold_file(document: Document, originals: Originals, *, one_layer: bool) ->
     The library could unfold everything at once, but only the whole file of a round tells how the
     records below it were spelled.
     """
-    with naming_lines(document):
+    with locating_errors(document):
         check_list(document.messages)
     trust = Trust(conversation=document.conversation)
     links = trust.links_in(document.messages)
@@ -277,7 +277,7 @@ def may_be_folded(wire: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def naming_lines(document: Document) -> Iterator[None]:
+def locating_errors(document: Document) -> Iterator[None]:
     """Add the file, and the line in it, to complaints about a message."""
     try:
         yield

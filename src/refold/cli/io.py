@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -94,6 +95,11 @@ def write_text(text: str, out: str | None, source: str = STDIO) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(f"cannot write {out!r}: {reason}") from error
+
+
+def write_json(data: object) -> None:
+    """Write *data* to standard output as JSON for people and programs."""
+    write_text(json.dumps(data, indent=2) + "\n", None)
 
 
 def is_stream(path: str) -> bool:

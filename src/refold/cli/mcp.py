@@ -8,18 +8,15 @@ from contextlib import closing
 
 import click
 
-from refold.cli import EXIT_CODES
 from refold.private_files import data_file
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold install claude --mcp
   refold mcp --http --port 8788
 
 \b
-Needs the official SDK: pip install 'refold[mcp]'.
-
-{EXIT_CODES}"""
+Needs the official SDK: pip install 'refold[mcp]'."""
 
 
 @click.command(epilog=_EPILOG)

@@ -9,9 +9,8 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_
 
 import click
 
-from refold.cli import EXIT_CODES
 from refold.cli.document import Document
-from refold.cli.folding import naming_lines
+from refold.cli.folding import locating_errors
 from refold.errors import BudgetError, ConfigError
 from refold.formats import format_names, load
 from refold.options import Options, PreservePattern, Profile
@@ -24,8 +23,6 @@ _WORDS: Final = {
 }
 
 _FORMATS: Final = ("auto", *format_names())
-
-EPILOG: Final = EXIT_CODES
 
 file_argument = click.argument("file", metavar="FILE|-")
 out_option = click.option(
@@ -90,7 +87,7 @@ def set_budget(options: Options, budget: int | Share | None, document: Document)
 
 def _count(document: Document, options: Options) -> int:
     tokens = make_counter(options.model)
-    with naming_lines(document):
+    with locating_errors(document):
         return sum(map(tokens.message, load(document.messages, format_name=options.format)))
 
 

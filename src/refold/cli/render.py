@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
+from refold.cli.terminal import action_word, clean, count_of, excerpt, percent_saved, reason_words
 from refold.report.pieces import find_runs, run_words, sum_up
 from refold.result import Compression
 

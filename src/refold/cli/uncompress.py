@@ -10,7 +10,6 @@ import click
 from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, write_text
 from refold.cli.options import (
-    EPILOG,
     conversation_option,
     file_argument,
     known_option,
@@ -18,8 +17,7 @@ from refold.cli.options import (
     quiet_option,
 )
 from refold.cli.originals import check_out, find_originals
-from refold.cli.terminal import working
-from refold.cli.words import clean, count_of
+from refold.cli.terminal import clean, count_of, working
 from refold.json_style import Style
 from refold.stores.address import public
 from refold.stores.opening import KEYS
@@ -27,7 +25,7 @@ from refold.stores.opening import KEYS
 _MISSING: Final = 3
 """The exit code for originals that are not there."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold uncompress small.json --store originals.db > chat.json
@@ -39,9 +37,7 @@ Examples:
 \b
 Originals come from --store STORE, or from the document itself (as written by
 compress --json), or from FILE.refold.db, under the name that compress was
-given with --conversation, if any.
-
-{EPILOG}"""
+given with --conversation, if any."""
 
 
 @click.command(epilog=_EPILOG)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from refold.cli.options import (
-    EPILOG,
     make_options,
     model_option,
     profile_option,
     set_option,
 )
-from refold.cli.watching import Figures, Watch
-from refold.cli.words import clean, excerpt
+from refold.cli.session_files import Figures, Watch
+from refold.cli.terminal import clean, excerpt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +36,7 @@ _WIDE: Final = 96
 _MEDIUM: Final = 74
 """On a narrower one still, what is left after a fold, too: the share that is saved says as much."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold watch
   refold watch ~/.claude/projects/my-project
@@ -47,9 +46,7 @@ Examples:
 \b
 Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
 Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
-sending the conversation once, without prompt caching.
-
-{EPILOG}"""
+sending the conversation once, without prompt caching."""
 
 
 @click.command(epilog=_EPILOG)

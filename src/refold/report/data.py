@@ -32,7 +32,7 @@ from refold.options import Options
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import ACTIONS, say_reason, sum_up
-from refold.report.story import Row, compare, tell
+from refold.report.story import Row, compare, make_rows
 from refold.report.turns import align, make_counter, name_tools, tools_of
 from refold.result import TraceEntry
 from refold.stores.base import Store
@@ -123,7 +123,7 @@ class ReportBuilder:
         """Tell what became of every message."""
         costs = self._share_costs(after, places, decisions)
         rows: dict[int, list[Row]] = {}
-        for row in tell(self._messages, after, places, decisions):
+        for row in make_rows(self._messages, after, places, decisions):
             rows.setdefault(row.index, []).append(row)
         spans = {number: place for place in places if len(place) > 1 for number in place}
         return {

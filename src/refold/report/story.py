@@ -41,7 +41,7 @@ class Row:
         return self.entry.pieces
 
 
-def tell(
+def make_rows(
     before: Sequence[Message],
     after: Sequence[Message],
     places: Sequence[range],

@@ -31,7 +31,7 @@ class Turn:
     tokens_after: int
 
 
-def tell_turns(
+def list_turns(
     before: Sequence[Message],
     after: Sequence[Message],
     places: Sequence[range],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refold.report.models import USUAL_MODELS, models_in
+from refold.report.turns import USUAL_MODELS, models_in
 from refold.window.prices import list_prices
 
 

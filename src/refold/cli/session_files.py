@@ -17,8 +17,7 @@ from refold.compressor import Compressor
 from refold.errors import RefoldError
 from refold.formats import Loader, recognize
 from refold.options import Options
-from refold.report.models import models_in
-from refold.report.turns import make_counter
+from refold.report.turns import make_counter, models_in
 from refold.window.models import DEFAULT_REGISTRY
 from refold.window.prices import list_prices
 

@@ -30,10 +30,9 @@ from refold.kinds import kind_of
 from refold.model.message import Message
 from refold.options import Options
 from refold.report.changes import Span, mark_after, mark_before
-from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, make_rows
-from refold.report.turns import align, make_counter, name_tools, tools_of
+from refold.report.turns import USUAL_MODELS, align, make_counter, models_in, name_tools, tools_of
 from refold.result import TraceEntry
 from refold.stores.base import Store
 from refold.tokens.choose import encoding_for

@@ -22,8 +22,8 @@ from refold.batch.parts import SCRATCH, mode_of, rejects_of, report_of
 from refold.batch.record import digest_of
 from refold.errors import BatchError
 from refold.private_files import replacing
-from refold.stores.address import public
 from refold.stores.encrypted import id_of
+from refold.stores.opening import without_secrets
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
@@ -45,7 +45,7 @@ class Output:
         self._mode = reduce(and_, (mode_of(file) for file in files))
         self._identity = {
             **self._head(),
-            "store": None if job.store is None else digest_of(public(job.store)),
+            "store": None if job.store is None else digest_of(without_secrets(job.store)),
             "modified": times,
             "cuts": [list(cut) for cut in cuts],
         }

@@ -37,8 +37,7 @@ from refold.cli.terminal import clean, count_of, percent_saved, working
 from refold.errors import StoreError
 from refold.result import ModelReport
 from refold.stores import Store
-from refold.stores.address import public
-from refold.stores.opening import open_store
+from refold.stores.opening import open_store, without_secrets
 
 _EPILOG = """\b
 Examples:
@@ -123,7 +122,7 @@ def _choose_store(
 ) -> tuple[Store, str]:
     """Return where the originals go, and how to call that place."""
     if store is not None:
-        return stack.enter_context(open_store(store)), public(store)
+        return stack.enter_context(open_store(store)), without_secrets(store)
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)

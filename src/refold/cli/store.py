@@ -16,9 +16,8 @@ from refold.cli.io import say, write_json
 from refold.cli.options import json_option, quiet_option
 from refold.cli.terminal import clean, working
 from refold.errors import StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.opening import KEYS, OpenStore, is_file, open_store
+from refold.stores.opening import KEYS, OpenStore, is_file, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
@@ -111,7 +110,7 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
         new = stack.enter_context(open_store(target, keys=() if decrypt else None))
         with working("copying", quiet=quiet) as progress:
             done = copy_store(old, new, on_progress=progress.counting(old.__len__))
-    say(f"{done:,} originals copied to {public(target)}", quiet=quiet)
+    say(f"{done:,} originals copied to {without_secrets(target)}", quiet=quiet)
 
 
 @command.command("export")

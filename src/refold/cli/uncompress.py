@@ -19,8 +19,7 @@ from refold.cli.options import (
 from refold.cli.originals import check_out, find_originals
 from refold.cli.terminal import clean, count_of, working
 from refold.json_style import Style
-from refold.stores.address import public
-from refold.stores.opening import KEYS
+from refold.stores.opening import KEYS, without_secrets
 
 _MISSING: Final = 3
 """The exit code for originals that are not there."""
@@ -73,7 +72,7 @@ def command(
     # Beside a file of its own there is nothing to mix up, so texts may well read like that.
     if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
-        where = "what was kept with it" if store is None else repr(public(store))
+        where = "what was kept with it" if store is None else repr(without_secrets(store))
         say(
             f"refold: {count} may be folded, but {where} knows nothing of that: "
             f"another store, another --conversation, or one that needs {KEYS}?"

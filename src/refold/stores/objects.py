@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from refold.checks import need
 from refold.errors import StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.bundle import REMOVED, Record, removal_of
+from refold.stores.bundles import LOG, REMOVED, Bundles, Record, removal_of
 from refold.stores.key import decode_key, encode_prefix, is_removable
-from refold.stores.object_files import LOG, Bundles
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -56,11 +56,9 @@ class ObjectStore(RemoteStore):
         choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, options=options, **choices)
         backend = _Objects(url, options or {}, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as another way to the same place."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 @dataclass(slots=True)
@@ -92,15 +90,8 @@ class _Objects:
     """Speaks to the storage."""
 
     def __init__(self, url: str, options: Mapping[str, Any], timeout_seconds: float) -> None:
-        try:
-            import obstore
-            import obstore.exceptions
-        except ImportError as error:
-            raise StoreError(
-                "cannot open an ObjectStore: obstore is not installed; "
-                "pip install 'refold[objects]'"
-            ) from error
-        self._obstore: Any = obstore
+        need("obstore.exceptions", "objects", what="an ObjectStore", error=StoreError)
+        self._obstore = need("obstore", "objects")
         self._url = url
         self._options = options
         self._timeout_seconds = timeout_seconds

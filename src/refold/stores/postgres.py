@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from refold.checks import check_whole
+from refold.checks import check_whole, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
 from refold.stores.key import Range, removable, span
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 
 MIGRATIONS: Final = (
@@ -44,12 +44,12 @@ _WRITE: Final = (
 )
 _PAGE: Final = (
     "SELECT key, octet_length(key) + octet_length(value), written_at FROM refold_original "
-    "WHERE key {after} %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) ORDER BY key LIMIT %b"
+    "WHERE key {after} %b::bytea AND key < %b::bytea ORDER BY key LIMIT %b"
 )
 _REMOVE: Final = (
     "WITH gone AS (DELETE FROM refold_original WHERE key IN (SELECT key FROM refold_original "
-    "WHERE key >= %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) AND written_at < %b::float8 "
-    "LIMIT %b) RETURNING octet_length(key) + octet_length(value) AS size) "
+    "WHERE key >= %b::bytea AND key < %b::bytea AND written_at < %b::float8 LIMIT %b) "
+    "RETURNING octet_length(key) + octet_length(value) AS size) "
     "SELECT count(*), coalesce(sum(size), 0)::bigint FROM gone"
 )
 
@@ -81,26 +81,18 @@ class PostgresStore(RemoteStore):
         choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, max_connections=max_connections, **choices)
         backend = _Postgres(url, max_connections, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as other connections to the same database."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 class _Postgres:
     """Speaks to the server, through a pool of connections."""
 
     def __init__(self, url: str, max_connections: int, timeout_seconds: float) -> None:
-        try:
-            import psycopg
-            import psycopg_pool
-        except ImportError as error:
-            raise StoreError(
-                "cannot open a PostgresStore: psycopg is not installed; "
-                "pip install 'refold[postgres]'"
-            ) from error
-        self._psycopg = psycopg
+        need_here = partial(need, extra="postgres", what="a PostgresStore", error=StoreError)
+        self._psycopg = need_here("psycopg")
+        pool = need_here("psycopg_pool")
         self._url = url
         self._timeout_seconds = timeout_seconds
         # Rounded up, for libpq counts whole seconds, and takes less than two for two.
@@ -110,7 +102,7 @@ class _Postgres:
             "connect_timeout": max(2, int(timeout_seconds)),
         }
         self._make_pool = partial(
-            psycopg_pool.AsyncConnectionPool,
+            pool.AsyncConnectionPool,
             url,
             kwargs=self._options,
             min_size=0,
@@ -152,7 +144,7 @@ class _Postgres:
         low, high = span(prefix)
         after = ">="
         while True:
-            found = await self._ask(_PAGE.format(after=after), low, high, high, _ROWS_PER_QUERY)
+            found = await self._ask(_PAGE.format(after=after), low, high, _ROWS_PER_QUERY)
             if found:
                 yield [Row(*row) for row in found]
             if len(found) < _ROWS_PER_QUERY:
@@ -172,7 +164,7 @@ class _Postgres:
 
     async def _remove_some(self, part: Range, before: float) -> Removed:
         low, high = part
-        ((entries, size),) = await self._ask(_REMOVE, low, high, high, before, _ROWS_PER_QUERY)
+        ((entries, size),) = await self._ask(_REMOVE, low, high, before, _ROWS_PER_QUERY)
         return Removed(entries, size)
 
     async def count(self) -> int:

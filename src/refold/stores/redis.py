@@ -13,11 +13,11 @@ from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from refold.checks import check_positive
+from refold.checks import check_positive, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
 from refold.stores.key import decode_key, encode_prefix, is_removable
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -69,11 +69,9 @@ class RedisStore(RemoteStore):
             type(self), url, ttl_seconds=ttl_seconds, namespace=namespace, **choices
         )
         backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as other connections to the same server."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 class _Redis:
@@ -82,13 +80,7 @@ class _Redis:
     def __init__(
         self, url: str, ttl_seconds: float | None, namespace: str, timeout_seconds: float
     ) -> None:
-        try:
-            from redis import exceptions
-        except ImportError as error:
-            raise StoreError(
-                "cannot open a RedisStore: redis is not installed; pip install 'refold[redis]'"
-            ) from error
-        self._errors: Any = exceptions
+        self._errors = need("redis.exceptions", "redis", what="a RedisStore", error=StoreError)
         self._url = url
         self._lifetime_ms = None if ttl_seconds is None else math.ceil(ttl_seconds * 1000)
         self._start = namespace.encode()

@@ -102,10 +102,10 @@ class ScopedStore:
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
         """Remove what is in this scope, expired or not, under keys that begin with *prefix*."""
-        gone = [
-            managed(self._store).remove(place + prefix, before=before) for place in self._written()
-        ]
-        return Removed(sum(part.entries for part in gone), sum(part.size for part in gone))
+        store = managed(self._store)
+        return Removed.total(
+            store.remove(place + prefix, before=before) for place in self._written()
+        )
 
     def _placed(self, entries: Mapping[str, Any]) -> dict[str, Any]:
         place = self._places()[0]

@@ -17,15 +17,15 @@ from refold.stores.scope import period_of, scopes_of
 
 T = TypeVar("T")
 
-OnProgress = Callable[[int], None]
-"""Told how many originals are done."""
+OnProgress = Callable[[float], None]
+"""Called with how many originals are done, or with the share of them."""
 
 BATCH: Final = 500
 """How many originals are in memory at a time."""
 
 
-def ignore_progress(done: int) -> None:
-    """Tell nobody."""
+def ignore_progress(done: float) -> None:
+    """Show nothing."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from refold.server.proxy.apis.base import OwnCall
 from refold.server.proxy.request import Folded, Folding, Job, Request, with_marks
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.visit import Visit
-from refold.server.proxy.workers import Workers
+from refold.server.proxy.workers import NO_ANSWER, Workers
 
 RETRIEVE_SECONDS: Final = 10.0
 """How long a worker may take to fetch or to enter something."""
@@ -95,7 +95,7 @@ class FoldCalls:
                 call.arguments,
                 seconds=RETRIEVE_SECONDS,
             )
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             self._stats.fault("retrieval failed")
             return "[the original cannot be fetched at the moment; try again later]"
         return text
@@ -115,7 +115,7 @@ class FoldCalls:
     async def _tell(self, visit: Visit, name: str, *given: object) -> None:
         try:
             await self._workers.call(visit.key, name, *given, seconds=RETRIEVE_SECONDS)
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             self._stats.fault("not entered")
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
     Api,
     OwnCall,
-    Provider,
-    Round,
     Turn,
     Usage,
     Wire,
@@ -21,11 +19,12 @@ from refold.server.proxy.apis.base import (
 class OpenAIChat(Api):
     """Chat completions; what is shown of a turn is its text, as a list of one character each."""
 
-    name: ClassVar[str] = "openai-chat"
-    provider: ClassVar[Provider] = "openai"
-    format: ClassVar[str] = "openai-chat"
-    key: ClassVar[str] = "messages"
-    beside: ClassVar[tuple[str, ...]] = ("tools", "functions", "response_format")
+    name = "openai-chat"
+    provider = "openai"
+    format = "openai-chat"
+    key = "messages"
+    pieces_type = str
+    beside = ("tools", "functions", "response_format")
 
     def matches(self, path: str) -> bool:
         """Tell whether *path* is that of chat completions."""
@@ -69,13 +68,9 @@ class OpenAIChat(Api):
         text = message.get("content")
         return _take_apart(text if isinstance(text, str) else "", message.get("tool_calls") or [])
 
-    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Answer with one tool message a call."""
-        results = [
-            {"role": "tool", "tool_call_id": call.id, "content": text}
-            for call, text in zip(turn.calls, texts, strict=True)
-        ]
-        return [*turn.wires, *results]
+    def result(self, call: OwnCall, text: str) -> Wire:
+        """Return a tool message."""
+        return {"role": "tool", "tool_call_id": call.id, "content": text}
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
         """Put text before that of an answer."""
@@ -88,11 +83,6 @@ class OpenAIChat(Api):
             message.pop("tool_calls")
             message |= {"tool_calls": kept} if kept else {}
         return {**answer, "choices": [{**choice, "message": message}]}
-
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Leave a chunk as it is: text simply goes on."""
-        del shown, name
-        return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
         """Leave calls of ours out of the deltas, and close the gap in the numbers."""
@@ -114,18 +104,6 @@ class OpenAIChat(Api):
                 delta = {**choice["delta"], "tool_calls": rest}
                 kept.append({**event, "choices": [{**choice, "delta": delta}]})
         return kept
-
-    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
-        """Split the first message, the assistant's, where it was interrupted."""
-        if not messages or messages[0].get("role") != "assistant":
-            return list(messages)
-        content = messages[0].get("content")
-        inserted = [wire for _, wires in rounds for wire in wires]
-        start = sum(shown for shown, _ in rounds)
-        if start and isinstance(content, str) and len(content) >= start:
-            rest: Wire = {**messages[0], "content": content[start:]}
-            return [*inserted, rest, *messages[1:]]
-        return [*inserted, *messages]
 
 
 def _choice(said: Wire) -> Wire:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from refold.agent.retrieval import Style
 from refold.server.proxy.apis.base import (
-    TOOL_NAME,
-    Api,
     OwnCall,
-    Provider,
+    PiecewiseApi,
     Round,
     Turn,
     Usage,
@@ -24,15 +21,15 @@ _STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
 
-class OpenAIResponses(Api):
+class OpenAIResponses(PiecewiseApi):
     """The Responses API."""
 
-    name: ClassVar[str] = "openai-responses"
-    provider: ClassVar[Provider] = "openai"
-    format: ClassVar[str] = "openai-responses"
-    key: ClassVar[str] = "input"
-    beside: ClassVar[tuple[str, ...]] = ("instructions", "tools")
-    style: ClassVar[Style] = "openai_responses"
+    name = "openai-responses"
+    provider = "openai"
+    format = "openai-responses"
+    key = "input"
+    beside = ("instructions", "tools")
+    style = "openai_responses"
 
     def matches(self, path: str) -> bool:
         """Tell whether *path* is that of responses."""
@@ -63,29 +60,38 @@ class OpenAIResponses(Api):
 
     def starts_own_call(self, said: Wire) -> bool:
         """Tell whether an item of ours is added."""
-        return said.get("type") == "response.output_item.added" and _is_own(said.get("item"))
+        return said.get("type") == "response.output_item.added" and self.is_own(said.get("item"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Take the items as they are when they are done."""
         done = [event for event in events if event.get("type") == "response.output_item.done"]
-        return _take_apart([event["item"] for event in done])
+        return self.take_apart([event["item"] for event in done])
 
     def read_answer(self, answer: Wire) -> Turn:
         """Read the items of a response."""
-        output = answer.get("output")
-        return _take_apart(output if isinstance(output, list) else [])
+        return self.take_apart(answer.get("output"))
 
-    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Answer with one item a call."""
-        results = [
-            {"type": "function_call_output", "call_id": call.id, "output": text}
-            for call, text in zip(turn.calls, texts, strict=True)
-        ]
-        return [*turn.wires, *results]
+    def result(self, call: OwnCall, text: str) -> Wire:
+        """Return an item."""
+        return {"type": "function_call_output", "call_id": call.id, "output": text}
+
+    def called(self, piece: Wire) -> str | None:
+        """Read an item; some kinds of calls have no name, or another kind of arguments."""
+        if piece.get("type") not in _CLIENT_CALLS:
+            return None
+        return str(piece.get("name")) if piece["type"] == "function_call" else ""
+
+    def own_call(self, piece: Wire) -> OwnCall:
+        """Read an item."""
+        return OwnCall(piece["call_id"], piece["arguments"])
+
+    def said(self, pieces: list[Wire]) -> list[Wire]:
+        """Return the items: each is a message of its own."""
+        return pieces
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
         """Put items before those of a response."""
-        output = [item for item in answer.get("output") or [] if not _is_own(item)]
+        output = [item for item in answer.get("output") or [] if not self.is_own(item)]
         return {**answer, "output": [*shown, *output]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
@@ -115,24 +121,3 @@ class OpenAIResponses(Api):
             expanded += [*messages[start : start + shown], *wires[shown:]]
             start += shown
         return [*expanded, *messages[start:]]
-
-
-def _is_own(item: object) -> bool:
-    return (
-        isinstance(item, dict)
-        and item.get("type") == "function_call"
-        and item.get("name") == TOOL_NAME
-    )
-
-
-def _take_apart(items: Sequence[Wire]) -> Turn:
-    own = [place for place, item in enumerate(items) if _is_own(item)]
-    if not own:
-        return Turn(shown=items)
-    shown = items[: own[0]]
-    return Turn(
-        shown=shown,
-        calls=[OwnCall(items[place]["call_id"], items[place]["arguments"]) for place in own],
-        is_mixed=any(item.get("type") in _CLIENT_CALLS for item in shown),
-        wires=[*shown, *(items[place] for place in own)],
-    )

@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import starmap
+from itertools import zip_longest
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
-from refold.kinds._cells import ROWS, find_in_rows
 from refold.kinds._error_patterns import (
     ANY_NEEDLE,
     FOREIGN_NEEDLES,
     GRADES,
     IN_SOURCE,
+    MAY_TELL,
     NEEDLES,
     NEEDS,
     PLAIN_FIELD,
@@ -54,6 +54,15 @@ _DIGITS: Final = b"0123456789"
 _PLACE: Final = attrgetter("place")
 _PREFILTER: Final = None if scanner is None else Prefilter([NEEDS], scanner)
 _NEEDED: Final = 0 if _PREFILTER is None else _PREFILTER.mask(NEEDS)
+_REMINDER: Final = "<system-reminder>"
+_REMINDER_END: Final = "</system-reminder>"
+_SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
+ROWS: Final = "\nrows of "
+ROWS_OF: Final = re.compile(rf"(?<=\n){ROWS[1:]}([^\n]*+)(?<=:)\n")
+"""The names of the cells below."""
+_REST: Final = ", the rest as above:"
+_CELL: Final = re.compile(r'(?:"(?:[^"\\\n]++|\\.)*+"|[^|\n]*+)\|?')
+_NO_TEXT: Final = re.compile(r"null|true|false|-?[0-9][0-9.eE+-]*+|\[\]|\{\}")
 
 
 class ErrorSpan(NamedTuple):
@@ -84,7 +93,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     if text.startswith(("{", "[", _JSON_LINES)):
         errors = sorted((*errors, *_find_in_fields(text)), key=_PLACE)
     if ROWS in text:
-        errors = sorted((*errors, *starmap(ErrorSpan, find_in_rows(text))), key=_PLACE)
+        errors = sorted((*errors, *_find_in_rows(text)), key=_PLACE)
     spots: list[Spot] = []
     said: dict[bytes, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""
@@ -220,11 +229,6 @@ def _find_first(lower: str) -> int:
     return -1 if found is None else lower.rfind("\n", 0, found.start()) + 1
 
 
-_REMINDER: Final = "<system-reminder>"
-_REMINDER_END: Final = "</system-reminder>"
-_SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
-
-
 def mark_wrapping(text: str, marks: GradesByLine) -> None:
     """Grade the lines of *text* that a harness added."""
     if text.startswith("<") and (found := _SUCCESS.match(text)):
@@ -242,3 +246,35 @@ def _mark_lines(text: str, start: int, end: int, marks: GradesByLine) -> None:
     while start < end:
         marks[start] = NOISE
         start = text.find("\n", start, end) + 1 or end
+
+
+def _find_in_rows(text: str) -> Iterator[ErrorSpan]:
+    """Yield the rows of like records, as `refold.lossless` says them, that tell of trouble.
+
+    The names of the cells stand above the rows. Only cells whose name could tell of trouble are
+    looked at, each as if it stood beside its name: `status|took` and `failed|12` say
+    `status=failed`.
+    """
+    heads = list(ROWS_OF.finditer(text))
+    for head, below in zip_longest(heads, heads[1:]):
+        stop = len(text) if below is None else below.start()
+        names = head[1].removesuffix(_REST).removesuffix(":").split("|")
+        telling = [name if MAY_TELL.fullmatch(name) else "" for name in names]
+        start = head.end()
+        while any(telling) and start < stop and text[start] != "]":
+            end = text.find("\n", start, stop)
+            end = stop if end < 0 else end
+            for name, cell in zip(telling, _CELL.finditer(text, start, end), strict=False):
+                grade = _judge(name, cell[0].removesuffix("|")) if name else None
+                if grade is not None:
+                    yield ErrorSpan(cell.start(), start, end, grade)
+                    break
+            start = end + 1
+
+
+def _judge(name: str, cell: str) -> Grade | None:
+    """Say what a cell tells, if it tells of trouble; after a colon stands what is no text."""
+    is_text = not cell.startswith(":") and not _NO_TEXT.fullmatch(cell)
+    value = cell.strip('"') or cell if is_text else cell.removeprefix(":")
+    found = PLAIN_FIELD.match(f" {name}{'=' if is_text else ':'}{value}")
+    return None if found is None else GRADES[found.lastgroup or ""]

@@ -9,8 +9,7 @@ from typing import Final
 
 from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import any_of, line_pattern, line_rules, tile
-from refold.kinds._sample import Sample
-from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces
+from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces, Sample
 
 _SURE_STEP: Final = any_of(
     r"(?:Compiling|Checking|Building|Downloaded|Documenting|Fresh) [\w-]++ v[0-9]",  # cargo

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, GradesByLine, any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces
+from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces, Sample
 
 _IMPORT: Final = Grade("import", 1.3)
 _DOCSTRING: Final = Grade("docstring", 1.1)

@@ -11,11 +11,16 @@ from bisect import bisect_right
 from typing import Final
 
 from refold.kinds._errors import count_repeats, find_in_source, settle, without_digits
+from refold.kinds._json_members import (
+    MEMBER,
+    NOTHING,
+    Members,
+    find_members,
+    is_frame,
+    is_plain_json,
+)
 from refold.kinds._lines import GradesByLine, Spot, join, tile
-from refold.kinds._members import MEMBER, NOTHING, Members
-from refold.kinds._plain_json import find_members, is_frame, is_plain_json
-from refold.kinds._sample import Sample
-from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces
+from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces, Sample
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (

@@ -8,8 +8,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import NOISE, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, Grade, Kind, Pieces, Sample
 
 _HIT: Final = Grade("hit", 1.6, room=0)
 _FIRST_HIT: Final = Grade("hit", 1.6, room=0, leads=True)

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces, Sample
 
 _ROW: Final = Grade("record", 1.0)
 

@@ -9,7 +9,6 @@ from typing import Final
 from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import END, GradesByLine, any_of, ends_with, line_pattern, line_rules
-from refold.kinds._sample import Sample
 from refold.kinds.base import (
     DETAIL,
     EVIDENCE,
@@ -24,6 +23,7 @@ from refold.kinds.base import (
     Grade,
     Kind,
     Pieces,
+    Sample,
 )
 
 _WHOLE: Final = 5

@@ -91,6 +91,7 @@ _KEBAB: Final = re.compile(r"(?<![a-z])[a-z]{2,}+-[a-z]{2,}+-")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
 _MIN_CHURN: Final = 0.3
+"""How often the kind of character must change behind a prefix; see `secret_tokens`. A guess."""
 _MAX_BEFORE: Final = 24
 """How much of a key may stand before its first run of so many characters."""
 

@@ -38,7 +38,9 @@ _DATE: Final = re.compile(
     r"(?:19|20)[0-9]{2}[-/.][01]?[0-9](?![0-9])|[0-3]?[0-9][-/.][01]?[0-9][-/.]"
 )
 _MIN_DIGITS: Final = 6
+"""Of a number that belongs to one person; no paper has fewer."""
 _BEFORE: Final = 64
+"""How far before the number its name may begin. A guess."""
 
 
 def find_numbers(text: str, lower: str, outline: bytes) -> Iterator[Span]:

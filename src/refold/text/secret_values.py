@@ -71,6 +71,8 @@ _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
 _MAX_WORDS: Final = 24
 _MAX_MIXED_WORDS: Final = 6
+"""Words of a passphrase: as many as the longest seed phrase has, and fewer where signs stand among
+them as in a sentence. Guesses."""
 _MIN_OF_TWO: Final = 7
 """Two shorter words are mostly a label."""
 _MARKS: Final = ".,;:!?()"
@@ -86,6 +88,8 @@ _SAYING: Final = frozenset(
 """Words of labels and sentences, which no passphrase has."""
 _MIN_CHURN: Final = 0.18
 _MIN_DATA_CHURN: Final = 0.3
+"""How often the kind of character must change, in values that a word announces and in those that
+look like paths. Below what `secret_tokens` asks of a token that stands alone. Guesses."""
 
 
 def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False) -> bool:

@@ -14,16 +14,18 @@ from refold.text.named_secrets import find_named
 from refold.text.needles import Needles
 from refold.text.runs import KEY_RUN, Span
 from refold.text.scan import plain_bytes
-from refold.text.secret_blocks import find_columns, find_private_keys, find_seed_phrases
-from refold.text.secret_calls import find_in_calls
-from refold.text.secret_commands import COMMAND_SIGNS, find_on_command_lines
+from refold.text.secret_blocks import (
+    find_columns,
+    find_in_lists,
+    find_private_keys,
+    find_seed_phrases,
+)
+from refold.text.secret_commands import COMMAND_SIGNS, find_in_calls, find_on_command_lines
 from refold.text.secret_keys import find_keys, find_known
-from refold.text.secret_lists import find_in_lists
 from refold.text.secret_names import NEEDLES, find_names
 from refold.text.secret_numbers import find_numbers
-from refold.text.secret_passwords import find_password_like
 from refold.text.secret_places import PLACE_SIGNS, find_placed
-from refold.text.secret_tokens import find_digests, find_random_tokens
+from refold.text.secret_tokens import find_digests, find_password_like, find_random_tokens
 from refold.text.unwrap import join_lines, unescape
 from refold.text.view import TextView
 

@@ -57,6 +57,7 @@ _HOMES: Final = {
 """The module of every name that is loaded late."""
 
 _CALL_SECONDS: Final = 120
+"""How long a call may take: models that think first take a minute and more. A guess."""
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ from refold.summarizers.retrying import status_of
 
 _ABOUT_THE_TEXT: Final = frozenset({400, 413, 422})
 _BUSY: Final = 429
+"""HTTP statuses of a server that works: it refuses this text, or is busy."""
 
 
 @dataclass(frozen=True, slots=True)

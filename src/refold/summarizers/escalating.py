@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from refold.errors import ConfigError, describe
 from refold.summarizers.base import (
     Summarizer,
@@ -39,8 +37,8 @@ class Escalating:
                 problems.append(describe(error))
                 spent += usage_of(error)
                 continue
-            if _is_useful(answer, request):
-                return _charged(answer, spent)
+            if answer.is_useful_for(request):
+                return answer.charged(spent)
             problems.append("its answer was not shorter" if answer.text.strip() else "no answer")
             spent += answer.usage
         try:
@@ -49,14 +47,4 @@ class Escalating:
             for number, problem in enumerate(problems, start=1):
                 error.add_note(f"summarizer {number}, asked before: {problem}")
             raise
-        return _charged(answer, spent)
-
-
-def _is_useful(answer: Summary, request: SummaryRequest) -> bool:
-    return bool(answer.text.strip()) and len(answer.text) < len(request.text)
-
-
-def _charged(answer: Summary, spent: Usage) -> Summary:
-    if spent == Usage():
-        return answer
-    return replace(answer, usage=spent + answer.usage)
+        return answer.charged(spent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, Unpack
 
@@ -14,6 +13,7 @@ from refold.summarizers.prompt import Prompt, PromptOptions
 
 _DOMAIN: Final = "googleapis.com"
 _THINKING_TOKENS: Final = 2_000
+"""Room to think before the answer, which Gemini counts with it. A guess."""
 
 
 class GeminiSummarizer(ModelSummarizer):
@@ -57,12 +57,9 @@ class GeminiSummarizer(ModelSummarizer):
         if self._temperature is not None:
             config["temperature"] = self._temperature
         async with self._clients.lend() as client:
-            try:
-                answer = await client.aio.models.generate_content(
-                    model=self.model, contents=prompt.user, config=config
-                )
-            except json.JSONDecodeError as error:
-                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+            answer = await client.aio.models.generate_content(
+                model=self.model, contents=prompt.user, config=config
+            )
         return self._read(answer, prompt)
 
     def _read(self, answer: Any, prompt: Prompt) -> Summary:

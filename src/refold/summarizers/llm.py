@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -27,6 +28,7 @@ from refold.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
 C = TypeVar("C")
 
 _SPARE_TOKENS: Final = 64
+"""On top of twice the tokens that were asked for: a short answer may end late. A guess."""
 _NO_KEY: Final = "no-key-needed"
 
 
@@ -173,7 +175,10 @@ class ModelSummarizer(ABC):
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
         prompt = self._writer.write(request)
-        answer = await self._ask(prompt)
+        try:
+            answer = await self._ask(prompt)
+        except json.JSONDecodeError as error:  # the SDKs let it through
+            raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
         return replace(answer, text=prompt.clean(answer.text))
 
     @abstractmethod

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, Unpack
 
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agent_framework import Content, FunctionTool, Message

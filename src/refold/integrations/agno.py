@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agno.models.message import Message

@@ -15,9 +15,8 @@ from refold.agent.retrieval import retrieve_tool
 from refold.compressor import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import RETRIEVE
-from refold.integrations.extras import missing
 from refold.result import Result
 
 try:

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
-from refold.integrations.choices import Choices
+from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     import openai

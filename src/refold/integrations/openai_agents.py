@@ -10,9 +10,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final, Unpack
 
-from refold.integrations.choices import Choices
+from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agents import FunctionTool

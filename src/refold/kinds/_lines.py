@@ -200,13 +200,13 @@ _IDEOGRAPHS: Final = "\u2e80"
 _FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
 
 
-def cut_ends(text: str, start: int, end: int, size: int = LONG) -> Iterator[int]:
+def cut_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where the pieces of `text[start:end]` end.
 
-    None is longer than *size*, but where a word is.
+    None is longer than `LONG`, but where a word is.
     """
-    while end - start > size:
-        start = _best_cut(text, start, start + size, end)
+    while end - start > LONG:
+        start = _best_cut(text, start, start + LONG, end)
         yield start
     if start < end:
         yield end

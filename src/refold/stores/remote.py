@@ -103,8 +103,8 @@ class RemoteStore(Closing):
         url: str,
         backend: Backend,
         *,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        clock: Callable[[], float] = time.time,
+        timeout_seconds: float,
+        clock: Callable[[], float],
     ) -> None:
         """Connect; errors call the store by its *url*, without what is secret in that."""
         check_positive("timeout_seconds", timeout_seconds)

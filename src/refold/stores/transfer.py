@@ -25,10 +25,8 @@ _FORMAT: Final = "refold originals"
 _VERSION: Final = 1
 
 
-def export_store(
-    store: Store, path: Path, *, prefix: str = "", on_progress: OnProgress = ignore_progress
-) -> int:
-    """Write what *store* has under keys that begin with *prefix* to *path*; return how much.
+def export_store(store: Store, path: Path, *, on_progress: OnProgress = ignore_progress) -> int:
+    """Write all that *store* has to *path*; return how much.
 
     `.gz` and `.zst` are packed. The file is for its owner alone.
     """
@@ -36,7 +34,7 @@ def export_store(
     done = 0
     with _open(path, "w") as (file, _):
         file.write(_line(format=_FORMAT, version=_VERSION))
-        for keys in batches(entry.key for entry in managed(store).entries(prefix)):
+        for keys in batches(entry.key for entry in managed(store).entries()):
             for key, value in store.get(keys).items():
                 # Put together by hand, for a value may be nested as deeply as is allowed.
                 name, data = spell_json(key, key), spell_json(key, value)

@@ -187,7 +187,7 @@ def _is_text(type_: Any) -> bool:
 
 
 def _is_json(type_: Any) -> bool:
-    """Tell whether values of a type can be written as JSON and read back."""
+    """Return whether values of a type can be written as JSON and read back."""
     types = need("pyarrow.types", "batch")
     scalars = (types.is_boolean, types.is_null, types.is_integer, types.is_floating)
     inside = [type_]

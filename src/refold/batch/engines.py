@@ -220,7 +220,7 @@ def _collect(spark: Any, job: Job, shards: Sequence[Shard]) -> None:
 
 
 def _watch(job: Job, shards: Sequence[Shard], work: Callable[[], None]) -> Iterator[Report]:
-    """Yield reports as they are written; Spark itself tells nothing before all are."""
+    """Yield reports as they are written; Spark itself reports nothing before the end."""
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(work)
         left = list(shards)

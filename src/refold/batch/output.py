@@ -27,7 +27,7 @@ from refold.stores.opening import without_secrets
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
-"""Both are hidden from whoever reads the folder as data: Spark, Hive, and refold itself."""
+"""Both are hidden from readers that take the folder for data: Spark, Hive, and refold itself."""
 _JOB: Final = "job.json"
 
 
@@ -111,7 +111,7 @@ class Output:
             )
 
     def is_finished(self) -> bool:
-        """Tell whether this very batch is done; raise `BatchError` if another one is."""
+        """Return whether this very batch is done; raise `BatchError` if another one is."""
         manifest = self.read_manifest()
         if manifest is None:
             return False
@@ -228,7 +228,7 @@ def _part(report: Report) -> dict[str, Any]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let nobody else work on *folder*; the system takes the lock back from who is killed."""
+    """Lock *folder* against other batches; the system releases the lock of a killed process."""
     try:
         import fcntl
     except ImportError:  # Windows has none for folders

@@ -79,7 +79,7 @@ def rejects_of(job: Job, shard: Shard) -> Path:
 
 
 def mode_of(source: Path) -> int:
-    """Return who may read and write a file: what is made from it is for nobody else."""
+    """Return the permissions of a file: what is made from it must not have more."""
     return OWNER_ONLY | source.stat().st_mode & 0o666
 
 

@@ -1,4 +1,4 @@
-"""Find the files of a batch, and cut them into shards: the same ones whoever does the work."""
+"""Find the files of a batch, and cut them into shards, the same ones for every engine."""
 
 from __future__ import annotations
 

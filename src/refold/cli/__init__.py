@@ -104,7 +104,7 @@ class _Commands(click.Group):
 
 
 def _form() -> str:
-    """Tell whether the scanner in C was built; it is found, not loaded."""
+    """Return whether the scanner in C was built; it is found, not loaded."""
     return "interpreted" if importlib.util.find_spec("refold._scan") is None else "compiled"
 
 

@@ -110,7 +110,7 @@ def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
 
 
 def _is_lines(text: str, start: int) -> bool:
-    """Tell whether the first line is a record of its own and not an object that is the file."""
+    """Return whether the first line is a record of its own and not an object that is the file."""
     feed = text.find("\n", start)
     first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
     try:
@@ -126,7 +126,7 @@ def _is_lines(text: str, start: int) -> bool:
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
-    """Tell a message, or a record of a session, from an object around them."""
+    """Return whether this is a message or a record of a session, not an object around them."""
     return "role" in value or "type" in value or "parts" in value
 
 
@@ -150,7 +150,7 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
 
 
 class _Members:
-    """Walks over an object's members; whoever walks reads the value and sets `place` behind it."""
+    """Iterates over an object's members; the caller reads each value and sets `place` behind it."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

@@ -272,7 +272,7 @@ def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
 
 
 def may_be_folded(wire: Mapping[str, Any]) -> bool:
-    """Tell cheaply whether a record may be a stand-in."""
+    """Return, after a cheap test, whether a record may be a stand-in."""
     return read_provenance(wire) is not None or looks_folded(wire)
 
 

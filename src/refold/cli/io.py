@@ -103,7 +103,7 @@ def write_json(data: object) -> None:
 
 
 def is_stream(path: str) -> bool:
-    """Tell whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
+    """Return whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
     try:
         mode = Path(path).stat().st_mode  # follows `/dev/stdout` where no path leads
     except (OSError, ValueError):
@@ -121,7 +121,7 @@ def _mode_of(source: str) -> int | None:
 
 
 def _write_file(path: Path, data: bytes, mode: int | None) -> None:
-    """Write beside the target, then swap: whoever looks sees the old file or the new one.
+    """Write beside the target, then swap: readers see the old file or the new one.
 
     Who may read the new one could read the old one, if there is one, and what has *mode*; without
     either, it is its owner's alone.
@@ -134,13 +134,13 @@ def _write_file(path: Path, data: bytes, mode: int | None) -> None:
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Tell the user something beside the result, on standard error."""
+    """Print a message to standard error, where it is no part of the result."""
     if not quiet:
         click.echo(text, err=True)
 
 
 def _is_envelope(others: Mapping[str, Any]) -> bool:
-    """Tell whether an object with `messages` and these other keys is a fold in one file."""
+    """Return whether an object with `messages` and these other keys is a fold in one file."""
     return isinstance(others.get("verbatim"), Mapping) and "compression" in others
 
 

@@ -126,7 +126,7 @@ def check_out(out: str | None, store: str | None) -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Tell whether there is an SQLite file; what cannot be read is none."""
+    """Return whether there is an SQLite file; what cannot be read is none."""
     with suppress(OSError):
         if path.is_file():  # a pipe would wait for somebody to write into it
             with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Fold a file only to look at it, and tell what happened to every text of it."""
+"""Fold a file without writing anything, and list what happened to each of its texts."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _open_tool(
 ) -> RetrieveTool:
     """Return what answers: from the store of a file and what the file shows, or from a store."""
     if file is None:
-        assert store is not None, "somebody has looked"
+        assert store is not None, "without a file there is a store"
         shared = open_known(store, stack)
         return retrieve_tool(shared, conversation=conversation, max_chars=_WHOLE)
     document = read_document(file, conversation)

@@ -83,7 +83,7 @@ class SessionFile:
         self._saved = self._folded_at = 0
 
     def read_on(self) -> bool:
-        """Take in what was written since the last time; tell whether that was anything."""
+        """Take in what was written since the last time; return whether that was anything."""
         *lines, self._rest = (self._rest + self._read()).split(b"\n")
         fresh = [record for record in map(_parse, lines) if record is not None]
         for record in fresh:
@@ -197,7 +197,7 @@ def _parse(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _is_compaction(record: Mapping[str, Any]) -> bool:
-    """Tell whether the model reads nothing of what stands before *record*."""
+    """Return whether the model reads nothing of what stands before *record*."""
     return record.get("isCompactSummary") is True or record.get("type") == "compacted"
 
 

@@ -169,7 +169,7 @@ def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float)
 
 
 def print_paged(console: Console, drawn: Iterable[RenderableType], *, is_paged: bool) -> None:
-    """Print each as it comes; the pager asks for more only when somebody reads on."""
+    """Print each as it comes; a pager draws more only as the user scrolls."""
     if is_paged and console.is_terminal and sys.stdin.isatty() and sys.stdout.isatty():
         click.echo_via_pager(_capture(console, drawn), color=not console.no_color)
         return

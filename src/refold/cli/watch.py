@@ -98,7 +98,7 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _follow(watch: Watch, console: Console, interval: float) -> None:
-    """Look again and again until somebody has seen enough.
+    """Poll until the user interrupts.
 
     Elsewhere than on a terminal, there is a line for each session that has grown.
     """
@@ -203,7 +203,7 @@ def _spell_costs(costs: tuple[float, float] | None) -> str:
 
 
 def _dollars(usd: float) -> str:
-    """Spell a price with as many digits as tell something, as the report does."""
+    """Format a price with as many digits as are significant, as the report does."""
     return f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}"
 
 

@@ -46,7 +46,7 @@ class RefoldCompression:
         model: object = None,
         response_format: object = None,
     ) -> bool:
-        """Tell whether there are tool results that no model has seen yet."""
+        """Return whether there are tool results that no model has seen yet."""
         del tools, response_format
         name = getattr(model, "id", None)
         _model.set(name if isinstance(name, str) else None)
@@ -59,7 +59,7 @@ class RefoldCompression:
         model: object = None,
         response_format: object = None,
     ) -> bool:
-        """Tell the same."""
+        """Do what `should_compress` does."""
         return self.should_compress(messages, tools, model, response_format)
 
     def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:

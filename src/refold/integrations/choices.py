@@ -33,7 +33,7 @@ class Choices(TypedDict, total=False):
     registry: WindowRegistry
     """Where the windows of models are looked up."""
     model: str | None
-    """The name of the model, where the framework cannot tell, or calls it otherwise."""
+    """The name of the model, where the framework does not know it, or calls it otherwise."""
     store: Store | str | os.PathLike[str] | None
     """Where originals are kept, or its address; by default a file in the user's data folder."""
     thinking: ThinkingWay

@@ -72,7 +72,7 @@ class _TrackedSession:
     """What was sent last, and of how many messages."""
 
     def leads_to(self, beginnings: Sequence[bytes]) -> bool:
-        """Tell whether messages with these *beginnings* are those of the session, or follow."""
+        """Return whether messages with these *beginnings* are those of the session, or follow."""
         length = len(self.beginnings)
         return length <= len(beginnings) and (
             not length or beginnings[length - 1] == self.beginnings[-1]

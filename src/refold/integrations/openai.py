@@ -89,7 +89,7 @@ class _Folding:
 
     def _write(self, request: httpx.Request, api: _Api, body: dict[str, Any]) -> httpx.Request:
         """Return the request with another body, and with the headers that go with it."""
-        assert self.last is not None, "whoever writes has folded"
+        assert self.last is not None, "a request is written after its fold"
         content = json.dumps({**body, api.key: self.last.messages}, separators=(",", ":"))
         headers = [
             (name, value)

@@ -77,7 +77,7 @@ def _name_of(model: object) -> str | None:
 
 
 def _is_held_by_server(items: Sequence[Any]) -> bool:
-    """Tell whether items answer calls that are not among them."""
+    """Return whether items answer calls that are not among them."""
     ids = [(str(item.get("type")), item.get("call_id")) for item in items if "call_id" in item]
     called = {id_ for kind, id_ in ids if not kind.endswith("_output")}
     return any(kind.endswith("_output") and id_ not in called for kind, id_ in ids)

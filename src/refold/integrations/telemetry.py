@@ -1,4 +1,4 @@
-"""Tells OpenTelemetry what was folded, if its API is installed: figures, and never content."""
+"""Reports folds to OpenTelemetry, if its API is installed: figures, and never content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPAN: Final = "refold.compress"
 
 @dataclass(slots=True)
 class FoldRecord:
-    """What one span tells."""
+    """What one span records."""
 
     conversation: str
     model: str | None

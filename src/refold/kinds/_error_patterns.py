@@ -20,7 +20,7 @@ NEEDLES: Final = (
     *("undefined reference", "alert]", "emerg]"),
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
-"""In small letters; one of these is in every line of a program's output that tells of trouble."""
+"""In small letters; one of these is in every line of a program's output that reports an error."""
 
 _BY_RARITY: Final = "xkvbpgwyfmucldrhsnioate "
 """The letters of needles in English, rare ones first; signs are rarer still."""
@@ -43,8 +43,8 @@ def _from_rarest(needles: Iterable[str]) -> str:
 ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
 """What one of the needles has in its midst; for those in other scripts there is the next."""
 _TELLING: Final = 5
-"""So many letters of a needle tell nearly as much as all of it, and fit into a word of the machine
-with those of a dozen others."""
+"""So many letters of a needle rule out nearly as many texts as all of them, and fit into a machine
+word with those of a dozen others."""
 
 
 def _telling_part(needle: str) -> str:
@@ -158,7 +158,7 @@ PLAIN_FIELD: Final = re.compile(
     )
     + rf")|(?P<warning>{_LEVEL}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{_EXIT}:-?[1-9]))"
 )
-"""A field that tells of trouble, in JSON as `refold.lossless` spells it; after what is before."""
+"""A field that reports an error, in JSON as `refold.lossless` spells it, and the sign before it."""
 MAY_TELL: Final = re.compile(any_of(_WRONG, _LEVEL, _EXIT, "status", "success"))
 """The name of such a field."""
 
@@ -167,6 +167,6 @@ GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 
 
 def judge_output(line: str) -> Grade | None:
-    """Say what a line that a program wrote tells, if it tells of trouble."""
+    """Return the grade of a line of a program's output that reports an error; else `None`."""
     found = _OUTPUT_START.match(line) or _OUTPUT.search(" " + line)
     return None if found is None else GRADES[found.lastgroup or ""]

@@ -66,7 +66,7 @@ _NO_TEXT: Final = re.compile(r"null|true|false|-?[0-9][0-9.eE+-]*+|\[\]|\{\}")
 
 
 class ErrorSpan(NamedTuple):
-    """A place that tells of trouble, the line it lies in, and how bad it is."""
+    """A place that reports an error, the line around it, and how bad it is."""
 
     place: int
     start: int
@@ -173,7 +173,7 @@ def find_starts(pattern: re.Pattern[str], text: str) -> Iterator[ErrorSpan]:
 
 
 def _find_in_fields(text: str) -> Iterator[ErrorSpan]:
-    """Yield the fields that tell of trouble in JSON that was spelled plainly."""
+    """Yield the fields that report errors in JSON in the plain spelling."""
     start, end = 0, -1
     for found in PLAIN_FIELD.finditer(text):
         place = found.start() + 1
@@ -185,7 +185,7 @@ def _find_in_fields(text: str) -> Iterator[ErrorSpan]:
 
 
 def find_in_output(text: str) -> Iterator[ErrorSpan]:
-    """Yield what tells of trouble in a program's output: once a line, more often in a long one."""
+    """Yield the errors in a program's output: once a line, more often in a long one."""
     for place, start, end in _suspects(text):
         low = start if end - start <= LONG else max(start, place - _BEFORE)
         grade = judge_output(text[low : min(end, place + LONG)])
@@ -249,10 +249,10 @@ def _mark_lines(text: str, start: int, end: int, marks: GradesByLine) -> None:
 
 
 def _find_in_rows(text: str) -> Iterator[ErrorSpan]:
-    """Yield the rows of like records, as `refold.lossless` says them, that tell of trouble.
+    """Yield the rows of like records, as `refold.lossless` writes them, that report errors.
 
-    The names of the cells stand above the rows. Only cells whose name could tell of trouble are
-    looked at, each as if it stood beside its name: `status|took` and `failed|12` say
+    The names of the cells stand above the rows. Only cells whose name could report an error
+    are looked at, each as if it stood beside its name: `status|took` and `failed|12` say
     `status=failed`.
     """
     heads = list(ROWS_OF.finditer(text))
@@ -273,7 +273,7 @@ def _find_in_rows(text: str) -> Iterator[ErrorSpan]:
 
 
 def _judge(name: str, cell: str) -> Grade | None:
-    """Say what a cell tells, if it tells of trouble; after a colon stands what is no text."""
+    """Return the grade of a cell that reports an error; after a colon stands what is no text."""
     is_text = not cell.startswith(":") and not _NO_TEXT.fullmatch(cell)
     value = cell.strip('"') or cell if is_text else cell.removeprefix(":")
     found = PLAIN_FIELD.match(f" {name}{'=' if is_text else ':'}{value}")

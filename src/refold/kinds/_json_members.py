@@ -91,12 +91,12 @@ _FRAME_SHARE: Final = 0.5
 
 
 def is_plain_json(text: str) -> bool:
-    """Tell whether *text* begins as a document in the plain spelling."""
+    """Return whether *text* begins as a document in the plain spelling."""
     return _STARTS.match(text) is not None
 
 
 def is_frame(text: str) -> bool:
-    """Tell whether a document in the plain spelling is little more than one text inside of it."""
+    """Return whether a document in the plain spelling is little more than one text inside of it."""
     longest = max((end - start for start, end in _find_blocks(text)), default=0)
     return longest > _FRAME_SHARE * len(text)
 

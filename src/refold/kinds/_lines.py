@@ -92,7 +92,7 @@ def join(
 
 
 def _goes_on(held: Grade, grade: Grade) -> bool:
-    """Tell whether what begins with *held* goes on with *grade*."""
+    """Return whether what begins with *held* goes on with *grade*."""
     return held.begins and grade.label == held.label and held.may_go_on(grade)
 
 
@@ -153,7 +153,7 @@ def ends_with(*endings: str) -> str:
 
 
 def line_pattern(*patterns: str) -> re.Pattern[str]:
-    """Compile what tells a line of some kind by its beginning, after the line break before it.
+    """Compile a pattern for how lines of some kind begin, after the line break before them.
 
     No pattern may match a line break.
     """

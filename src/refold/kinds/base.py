@@ -28,7 +28,7 @@ _FRAME_LINE: Final = re.compile(
 _SEARCH_TOOLS: Final = ("grep", "ripgrep", "search_code", "search_dir", "codesearch")
 _SEARCH_COMMAND: Final = re.compile(r"[\s\"'|;&(](?:rg|grep|git grep|egrep|ag|ack) ")
 _FRAME_STARTS: Final = frozenset("<CWEPOs")
-"""The first letters of such lines: most others are told by theirs."""
+"""The first letters of such lines: most other lines begin with another."""
 
 
 def unwrap(text: str) -> str:
@@ -64,13 +64,13 @@ class Sample:
 
     @property
     def was_search(self) -> bool:
-        """Whether the tool was asked to search: told by its name, or by the command it ran."""
+        """Whether the tool was asked to search: by its name, or by the command it ran."""
         if any(name in self.tool for name in _SEARCH_TOOLS):
             return True
         return _SEARCH_COMMAND.search(self.arguments) is not None
 
     def has(self, *needles: str) -> bool:
-        """Tell whether the text holds one of the *needles*; much faster than any pattern."""
+        """Return whether the text holds one of the *needles*; much faster than any pattern."""
         text = self.text
         for needle in needles:  # noqa: SIM110 - `any` takes twice as long
             if needle in text:
@@ -133,7 +133,7 @@ class Grade:
     """Whether something begins here, such as a record: it shares no piece with what is before."""
 
     def may_go_on(self, grade: Grade) -> bool:
-        """Tell whether a piece of this grade may go on with a line of another *grade*."""
+        """Return whether a piece of this grade may go on with a line of another *grade*."""
         return not grade.begins and (
             grade is self
             or (
@@ -165,7 +165,7 @@ class Pieces(NamedTuple):
 PLAIN: Final = Grade("", 1.0)
 NOISE: Final = Grade("boilerplate", 0.2, room=200)
 SETTLED: Final = Grade("boilerplate", 0.2, room=200)
-"""Boilerplate that looks like trouble but is not."""
+"""Boilerplate that looks like an error but is none."""
 ERROR: Final = Grade("error", 3.0, must=True)
 WARNING: Final = Grade("warning", 2.0, must=True)
 EXIT: Final = Grade("exit", 3.0, must=True)
@@ -180,7 +180,7 @@ REPEAT: Final = Grade("repeat", 0.5, room=120)
 """An error line that stands in the text already."""
 SUMMARY: Final = Grade("summary", 3.0)
 BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
-"""A summary that tells of trouble."""
+"""A summary that reports failures."""
 HEADING: Final = Grade("heading", 1.5)
 TABLE_HEAD: Final = Grade("heading", 3.0, leads=True)
 """What the cells of the rows below are called."""
@@ -196,11 +196,11 @@ class Kind:
 
     name: str
     claims: Callable[[Sample], bool]
-    """Tell from a sample whether a text is of this kind."""
+    """Returns, from a sample, whether a text is of this kind."""
     split: Callable[[str], Pieces]
     """Cut a text of this kind into pieces."""
     is_sure: Callable[[Sample], bool] | None = None
-    """Tell the plainest texts of this kind at once, before any kind is asked for its claim."""
+    """Returns whether a text is clearly of this kind; asked before any kind may claim it."""
     on_one_line: bool = False
     """Whether a text without line breaks can be of this kind."""
     is_excerpted: bool = True

@@ -115,7 +115,7 @@ def skip_number(text: str, start: int) -> int:
 
 
 def is_signature(text: str, start: int) -> bool:
-    """Tell whether the line at *start* names a function, a class or the like."""
+    """Return whether the line at *start* names a function, a class or the like."""
     return _HEAD_OF_BODY.match(text, start) is not None
 
 
@@ -140,7 +140,7 @@ def split_file(text: str) -> Pieces:
 
 
 def _mark_bodies(text: str, marks: GradesByLine) -> None:
-    """Mark the heads of bodies that no word tells: methods of JavaScript, functions of C."""
+    """Mark the heads of bodies without a keyword: methods of JavaScript, functions of C."""
     for found in _BODY.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
         if start not in marks and _HEAD.match(text, start, found.end()):

@@ -32,7 +32,7 @@ _BAD: Final = (
     r"|(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)[\"']\s*+:\s*+-?[1-9]"
     r"|success[\"']\s*+:\s*+(?i:false)|(?:Error: |Traceback ))"
 )
-"""A member that tells of an error, of a warning, or of an exit that is not 0."""
+"""A member that reports an error, a warning, or an exit code other than 0."""
 _WARNS: Final = re.compile(r"(?i)[\"'](?:warn|warning)\Z|40[,}\s]\Z")
 
 # One token a member: its key, its value if that is no container, the comma, the rest of the line.
@@ -103,7 +103,7 @@ def _split_members(text: str) -> Pieces:
 
 
 def _said_from(place: int, text: str) -> bytes:
-    """Return the rest of the line without numbers: what tells one error of a log from another."""
+    """Return the rest of the line without numbers: errors of a log are compared by it."""
     end = text.find("\n", place, place + LONG)
     return without_digits(text[place : end if end >= 0 else place + LONG])
 

@@ -26,7 +26,7 @@ def _claims(sample: Sample) -> bool:
 
 
 def _agree(lines: list[str], mark: str, least: int) -> bool:
-    """Tell whether nearly all lines have as many columns as the first, and it is no prose."""
+    """Return whether nearly all lines have as many columns as the first, and it is no prose."""
     columns = lines[0].strip().count(mark)
     if columns < least:
         return False  # nearly every text ends here

@@ -206,7 +206,7 @@ def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
 
 
 class CachedCodecTable(CodecTable):
-    """A table that keeps what it made of a text; whoever uses it counts in one way.
+    """A table that caches its results; all callers must count tokens in the same way.
 
     What a tool returned stays in view for many turns, and each of them would try again.
     """

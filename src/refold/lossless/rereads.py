@@ -49,7 +49,7 @@ class _Read:
     separator: str = ""
 
     def is_numbered_like(self, other: _Read) -> bool:
-        """Tell whether both number their lines in the same way from the same line on."""
+        """Return whether both number their lines in the same way from the same line on."""
         return self.number > 0 and replace(self, lines=[]) == replace(other, lines=[])
 
     def text(self) -> str:

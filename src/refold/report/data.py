@@ -101,7 +101,7 @@ class ReportBuilder:
             }
 
     def _step(self, percent: int) -> dict[str, Any]:
-        """Fold to a share of the tokens, and tell what became of every message."""
+        """Fold to a share of the tokens, and return what became of every message."""
         total = sum(self._tokens)
         budget = None if percent >= 100 else total * percent // 100
         options = replace(self._options, token_budget=budget)
@@ -119,7 +119,7 @@ class ReportBuilder:
         places: Sequence[range],
         decisions: Sequence[TraceEntry],
     ) -> dict[str, Any]:
-        """Tell what became of every message."""
+        """Return what became of every message."""
         costs = self._share_costs(after, places, decisions)
         rows: dict[int, list[Row]] = {}
         for row in make_rows(self._messages, after, places, decisions):

@@ -107,7 +107,7 @@ USUAL_MODELS: Final = (
     "gemini-4-argon",
     "gemini-3.8-flash",
 )
-"""Whose prices are shown where nobody says which model reads: large and small, of three makers."""
+"""Whose prices are shown where the model is not known: large and small ones of three makers."""
 
 
 def models_in(wires: Iterable[Mapping[str, Any]]) -> list[str]:

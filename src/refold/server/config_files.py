@@ -50,7 +50,7 @@ def remove_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str
 
 
 def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
-    """Tell whether *entry* is in the document *text*, unchanged."""
+    """Return whether *entry* is in the document *text*, unchanged."""
     found: Any = _read_toml(text) if is_toml else _read_json(text)
     for key in entry.place:
         found = found.get(key) if isinstance(found, dict) else None

@@ -31,9 +31,9 @@ STATS: Final = "refold_stats"
 _VIEW: Final = "refold:view:"
 """Where the folded messages of a conversation are kept: its handles are found through them."""
 _NAME_BYTES: Final = 16
-"""A name that nobody can guess, because whoever knows it may read the originals."""
+"""A name that cannot be guessed: any client that knows it may read the originals."""
 _TEXT_TOKENS: Final = 2_000
-"""What a text may take if nobody says how much: a page or two, a guess."""
+"""The default budget of a text: a page or two, a guess."""
 _MOST_CHARS: Final = 400
 """How much of what a model gives as a handle is looked at."""
 _TEXT: Final = {"type": "string"}

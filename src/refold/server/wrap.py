@@ -24,7 +24,7 @@ _KILLED: Final = 128
 """What shells add to the number of the signal that has ended a program."""
 _LISTENING: Final = "listening on "
 _SECONDS: Final = 10.0
-"""How long the proxy may take to tell its figures, and then to end."""
+"""How long the proxy may take to answer with its figures, and then to end."""
 _UPSTREAM: Final = {
     "ANTHROPIC_BASE_URL": "REFOLD_ANTHROPIC_URL",
     "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
@@ -173,7 +173,7 @@ class _Signals:
 
 
 def _fetch_stats(url: str) -> Mapping[str, Any]:
-    """Return the totals of the proxy; nothing if it does not tell."""
+    """Return the totals of the proxy; nothing if it does not answer."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with suppress(OSError, ValueError), direct.open(f"{url}/stats", timeout=_SECONDS) as answer:
         stats = json.loads(answer.read())

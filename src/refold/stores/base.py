@@ -30,13 +30,13 @@ class Store(Protocol):
 
 
 class Entry(NamedTuple):
-    """What a store tells about an original without reading it."""
+    """What a store knows about an original without reading it."""
 
     key: str
     size: int
     """Bytes that it takes, its key included; 0 where originals are no bytes."""
     written_at: float | None
-    """When it was put, in seconds since 1970; `None` where nobody noted it."""
+    """When it was put, in seconds since 1970; `None` where that is not recorded."""
 
 
 class Removed(NamedTuple):

@@ -1,4 +1,4 @@
-"""A store that nobody can read without a key: AES-GCM around whatever store there is."""
+"""An encrypted store: AES-GCM around any other store."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class EncryptedStore(Closing):
 
     @staticmethod
     def new_key() -> bytes:
-        """Return a key that nobody else has. Keep it: without it nothing can be decrypted."""
+        """Return a random key. Keep it: without it nothing can be decrypted."""
         return os.urandom(KEY_BYTES)
 
     def put(self, entries: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ class EncryptedStore(Closing):
 
 
 def is_sealed(value: object) -> bool:
-    """Tell whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
+    """Return whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
     return isinstance(value, str) and value.startswith(_MARK)
 
 

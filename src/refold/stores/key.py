@@ -64,7 +64,7 @@ def encode_prefix(prefix: str) -> bytes:
 
 
 def is_digest(key: str) -> bool:
-    """Tell whether *key* is nothing but a digest: of the original that it is the key of."""
+    """Return whether *key* is nothing but a digest: of the original that it is the key of."""
     return _IS_DIGEST(key) is not None
 
 
@@ -85,7 +85,7 @@ def removable(prefix: str) -> list[Range]:
 
 
 def is_removable(prefix: str, key: str) -> bool:
-    """Tell the same about one key that begins with *prefix*."""
+    """Return the same for one key that begins with *prefix*."""
     return prefix.startswith(AUDIT_PREFIX) or not key.startswith(AUDIT_PREFIX)
 
 

@@ -68,9 +68,9 @@ class _Log:
     last: int = -1
     """The number of the last object; -1 before anybody has looked."""
     rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
-    """In which object a key is, the first that has it, and what there is to tell about it."""
+    """In which object a key is, the first that has it, and its row."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by whoever looks for new objects or adds one."""
+    """Held while new objects are looked for or added."""
 
     def add(self, number: int, records: Sequence[Record]) -> None:
         """Note what the next object holds: originals, or that some before it are removed."""
@@ -127,7 +127,7 @@ class _Objects:
     async def _write_log(
         self, path: str, log: _Log, group: Sequence[tuple[bytes, bytes]], now: float
     ) -> None:
-        """Take the next number; if somebody else has, look at what they wrote, and try the next."""
+        """Take the next number; if another writer has it, read what it wrote, and try the next."""
         if log.last < 0:
             await self._catch_up(path, log)
         while True:
@@ -136,7 +136,7 @@ class _Objects:
                 return
 
     async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
-        """Take the next number; if somebody else has, catch up with them and return false."""
+        """Take the next number; if another writer has it, catch up with that and return false."""
         number = log.last + 1
         if await self._bundles.create(path, number, records):
             log.add(number, records)
@@ -233,7 +233,7 @@ class _Objects:
         return entries
 
     def is_passing(self, error: Exception) -> bool:
-        """Take it for a moment's trouble if the storage gave no reason."""
+        """Treat an error without a reason as a temporary one."""
         return isinstance(error, self._obstore.exceptions.GenericError)
 
     def advise(self, error: Exception) -> str:
@@ -257,7 +257,7 @@ class _Objects:
         return log
 
     async def _catch_up(self, path: str, log: _Log) -> None:
-        """Read the objects that were added since somebody looked; all of them the first time."""
+        """Read the objects that were added since the last look; all of them the first time."""
         if log.last < 0:
             numbers = await self._numbers(path)
             log.last = 0
@@ -312,12 +312,12 @@ def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, l
 
 
 def _is_in(log: _Log, number: int, key: bytes) -> bool:
-    """Tell whether an object of that *number* is the one that counts for *key*."""
+    """Return whether an object of that *number* is the one that counts for *key*."""
     return key in log.rows and log.rows[key][0] == number
 
 
 def _folder(names: Sequence[str]) -> str:
-    """Return where the objects of nested scopes are: names may be long, odd, or nobody's business.
+    """Return where the objects of nested scopes are: names may be long, odd or private.
 
     The folder of an inner scope is in that of the wider one.
     """

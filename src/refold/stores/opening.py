@@ -51,12 +51,12 @@ class OpenStore(ManagedStore, Protocol):
 
 
 def is_file(address: str | os.PathLike[str]) -> bool:
-    """Tell whether *address* is the path of an SQLite file."""
+    """Return whether *address* is the path of an SQLite file."""
     return not isinstance(address, str) or "://" not in address
 
 
 def is_bucket(address: str) -> bool:
-    """Tell whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
+    """Return whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
     return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
 
 

@@ -257,6 +257,6 @@ def _escaped(part: bytes) -> bytes:
 
 
 def _nodes(told: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return what each node of a cluster told, or the one server."""
+    """Return the answer of each node of a cluster, or of the one server."""
     nested = [part for part in told.values() if isinstance(part, Mapping)]
     return nested or [told]

@@ -41,7 +41,7 @@ _LONGEST_PAUSE: Final = 1.0
 
 
 class Row(NamedTuple):
-    """What a backend tells about a record without reading it."""
+    """What a backend knows about a record without reading it."""
 
     key: bytes
     size: int
@@ -84,7 +84,7 @@ class Backend(Protocol):
         ...
 
     def is_passing(self, error: Exception) -> bool:
-        """Tell whether what failed may work in a moment, with the server back."""
+        """Return whether what failed may work in a moment, with the server back."""
         ...
 
     def advise(self, error: Exception) -> str:

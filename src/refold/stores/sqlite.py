@@ -152,7 +152,7 @@ class SqliteStore(Closing):
         return Removed(entries, size)
 
     def shrink(self) -> None:
-        """Give back the room of what was removed; the file is written anew, so nobody else may."""
+        """Give back the room of what was removed; the file is rewritten while others wait."""
         self._check_writable()
         with self._using("write to") as connection:
             connection.execute("VACUUM")
@@ -258,7 +258,7 @@ def _find(
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file at *path* from any other, or None if there is none."""
+    """Return the identity of the file at *path*, or None if there is none."""
     try:
         status = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Models that write summaries, and the wrappers that keep them on a leash.
+"""Models that write summaries, and wrappers: limits, retries, deadlines, caches, redaction.
 
 Everything is loaded when it is first asked for: who uses no model pays for none.
 """

@@ -60,7 +60,7 @@ class Summary:
     usage: Usage = field(default_factory=Usage)
 
     def is_useful_for(self, request: SummaryRequest) -> bool:
-        """Tell whether it says something, and is shorter than the text."""
+        """Return whether it says something, and is shorter than the text."""
         return bool(self.text.strip()) and len(self.text) < len(request.text)
 
     def charged(self, spent: Usage) -> Summary:

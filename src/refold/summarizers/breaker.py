@@ -132,5 +132,5 @@ class CircuitBreaker:
 
 
 def _is_at_work(error: Exception) -> bool:
-    """Tell whether the summarizer works, only not now or not for this text."""
+    """Return whether the summarizer works, only not now or not for this text."""
     return isinstance(error, AnswerError) or status_of(error) in {_BUSY, *_ABOUT_THE_TEXT}

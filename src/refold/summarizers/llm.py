@@ -203,7 +203,7 @@ class ModelSummarizer(ABC):
 
 
 def leads_to(url: str, *domains: str) -> bool:
-    """Tell whether the host of *url* is one of *domains* or within one."""
+    """Return whether the host of *url* is one of *domains* or within one."""
     host = f".{urlsplit(url).hostname}"
     return host.endswith(tuple(f".{domain}" for domain in domains))
 

@@ -1,4 +1,4 @@
-"""Summaries by whoever speaks OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, xAI."""
+"""Summaries by servers with OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, xAI."""
 
 from __future__ import annotations
 

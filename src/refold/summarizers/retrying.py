@@ -92,7 +92,7 @@ class Retrying:
 
 
 def is_transient(error: Exception) -> bool:
-    """Tell whether the same request may succeed later: by type, by HTTP status, by name.
+    """Return whether the same request may succeed later: by type, by HTTP status, by name.
 
     To retry more: `is_retryable=lambda e: is_transient(e) or isinstance(e, MyError)`.
     """

@@ -46,10 +46,10 @@ _SHORT_WORDS: Final = b"\x01" * 10
 """So many there are at least in a row: something else may touch the first and the last."""
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
 _RARE_SIZES: Final = frozenset({13, 20, 25, 33})
-"""Of Monero and SLIP 39: only where somebody speaks of them, because lists of words are as long."""
+"""Of Monero and SLIP 39: only where a text mentions them, because lists of words are as long."""
 _SEED_TALK: Final = re.compile(r"seed|mnemonic|phrase|wallet|recovery|shamir|\bshare\b", re.I)
 _SEED_NEAR: Final = 80
-"""How far before a phrase somebody speaks of it: about a line. A guess."""
+"""How far before a phrase a text mentions it: about a line. A guess."""
 _BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
 _LETTERS: Final = re.compile("[a-z]+")
 _NO_SEED: Final = frozenset(
@@ -184,7 +184,7 @@ def _cells(text: str, start: int, end: int) -> list[Span]:
 
 
 def _is_heading(text: str, cells: Sequence[Span], column: int, name: Name) -> bool:
-    """Tell whether *cells* are headings, and one of them is nothing but what *name* says."""
+    """Return whether *cells* are headings, and one of them is nothing but what *name* says."""
     line = text[cells[0][0] : cells[-1][1]]
     filled = [b - a for a, b in cells if a < b]
     if len(filled) < 2 or max(filled) > _MAX_HEADING or _NO_HEADING.search(line):
@@ -227,7 +227,7 @@ _ANSWER: Final = re.compile(
     r"[^\n?？]{0,60}+[?？][^\n]{0,8}+\n{1,2}+[ \t>*-]{0,4}+(?:[\w. ]{1,24}: ?)?"
     r"[\"'`]?(?P<value>[!-~]{6,80}+)[\"'`]?[ \t]*+(?:\n|$)"
 )
-"""Somebody asks for it; the next line says nothing else."""
+"""A question for the secret, and the next line, which says nothing else."""
 
 
 def find_in_lists(text: str, names: Iterable[Name]) -> Iterator[Span]:

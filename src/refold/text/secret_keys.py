@@ -140,7 +140,7 @@ def _is_inside_word(text: str, start: int) -> bool:
 
 
 def _is_name(token: str) -> bool:
-    """Tell CSS classes and other hyphenated words (`sk-button-primary-large`) from keys."""
+    """Return whether this is a CSS class or the like (`sk-button-primary-large`), not a key."""
     return token.islower() and token.count("-") > 2 and not has_digit(token)
 
 
@@ -157,7 +157,7 @@ def _has_service_prefix(prefix: str) -> bool:
 
 
 def is_random(body: str) -> bool:
-    """Tell whether a run of letters, digits, `-` and `_` looks like chance rather than words."""
+    """Return whether a run of letters, digits, `-` and `_` looks like chance rather than words."""
     if _KEBAB.search(body) or _UUID.search(body):
         return False
     if body.isalpha() or not (has_digit(body) and any(map(str.isalpha, body))):

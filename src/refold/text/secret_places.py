@@ -51,7 +51,7 @@ _SECRET_HEADER: Final = re.compile(
     r"(?P<value>[\w.~+/=-]{8,200}+)",
     re.I,
 )
-"""A header of somebody's own, which is called after what it holds."""
+"""A custom header, named after what it holds."""
 _COOKIES: Final = re.compile(
     rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}"
     rf"(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
@@ -252,7 +252,7 @@ def _kubernetes(text: str) -> Iterator[Span]:
 
 
 def _aws(text: str) -> Iterator[Span]:
-    """Yield the long halves of pairs, which nothing else may tell."""
+    """Yield the secret halves of pairs, which are recognized by the id before them."""
     done = 0
     for key in _AWS_ID.finditer(text):
         start = max(done, key.end())

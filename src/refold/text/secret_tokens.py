@@ -34,7 +34,7 @@ _CLUSTER: Final = re.compile("[bcdfghjklmnpqrstvwxz]{5}")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
 _MIN_DATA: Final = 32
-"""Base64 with `/` is told from a path only if it is this long."""
+"""Base64 with `/` looks different from a path only if it is this long."""
 _MIN_CHURN: Final = 0.4
 """Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
 names in camel case up to 0.36 and no other text above."""
@@ -201,7 +201,7 @@ def find_password_like(text: str, plain: bytes) -> Iterator[Span]:
 
 
 def _is_talk(text: str, start: int, end: int, *, is_name: bool) -> bool:
-    """Tell whether the line is about accounts, near the word; of a name, about its password."""
+    """Return whether the line is about accounts, near the word; of a name, about its password."""
     first = max(text.rfind("\n", max(0, start - _BEFORE), start) + 1, start - _BEFORE, 0)
     if is_name:
         return _HANDED_OVER.search(text, first, start) is not None

@@ -250,7 +250,7 @@ class Folder:
     def _is_wanted(
         self, found: Conversation, request: Request, forms: Mapping[int, Wire], is_refolded: bool
     ) -> bool:
-        """Tell whether from now on the retrieval tool is to be offered.
+        """Return whether from now on the retrieval tool is to be offered.
 
         It costs tokens with every request, and the cache of everything when it is added, so that it
         is offered once something is left out, not for what is only said shorter. Where thinking is
@@ -289,7 +289,7 @@ def _answered(messages: Sequence[object]) -> int:
 
 
 def _is_answer(message: object) -> bool:
-    """Tell whether a model said this."""
+    """Return whether a model said this."""
     if not isinstance(message, Mapping):
         return False
     is_said = message.get("role") in ("assistant", "model")

@@ -272,7 +272,7 @@ async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[
 
 
 def _is_gone(request: web.BaseRequest) -> bool:
-    """Tell whether the client has hung up: then it is not the provider that is in trouble."""
+    """Return whether the client has hung up: then it is not the provider that is in trouble."""
     return request.transport is None or request.transport.is_closing()
 
 

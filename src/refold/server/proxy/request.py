@@ -41,7 +41,7 @@ class Job(NamedTuple):
     """What the client calls the conversation; empty if it does not say."""
     body: bytes
     deadline: float
-    """When nobody waits for it any more, on the clock of the worker."""
+    """When the proxy stops waiting, on the clock of the worker."""
     how: Folding = Folding.REQUEST
 
 

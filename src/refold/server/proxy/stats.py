@@ -203,7 +203,7 @@ class Stats:
         self.totals.errors += 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell everything as JSON-ready data."""
+        """Return everything as JSON-ready data."""
         totals = self.totals.to_dict()
         money = {name: totals[f"money_{name}"] for name in ("before", "after", "saved")}
         return {

@@ -1,4 +1,4 @@
-"""A worker: a process that folds one request after the other, as it is told over its input.
+"""A worker: a process that folds one request after the other, that arrives on its input.
 
 It ends when its input does.
 """

@@ -37,11 +37,11 @@ class Anthropic(PiecewiseApi):
     wraps_results = True
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is one of the two."""
+        """Return whether *path* is one of the two."""
         return path.endswith(("/messages", _COUNT))
 
     def is_counting(self, path: str) -> bool:
-        """Tell whether tokens are only counted."""
+        """Return whether tokens are only counted."""
         return path.endswith(_COUNT)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -58,7 +58,7 @@ class Anthropic(PiecewiseApi):
         )
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether a block of ours begins."""
+        """Return whether a block of ours begins."""
         return said.get("type") == "content_block_start" and self.is_own(said.get("content_block"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:

@@ -83,7 +83,7 @@ class Api(ABC):
 
     @abstractmethod
     def matches(self, path: str) -> bool:
-        """Tell whether a request to *path* is one of this API that has messages."""
+        """Return whether a request to *path* is one of this API that has messages."""
 
     def model_of(self, body: Wire, path: str) -> str | None:
         """Return the model that is asked."""
@@ -92,7 +92,7 @@ class Api(ABC):
         return model if isinstance(model, str) else None
 
     def is_counting(self, path: str) -> bool:
-        """Tell whether a request only counts tokens."""
+        """Return whether a request only counts tokens."""
         del path
         return False
 
@@ -107,7 +107,7 @@ class Api(ABC):
         return body
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether the model is offered tools, and may choose among them."""
+        """Return whether the model is offered tools, and may choose among them."""
         return bool(body.get("tools"))
 
     def offer(self, body: Wire) -> Wire:
@@ -120,13 +120,13 @@ class Api(ABC):
         """Return what an answer or an event of one says of tokens, on top of what is *known*."""
 
     def name_of(self, said: Wire) -> str:
-        """Return the name of an answer, if the client may refer to it, and an event tells it."""
+        """Return the name of an answer if an event has it and clients may refer to it."""
         del said
         return ""
 
     @abstractmethod
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether with this event a call of the retrieval tool begins."""
+        """Return whether with this event a call of the retrieval tool begins."""
 
     @abstractmethod
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -197,7 +197,7 @@ class PiecewiseApi(Api):
         return [{"role": self.answer_role, self.pieces: pieces}]
 
     def is_own(self, piece: object) -> bool:
-        """Tell whether a piece calls the retrieval tool."""
+        """Return whether a piece calls the retrieval tool."""
         return isinstance(piece, dict) and self.called(piece) == TOOL_NAME
 
     def take_apart(self, pieces: object) -> Turn:

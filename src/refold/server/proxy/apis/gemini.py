@@ -35,7 +35,7 @@ class Gemini(PiecewiseApi):
     beside = ("systemInstruction", "system_instruction", "tools")
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* names a model and one of the three methods."""
+        """Return whether *path* names a model and one of the three methods."""
         return path.endswith(("Content", "countTokens")) and _PATH.search(path) is not None
 
     def model_of(self, body: Wire, path: str) -> str | None:
@@ -45,11 +45,11 @@ class Gemini(PiecewiseApi):
         return found[1] if found else None
 
     def is_counting(self, path: str) -> bool:
-        """Tell whether tokens are only counted."""
+        """Return whether tokens are only counted."""
         return path.endswith(":countTokens")
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether there are functions to call; they cannot stand beside other tools."""
+        """Return whether there are functions to call; they cannot stand beside other tools."""
         tools = body.get("tools")
         return isinstance(tools, list) and any(_functions(tool) for tool in tools)
 
@@ -78,7 +78,7 @@ class Gemini(PiecewiseApi):
         )
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether a chunk has a call of ours; it comes whole."""
+        """Return whether a chunk has a call of ours; it comes whole."""
         return any(map(self.is_own, _parts(said)))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:

@@ -27,11 +27,11 @@ class OpenAIChat(Api):
     beside = ("tools", "functions", "response_format")
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is that of chat completions."""
+        """Return whether *path* is that of chat completions."""
         return path.endswith("/chat/completions")
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether there are tools, and one answer to call them in."""
+        """Return whether there are tools, and one answer to call them in."""
         return bool(body.get("tools")) and body.get("n") in (None, 1)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -39,7 +39,7 @@ class OpenAIChat(Api):
         return usage_of_openai(said.get("usage"), known, "prompt_tokens", "completion_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether a chunk names our tool."""
+        """Return whether a chunk names our tool."""
         return any(_is_own(call) for call in _delta(said).get("tool_calls") or ())
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:

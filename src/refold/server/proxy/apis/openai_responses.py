@@ -32,7 +32,7 @@ class OpenAIResponses(PiecewiseApi):
     style = "openai_responses"
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is that of responses."""
+        """Return whether *path* is that of responses."""
         return path.endswith("/responses")
 
     def follows(self, body: Wire) -> str:
@@ -49,7 +49,7 @@ class OpenAIResponses(PiecewiseApi):
         return str(response.get("id") or "") if isinstance(response, dict) else ""
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether there are tools; what runs in the background is fetched elsewhere."""
+        """Return whether there are tools; what runs in the background is fetched elsewhere."""
         return bool(body.get("tools")) and not body.get("background")
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -59,7 +59,7 @@ class OpenAIResponses(PiecewiseApi):
         return usage_of_openai(usage, known, "input_tokens", "output_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether an item of ours is added."""
+        """Return whether an item of ours is added."""
         return said.get("type") == "response.output_item.added" and self.is_own(said.get("item"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:

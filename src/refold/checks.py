@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeGuard
 
@@ -59,6 +59,20 @@ def check_names(names: Iterable[str], known: Collection[str]) -> None:
         if name not in known:
             hint = _nearest(name, known) or f"; known: {', '.join(sorted(known))}"
             raise ConfigError(f"unknown option {name!r}{hint}")
+
+
+def check_rows(name: str, rows: object, kind: type, *, by: str = "name") -> None:
+    """Refuse what is no list of *kind*, and two of them with the same *by*."""
+    if isinstance(rows, str) or not isinstance(rows, Sequence):
+        raise ConfigError(f"{name} must be a list of {kind.__name__}, got {rows!r}")
+    known: set[str] = set()
+    for row in rows:
+        if not isinstance(row, kind):
+            raise ConfigError(f"{name} must hold {kind.__name__} only, got {row!r}")
+        own = getattr(row, by)
+        if own in known:
+            raise ConfigError(f"{name} has two with the {by} {own!r}")
+        known.add(own)
 
 
 def need(

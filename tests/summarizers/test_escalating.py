@@ -6,7 +6,7 @@ import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.summarizers.base import Summarizer, Summary
-from refold.summarizers.escalating import Escalating
+from refold.summarizers.llm import Escalating
 from tests.summarizers.contract import (
     PAID,
     TEXT,

@@ -12,9 +12,8 @@ from typing import BinaryIO, Final
 
 from refold.batch.job import Job, Kind, Report, Shard
 from refold.batch.lines import work_on_lines
-from refold.batch.originals import open_originals
 from refold.batch.tables import work_on_table
-from refold.batch.work import Work
+from refold.batch.work import Work, open_originals
 from refold.private_files import OWNER_ONLY, replacing
 
 SCRATCH: Final = ".refold"

@@ -10,7 +10,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.errors import ConfigError, FormatError
+from refold.checks import check_rows
+from refold.errors import FormatError
 from refold.lossless import (
     bar_table,
     blocks,
@@ -193,15 +194,7 @@ def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
     """
     if codecs is None:
         return TABLE
-    if isinstance(codecs, str) or not isinstance(codecs, Sequence):
-        raise ConfigError(f"codecs must be a list of Codec, got {codecs!r}")
-    known: set[str] = set()
-    for codec in codecs:
-        if not isinstance(codec, Codec):
-            raise ConfigError(f"codecs must hold Codec only, got {codec!r}")
-        if codec.name in known:
-            raise ConfigError(f"codecs has two with the name {codec.name!r}")
-        known.add(codec.name)
+    check_rows("codecs", codecs, Codec)
     return TABLE if tuple(codecs) == CODECS else CodecTable(codecs)
 
 

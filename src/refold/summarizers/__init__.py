@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from refold.summarizers.caches import MemoryCache, SqliteCache
     from refold.summarizers.chunking import Chunking
     from refold.summarizers.deadline import WithTimeout
-    from refold.summarizers.escalating import Escalating
     from refold.summarizers.gemini import GeminiSummarizer
     from refold.summarizers.limited import Limited, Limiter
-    from refold.summarizers.llm import create_escalating_summarizer, create_summarizer
+    from refold.summarizers.llm import Escalating, create_escalating_summarizer, create_summarizer
     from refold.summarizers.openai import OpenAISummarizer
     from refold.summarizers.redacting import Redacting
     from refold.summarizers.resolve import resolve_summarizer
@@ -40,7 +39,7 @@ _HOMES: Final = {
     "Cached": "cached",
     "Chunking": "chunking",
     "CircuitBreaker": "breaker",
-    "Escalating": "escalating",
+    "Escalating": "llm",
     "GeminiSummarizer": "gemini",
     "Limited": "limited",
     "Limiter": "limited",

@@ -1,4 +1,4 @@
-"""Summarizers made of a model: a prompt, a call, an answer that is complete."""
+"""Summarizers made of models: a prompt, a call, a complete answer; and one model after another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from refold.checks import check_positive, check_whole
-from refold.errors import AnswerError, ConfigError
+from refold.errors import AnswerError, ConfigError, describe
 from refold.summarizers.base import (
     FunctionSummarizer,
     Summarizer,
@@ -21,8 +21,9 @@ from refold.summarizers.base import (
     SummaryRequest,
     TextFunction,
     Usage,
+    as_summarizer,
+    usage_of,
 )
-from refold.summarizers.escalating import Escalating
 from refold.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
 
 C = TypeVar("C")
@@ -222,3 +223,39 @@ def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | N
 def missing_package(package: str, extra: str) -> ConfigError:
     """Say which package is missing and how to get it."""
     return ConfigError(f"{package} is not installed; run: pip install 'refold[{extra}]'")
+
+
+class Escalating:
+    """Asks *inner* in turn until one gives an answer that is not empty and shorter than the text.
+
+    The last one has the last word: its answer is returned and its error raised, whatever they are.
+    The answer's usage includes what the useless answers before it have cost.
+    """
+
+    def __init__(self, *inner: Summarizer | TextFunction) -> None:
+        if not inner:
+            raise ConfigError("Escalating needs at least one summarizer, got none")
+        *self._first, self._last = map(as_summarizer, inner)
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return the first useful answer."""
+        spent = Usage()
+        problems: list[str] = []
+        for summarizer in self._first:
+            try:
+                answer = await summarizer.summarize(request)
+            except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+                problems.append(describe(error))
+                spent += usage_of(error)
+                continue
+            if answer.is_useful_for(request):
+                return answer.charged(spent)
+            problems.append("its answer was not shorter" if answer.text.strip() else "no answer")
+            spent += answer.usage
+        try:
+            answer = await self._last.summarize(request)
+        except Exception as error:
+            for number, problem in enumerate(problems, start=1):
+                error.add_note(f"summarizer {number}, asked before: {problem}")
+            raise
+        return answer.charged(spent)

@@ -45,6 +45,7 @@ _OK: Final = 0
 _ERROR: Final = 1
 _OVER_BUDGET: Final = 4
 _INTERRUPTED: Final = 130
+"""Exit codes; 130 is what shells use for an interrupt."""
 
 _EXIT_CODES: Final = """\b
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;

@@ -26,6 +26,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
 _MOST_SCOPES: Final = 10
 _MOST_DAMAGED: Final = 20
+"""How many are listed: what fits on a terminal with the rest."""
 
 _EPILOG: Final = f"""\b
 Examples:

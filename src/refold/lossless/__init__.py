@@ -66,6 +66,7 @@ _MIN_SHARE: Final = 0.03
 _MIN_TOKENS: Final = 8
 """What a new form must save of the tokens: below that it is not worth being unfamiliar."""
 _MIN_CHARS: Final = 40
+"""A shorter text has hardly `_MIN_TOKENS` to save: it is not tried."""
 
 
 @dataclass(frozen=True, slots=True)

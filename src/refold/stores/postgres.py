@@ -34,6 +34,7 @@ _ROWS_PER_QUERY: Final = 2_000
 _RECONNECT_SECONDS: Final = 1.0
 """After that a pool waits to be asked again, instead of longer and longer."""
 _OPEN_SECONDS: Final = 2.0
+"""How long a pool waits for a connection before the call is tried again. A guess."""
 
 _KNOWN: Final = "SELECT key FROM refold_original WHERE key = ANY(%b::bytea[])"
 _READ: Final = "SELECT key, value FROM refold_original WHERE key = ANY(%b::bytea[])"

@@ -146,20 +146,21 @@ _OUTPUT: Final = re.compile(
     + rf")|(?P<exit>{_BAD_EXIT}))"
 )
 
-_WRONG: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
-_LEVEL: Final = r"(?:level|severity|levelname|lvl)"
-_EXIT: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
+ERROR_FIELD: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
+LEVEL_FIELD: Final = r"(?:level|severity|levelname|lvl)"
+EXIT_FIELD: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
+"""Names of fields that report errors, how bad something is, and how a program ended."""
 PLAIN_FIELD: Final = re.compile(
     r"[{ \n](?:(?P<error>"
     + any_of(
-        rf"{_WRONG}(?:=(?!\"\")\S|:(?:[{{\[](?![}}\]])|[1-9]|true\b))",
-        rf"(?:{_LEVEL}|status)=(?i:error|fatal|critical|failed|failure|panic)\b",
-        rf"{_LEVEL}:[56]0\b|success:false\b",
+        rf"{ERROR_FIELD}(?:=(?!\"\")\S|:(?:[{{\[](?![}}\]])|[1-9]|true\b))",
+        rf"(?:{LEVEL_FIELD}|status)=(?i:error|fatal|critical|failed|failure|panic)\b",
+        rf"{LEVEL_FIELD}:[56]0\b|success:false\b",
     )
-    + rf")|(?P<warning>{_LEVEL}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{_EXIT}:-?[1-9]))"
+    + rf")|(?P<warning>{LEVEL_FIELD}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{EXIT_FIELD}:-?[1-9]))"
 )
 """A field that reports an error, in JSON as `refold.lossless` spells it, and the sign before it."""
-MAY_TELL: Final = re.compile(any_of(_WRONG, _LEVEL, _EXIT, "status", "success"))
+MAY_TELL: Final = re.compile(any_of(ERROR_FIELD, LEVEL_FIELD, EXIT_FIELD, "status", "success"))
 """The name of such a field."""
 
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
+from refold.kinds._error_patterns import ERROR_FIELD, EXIT_FIELD, LEVEL_FIELD
 from refold.kinds._errors import count_repeats, find_in_source, settle, without_digits
 from refold.kinds._json_members import (
     MEMBER,
@@ -24,12 +25,12 @@ from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces, Sample
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
-    r"[\"'](?:(?:errors?|error_?[Mm]essage|exception|stderr)[\"']\s*+:\s*+"
+    rf"[\"'](?:{ERROR_FIELD}[\"']\s*+:\s*+"
     r"(?!null|None|false|False|0\b|\"\"|''|\[\]|\{\})\S"
-    r"|(?:level|severity|status|levelname|lvl|log\.level)[\"']\s*+:\s*+"
+    rf"|(?:{LEVEL_FIELD}|status|log\.level)[\"']\s*+:\s*+"
     r"(?:[\"'](?i:error|fatal|critical|failed|failure|warn|warning|alert|emergency|panic)\b"
     r"|[456]0[,}\s])"  # Node's loggers count levels
-    r"|(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)[\"']\s*+:\s*+-?[1-9]"
+    rf"|{EXIT_FIELD}[\"']\s*+:\s*+-?[1-9]"
     r"|success[\"']\s*+:\s*+(?i:false)|(?:Error: |Traceback ))"
 )
 """A member that reports an error, a warning, or an exit code other than 0."""

@@ -60,8 +60,10 @@ def fold_batch(
     folded = fold_rows(batch, column, change)
     if errors == "raise":
         return folded
-    told: Rows = folded.append_column("error", need("pyarrow", "batch").array(failures, "string"))
-    return told
+    with_errors: Rows = folded.append_column(
+        "error", need("pyarrow", "batch").array(failures, "string")
+    )
+    return with_errors
 
 
 def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = None) -> Rows:

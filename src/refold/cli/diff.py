@@ -41,8 +41,8 @@ def command(*, full: bool, is_paged: bool, **given: Any) -> None:
     from refold.cli.render import make_console
 
     preview = fold_preview(**given, trace=True)
-    told = explain_rows(preview.document, preview.folded, preview.options.format)
-    rows = [row for row in told if row.is_turn and row.before != row.after]
+    all_rows = explain_rows(preview.document, preview.folded, preview.options.format)
+    rows = [row for row in all_rows if row.is_turn and row.before != row.after]
     console = make_console()
     print_paged(console, _draw(rows, preview.folded, console.width, full), is_paged=is_paged)
     check_budget(preview.folded.result)

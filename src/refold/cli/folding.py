@@ -161,7 +161,7 @@ def _keep_spellings(
     for key, entry in known.items():
         sources = folded[key]
         expected = [(item.raw, item.gap) for item in sources]
-        if _spell([item.wire for item in sources], entry, sources[-1].gap) != expected:
+        if _spellings_of([item.wire for item in sources], entry, sources[-1].gap) != expected:
             raise StoreError(
                 "the store already holds this conversation in another spelling (spaces or "
                 "escapes); give this file a store of its own"
@@ -171,7 +171,9 @@ def _keep_spellings(
     return spellings
 
 
-def _spell(wires: Sequence[Any], entry: object, last_gap: str) -> list[tuple[str, str]] | None:
+def _spellings_of(
+    wires: Sequence[Any], entry: object, last_gap: str
+) -> list[tuple[str, str]] | None:
     """Return the exact text and gap of each record, if *entry* knows them."""
     match entry:
         case {"style": style, "raw": [*raws], "gaps": [*gaps]}:
@@ -257,7 +259,7 @@ def _respell(
 ) -> Iterator[Item]:
     """Yield the records behind *item* as they were written, or in the style of their file."""
     wires = [clone_message(wire) for wire, _ in found]
-    spelled = _spell(wires, entry, item.gap)
+    spelled = _spellings_of(wires, entry, item.gap)
     if spelled is None:
         gaps = [*[document.gap] * (len(wires) - 1), item.gap]
         spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]

@@ -96,7 +96,7 @@ class SessionFile:
         if fresh and self._format:
             self._count_fresh()
             self._fold()
-            self._tell(fresh)
+            self._update_figures(fresh)
         return bool(fresh)
 
     def _read(self) -> bytes:
@@ -123,7 +123,7 @@ class SessionFile:
         result = Compressor(options).compress(self._records)
         self._saved, self._folded_at = result.tokens_saved, self._tokens
 
-    def _tell(self, fresh: Sequence[Mapping[str, Any]]) -> None:
+    def _update_figures(self, fresh: Sequence[Mapping[str, Any]]) -> None:
         before = self.figures
         model = next(iter(models_in(fresh)), before.model)
         known = DEFAULT_REGISTRY.find(model) if model else None

@@ -236,8 +236,8 @@ def _draw_notes(notes: Iterable[RemovalNote]) -> None:
         older = [f"put before {_day(note.before)}"] if note.before is not None else []
         much = [f"{note.entries:,} originals"] if note.stage == "done" else []
         why = [clean(note.reason)] if note.reason else []
-        told = [_time(note.at), f"{note.action} {note.stage}", *whose, *older, *much, *why]
-        click.echo(" · ".join(told))
+        fields = [_time(note.at), f"{note.action} {note.stage}", *whose, *older, *much, *why]
+        click.echo(" · ".join(fields))
 
 
 def _day(seconds: float) -> str:

@@ -109,7 +109,7 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
             grown = watch.figures
             while True:
                 for figures in grown:
-                    console.print(_say(figures), soft_wrap=True)
+                    console.print(_describe(figures), soft_wrap=True)
                 sys.stdout.flush()
                 time.sleep(interval)
                 grown = watch.poll()
@@ -122,7 +122,7 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
         return  # what was found is left on the screen
 
 
-def _say(figures: Figures) -> str:
+def _describe(figures: Figures) -> str:
     folded = f"{figures.tokens_folded:,} folded ({_saved(figures)})"
     return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {folded}"
 

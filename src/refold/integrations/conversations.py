@@ -71,7 +71,7 @@ class _TrackedSession:
     sent: tuple[list[Any], int] = ([], 0)
     """What was sent last, and of how many messages."""
 
-    def leads_to(self, beginnings: Sequence[bytes]) -> bool:
+    def is_prefix_of(self, beginnings: Sequence[bytes]) -> bool:
         """Return whether messages with these *beginnings* are those of the session, or follow."""
         length = len(self.beginnings)
         return length <= len(beginnings) and (
@@ -171,18 +171,18 @@ class Conversations:
     ) -> Folded | None:
         """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
         _, model, _ = tracked.kind
-        told = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
-        with tracked.lock, self._telemetry.span(told):
-            if not tracked.leads_to(beginnings):
+        record = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
+        with tracked.lock, self._telemetry.span(record):
+            if not tracked.is_prefix_of(beginnings):
                 return None
             shown = self._view(tracked, given, beginnings, budget)
-            told.report = tracked.session.report
-            refused = 0 if told.report.model is None else len(told.report.model.refused)
-            told.refused, tracked.refused = refused - tracked.refused, refused
+            record.report = tracked.session.report
+            refused = 0 if record.report.model is None else len(record.report.model.refused)
+            record.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
-        _tell(told)
-        return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
+        _log_fold(record)
+        return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
     def _view(
         self,
@@ -232,7 +232,7 @@ class Conversations:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
-            if tracked is not None and tracked.leads_to(beginnings):
+            if tracked is not None and tracked.is_prefix_of(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None
@@ -284,7 +284,7 @@ class Conversations:
         leading = [
             tracked
             for tracked in all_tracked
-            if tracked.beginnings and tracked.leads_to(beginnings)
+            if tracked.beginnings and tracked.is_prefix_of(beginnings)
         ]
         if leading:
             return max(leading, key=lambda tracked: len(tracked.beginnings))
@@ -320,7 +320,7 @@ def _what_it_says(wire: Any, index: int) -> object:
     return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
-def _tell(record: FoldRecord) -> None:
+def _log_fold(record: FoldRecord) -> None:
     """Log what a fold did: figures, and no content."""
     report = record.report
     _log.debug(

@@ -28,7 +28,7 @@ class FoldRecord:
     def attributes(self, seconds: float) -> dict[str, Any]:
         """Return the attributes by name; those of `gen_ai` are OpenTelemetry's own."""
         report = self.report
-        told = {
+        attributes = {
             "gen_ai.conversation.id": self.conversation,
             "gen_ai.request.model": self.model,
             "gen_ai.conversation.compacted": report.tokens < report.tokens_unfolded,
@@ -42,7 +42,7 @@ class FoldRecord:
             "refold.fits": None if report.budget is None else report.budget.fits,
             "refold.seconds": seconds,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in attributes.items() if value is not None}
 
 
 class Telemetry:

@@ -102,7 +102,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     for place, start, end, grade in errors:
         is_long = end - start > LONG
         line = text[place : place + LONG] if is_long else text[start:end]
-        lines = said.setdefault(_saying(line, grade), [])
+        lines = said.setdefault(_without_numbers(line, grade), [])
         if (lines and lines[-1] == start) or (spots and spots[-1][0] == place):
             continue  # two patterns found it
         known = marks.get(start)
@@ -127,7 +127,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     return spots
 
 
-def _saying(line: str, grade: Grade) -> bytes:
+def _without_numbers(line: str, grade: Grade) -> bytes:
     """Return what *line* says without its times, ids and counts; of an exit the number is all."""
     return line.strip().encode(*_UTF_8) if grade is EXIT else without_digits(line).strip()
 

@@ -71,10 +71,10 @@ _MARKS: Final = line_rules(
 
 def _claims(sample: Sample) -> bool:
     may_diagnose = sample.has(*_SIGNS) and sample.has(*_WORDS)
-    told = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
+    steps = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
     if _HAS_PLACE.search(sample.block) and not sample.was_search:
-        told = max(told, sample.count(_IS_BARE))
-    return told >= 2 and told >= 0.3 * len(sample.lines)
+        steps = max(steps, sample.count(_IS_BARE))
+    return steps >= 2 and steps >= 0.3 * len(sample.lines)
 
 
 def split_build(text: str) -> Pieces:

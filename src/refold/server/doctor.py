@@ -122,19 +122,19 @@ def _try_hook(command: Sequence[str]) -> str:
         "tool_response": {"stdout": _SAMPLE, "stderr": ""},
     }
     with tempfile.TemporaryDirectory() as folder:
-        told = _run([*command, "--store", str(Path(folder) / "doctor.db")], json.dumps(event))
-    if isinstance(told, Exception):
-        return describe(told)
-    return "" if "updatedToolOutput" in told else "it does not shorten a sample"
+        output = _run([*command, "--store", str(Path(folder) / "doctor.db")], json.dumps(event))
+    if isinstance(output, Exception):
+        return describe(output)
+    return "" if "updatedToolOutput" in output else "it does not shorten a sample"
 
 
 def _try_mcp(command: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "doctor.db")
-        told = _run([*command, "--store", store], json.dumps(_INITIALIZE) + "\n")
-    if isinstance(told, Exception):
-        return describe(told)
-    return "" if "serverInfo" in told else "the server does not answer; pip install 'refold[mcp]'"
+        output = _run([*command, "--store", store], json.dumps(_INITIALIZE) + "\n")
+    if isinstance(output, Exception):
+        return describe(output)
+    return "" if "serverInfo" in output else "the server does not answer; pip install 'refold[mcp]'"
 
 
 def _try_proxy(url: str) -> str:
@@ -146,11 +146,11 @@ def _try_proxy(url: str) -> str:
         return f"nothing answers at {url}; start it with: refold serve ({describe(error)})"
 
 
-def _run(command: Sequence[str], told: str) -> str | Exception:
+def _run(command: Sequence[str], stdin: str) -> str | Exception:
     """Run *command* as an agent would; return what it writes, or why it cannot."""
     try:
         ran = subprocess.run(
-            command, input=told.encode(), capture_output=True, timeout=_SECONDS, check=False
+            command, input=stdin.encode(), capture_output=True, timeout=_SECONDS, check=False
         )
         return ran.stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError) as error:

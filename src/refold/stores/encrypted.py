@@ -64,19 +64,19 @@ class EncryptedStore(Closing):
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry, or none if it raises; a key that is already there keeps its value."""
-        self._store.put(self._sealed(entries))
+        self._store.put(self._encrypted(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*; `StoreError` if it cannot be decrypted."""
-        return self._opened(self._store.get(check_keys(keys)))
+        return self._decrypted(self._store.get(check_keys(keys)))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
         """Do what `put` does, without blocking the event loop."""
-        await aput(self._store, self._sealed(entries))
+        await aput(self._store, self._encrypted(entries))
 
     async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
         """Do what `get` does, without blocking the event loop."""
-        return self._opened(await aget(self._store, check_keys(keys)))
+        return self._decrypted(await aget(self._store, check_keys(keys)))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield what there is under keys that begin with *prefix*."""
@@ -109,13 +109,13 @@ class EncryptedStore(Closing):
     def __repr__(self) -> str:
         return f"EncryptedStore({self._store!r})"
 
-    def _sealed(self, entries: Mapping[str, Any]) -> dict[str, str]:
-        return {key: self._seal(key, value) for key, value in check_entries(entries).items()}
+    def _encrypted(self, entries: Mapping[str, Any]) -> dict[str, str]:
+        return {key: self._encrypt(key, value) for key, value in check_entries(entries).items()}
 
-    def _opened(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._open(key, value) for key, value in found.items()}
+    def _decrypted(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._decrypt(key, value) for key, value in found.items()}
 
-    def _seal(self, key: str, value: Any) -> str:
+    def _encrypt(self, key: str, value: Any) -> str:
         """Encrypt *value*, packed: what is encrypted cannot be packed any more."""
         raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
         data = pack(raw, spell_json(key, value), self._compression)
@@ -123,8 +123,8 @@ class EncryptedStore(Closing):
         # Text goes into any store. Packing takes back there what base64 adds.
         return _MARK + base64.b64encode(self._first + nonce + secret).decode()
 
-    def _open(self, key: str, value: Any) -> Any:
-        """Undo `_seal`."""
+    def _decrypt(self, key: str, value: Any) -> Any:
+        """Undo `_encrypt`."""
         if not is_sealed(value):
             why = "it is not encrypted; `refold store copy --encrypt` makes a store that is"
             raise LockedError(self._explain(key, why))

@@ -239,8 +239,8 @@ class _Redis:
 
     async def _check_eviction(self) -> None:
         """Refuse a server that drops originals when it runs out of memory."""
-        told = await self._client.info("memory")
-        for node in _nodes(told):
+        info = await self._client.info("memory")
+        for node in _nodes(info):
             policy = str(node.get("maxmemory_policy", ""))
             evicts = policy.startswith("allkeys") or (
                 policy.startswith("volatile") and self._lifetime_ms is not None
@@ -256,7 +256,7 @@ def _escaped(part: bytes) -> bytes:
     return _GLOB.sub(rb"\\\1", part)
 
 
-def _nodes(told: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+def _nodes(info: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """Return the answer of each node of a cluster, or of the one server."""
-    nested = [part for part in told.values() if isinstance(part, Mapping)]
-    return nested or [told]
+    nested = [part for part in info.values() if isinstance(part, Mapping)]
+    return nested or [info]

@@ -49,8 +49,8 @@ def import_store(store: Store, path: Path, *, on_share: OnProgress = ignore_prog
     """Put what `export_store` wrote into *store*; return how much there was.
 
     What *store* has already stays as it is, so that this may be done again if it was broken off.
-    *on_share* is told how much of the file is read, from 0 to 1: only its end says how many
-    originals there are.
+    *on_share* is called with the share of the file that is read, from 0 to 1: only its end says how
+    many originals there are.
     """
     done = 0
     with _open(path, "r") as (file, packed):
@@ -83,8 +83,8 @@ def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
     raise StoreError(f"{str(path)!r} is cut off after {count} originals")
 
 
-def _line(**told: Any) -> bytes:
-    return spell_json("", told) + b"\n"
+def _line(**fields: Any) -> bytes:
+    return spell_json("", fields) + b"\n"
 
 
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:

@@ -104,15 +104,15 @@ class FoldCalls:
         """Enter what was said about originals, so that later requests have it."""
         visit.count_retrievals(len(answer.rounds))
         beginning = visit.folded.beginning
-        await self._tell(visit, "rounds", visit.tenant, beginning, answer.rounds, answer.names)
+        await self._enter(visit, "rounds", visit.tenant, beginning, answer.rounds, answer.names)
 
     async def turn_off(self, visit: Visit, folded: Folded) -> None:
         """Fold a conversation no more: its provider refuses what was folded, not what came."""
         self._stats.fault("folded request refused")
         _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
-        await self._tell(visit, "off", visit.tenant, folded.beginning)
+        await self._enter(visit, "off", visit.tenant, folded.beginning)
 
-    async def _tell(self, visit: Visit, name: str, *given: object) -> None:
+    async def _enter(self, visit: Visit, name: str, *given: object) -> None:
         try:
             await self._workers.call(visit.key, name, *given, seconds=RETRIEVE_SECONDS)
         except NO_ANSWER:

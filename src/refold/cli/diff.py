@@ -11,7 +11,18 @@ import click
 from refold.cli.folding import FoldedFile
 from refold.cli.options import check_budget
 from refold.cli.preview import explain_rows, fold_preview, preview_options
-from refold.cli.terminal import action_word, clean, pager_option, print_paged, reason_words, wrap
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    chars_of,
+    clean,
+    number_of,
+    pager_option,
+    print_paged,
+    reason_words,
+    role_of,
+    wrap,
+)
 from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row
 
@@ -64,8 +75,6 @@ def _draw(
 
 def _draw_head(row: Row) -> Text:
     from rich.text import Text
-
-    from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of
 
     word, colour = action_word(row.action)
     return Text.assemble(

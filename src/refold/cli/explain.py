@@ -12,8 +12,17 @@ from refold.cli.folding import FoldedFile
 from refold.cli.io import write_json
 from refold.cli.options import check_budget, json_option
 from refold.cli.preview import explain_rows, fold_preview, preview_options, spell_row
-from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of, shown
-from refold.cli.terminal import action_word, clean, reason_words, wrap
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    chars_of,
+    clean,
+    number_of,
+    reason_words,
+    role_of,
+    shown,
+    wrap,
+)
 from refold.report.pieces import sum_up
 from refold.report.story import Row
 

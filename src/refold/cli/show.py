@@ -10,7 +10,7 @@ import click
 from refold.cli.folding import FoldedFile
 from refold.cli.options import check_budget
 from refold.cli.preview import Preview, fold_preview, preview_options
-from refold.cli.terminal import action_word, clean, pager_option, print_paged
+from refold.cli.terminal import ROLE_COLOURS, action_word, clean, pager_option, print_paged
 from refold.formats import load
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
@@ -74,8 +74,6 @@ def _action_of(turn: Turn, actions: Sequence[str]) -> str:
 def draw_heading(turn: Turn, action: str, width: int) -> Text:
     """Draw a line with the number and the role, what became of it, and what it costs."""
     from rich.text import Text
-
-    from refold.cli.render import ROLE_COLOURS
 
     first, last = turn.place.start, turn.place.stop - 1
     number = f"#{first}" if first == last else f"#{first}–{last}"

@@ -17,6 +17,8 @@ from refold.result import Compression
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from refold.report.story import Row
+
 
 _COLOURS: Final[Mapping[str, str]] = {
     "preserved": "dim",
@@ -30,6 +32,13 @@ _COLOURS: Final[Mapping[str, str]] = {
     "excerpted": "green",
     "digested": "green",
     "clipped": "green",
+}
+ROLE_COLOURS: Final = {
+    "system": "magenta",
+    "developer": "magenta",
+    "user": "cyan",
+    "assistant": "green",
+    "tool": "yellow",
 }
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -57,6 +66,28 @@ def excerpt(text: str, chars: int) -> str:
     if len(line) <= chars and len(text) <= chars * 4:
         return line
     return line[: chars - 1].rstrip() + "…"
+
+
+def shown(text: str, chars: int, full: bool) -> str:
+    """Return *text*, whole or its beginning on one line, safe to print."""
+    return clean(text) if full else excerpt(text, chars)
+
+
+def number_of(row: Row) -> str:
+    """Name a text by its message, and its part if it is not the first."""
+    return f"{row.index}.{row.part}" if row.part else str(row.index)
+
+
+def role_of(row: Row) -> str:
+    """Return a role that fits into its column."""
+    return excerpt(row.role, 14)
+
+
+def chars_of(row: Row) -> str:
+    """Say how long a text was, and is if that changed."""
+    if row.chars_before == row.chars_after:
+        return f"{row.chars_before:,}"
+    return f"{row.chars_before:,} → {row.chars_after:,}"
 
 
 def wrap(text: str, width: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -156,12 +157,9 @@ def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
 
 
 def _slices(batches: Any, shard: Shard) -> Iterator[Any]:
-    for place, batch in enumerate(batches):
-        if place >= shard.stop:
-            break
-        if place >= shard.start:
-            for row in range(0, batch.num_rows, _ROWS):
-                yield batch.slice(row, _ROWS)
+    for batch in islice(batches, shard.start, shard.stop):
+        for row in range(0, batch.num_rows, _ROWS):
+            yield batch.slice(row, _ROWS)
 
 
 @contextmanager

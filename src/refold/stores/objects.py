@@ -108,7 +108,6 @@ class _Objects:
         """Do nothing: obstore holds nothing open."""
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that are in an object already."""
         found: set[bytes] = set()
         for path, wanted in _by_log(keys, lambda key: key).items():
             log = self._log(path)
@@ -226,7 +225,6 @@ class _Objects:
                 await self._bundles.replace(path, number, left)
 
     async def count(self) -> int:
-        """Count what is in all objects."""
         entries = 0
         async for page in self.rows(""):
             entries += len(page)
@@ -237,7 +235,6 @@ class _Objects:
         return isinstance(error, self._obstore.exceptions.GenericError)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         errors = self._obstore.exceptions
         match error:
             case errors.PermissionDeniedError() | errors.UnauthenticatedError() | PermissionError():

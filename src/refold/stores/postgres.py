@@ -123,12 +123,10 @@ class _Postgres:
         await self._pool.open()
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._pool is not None:
             await self._pool.close()
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that are there."""
         return {row[0] for row in await self._ask(_KNOWN, keys)}
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
@@ -137,7 +135,6 @@ class _Postgres:
         await self._ask(_WRITE, now, keys, values)
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of *keys* that there are."""
         return dict(await self._ask(_READ, keys))
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
@@ -169,7 +166,6 @@ class _Postgres:
         return Removed(entries, size)
 
     async def count(self) -> int:
-        """Count the rows."""
         ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
         return int(entries)
 
@@ -182,7 +178,6 @@ class _Postgres:
         return isinstance(error, passing)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         errors = self._psycopg.errors
         match error:
             case TimeoutError():

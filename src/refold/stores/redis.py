@@ -104,7 +104,6 @@ class _Redis:
         await self._check_eviction()
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._client is not None:
             await self._client.aclose()
 
@@ -129,7 +128,6 @@ class _Redis:
                 await pipeline.execute()
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of *keys* that there are."""
         found = await self._ask_each(keys, "GET")
         return {key: value[_TIME.size :] for key, value in found.items()}
 
@@ -182,7 +180,6 @@ class _Redis:
         return is_away or isinstance(error, self._errors.ConnectionError | OSError)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         match error:
             case self._errors.OutOfMemoryError():
                 return "the server has no memory left; raise its maxmemory, or remove something"

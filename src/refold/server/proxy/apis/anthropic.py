@@ -25,7 +25,7 @@ _PARTIAL: Final = {
 """By the type of a delta: its field, which is also the field of the block that grows."""
 
 
-class Anthropic(PiecewiseApi):
+class _Anthropic(PiecewiseApi):
     """The Messages API."""
 
     name = "anthropic"
@@ -37,11 +37,9 @@ class Anthropic(PiecewiseApi):
     wraps_results = True
 
     def matches(self, path: str) -> bool:
-        """Return whether *path* is one of the two."""
         return path.endswith(("/messages", _COUNT))
 
     def is_counting(self, path: str) -> bool:
-        """Return whether tokens are only counted."""
         return path.endswith(_COUNT)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -58,7 +56,6 @@ class Anthropic(PiecewiseApi):
         )
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Return whether a block of ours begins."""
         return said.get("type") == "content_block_start" and self.is_own(said.get("content_block"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -83,23 +80,18 @@ class Anthropic(PiecewiseApi):
         return self.take_apart([blocks[index] for index in sorted(blocks)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the blocks of an answer."""
         return self.take_apart(answer.get("content"))
 
     def result(self, call: OwnCall, text: str) -> Wire:
-        """Return a block of the user's next message."""
         return {"type": "tool_result", "tool_use_id": call.id, "content": text}
 
     def called(self, piece: Wire) -> str | None:
-        """Read a block."""
         return str(piece.get("name")) if piece.get("type") == "tool_use" else None
 
     def own_call(self, piece: Wire) -> OwnCall:
-        """Read a block."""
         return OwnCall(piece["id"], piece.get("input") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put blocks before those of an answer."""
         content = [block for block in answer.get("content") or [] if not self.is_own(block)]
         return {**answer, "content": [*shown, *content]}
 
@@ -113,5 +105,7 @@ class Anthropic(PiecewiseApi):
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Leave blocks of ours out."""
         return without_numbers(events, "index", self.starts_own_call)
+
+
+API: Final = _Anthropic()

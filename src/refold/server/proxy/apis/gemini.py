@@ -22,7 +22,7 @@ _PATH: Final = re.compile(
 )
 
 
-class Gemini(PiecewiseApi):
+class _Gemini(PiecewiseApi):
     """The Gemini API; Vertex AI has the same paths and shapes."""
 
     name = "gemini"
@@ -35,17 +35,14 @@ class Gemini(PiecewiseApi):
     beside = ("systemInstruction", "system_instruction", "tools")
 
     def matches(self, path: str) -> bool:
-        """Return whether *path* names a model and one of the three methods."""
         return path.endswith(("Content", "countTokens")) and _PATH.search(path) is not None
 
     def model_of(self, body: Wire, path: str) -> str | None:
-        """Return the model that the path names."""
         del body
         found = _PATH.search(path)
         return found[1] if found else None
 
     def is_counting(self, path: str) -> bool:
-        """Return whether tokens are only counted."""
         return path.endswith(":countTokens")
 
     def has_tools(self, body: Wire) -> bool:
@@ -86,27 +83,22 @@ class Gemini(PiecewiseApi):
         return self.take_apart([part for event in events for part in _parts(event)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the parts of the first candidate."""
         return self.take_apart(_parts(answer))
 
     def result(self, call: OwnCall, text: str) -> Wire:
-        """Return a part of the user's next content."""
         named = {"id": call.id} if call.id else {}
         answer = {**named, "name": TOOL_NAME, "response": {"result": text}}
         return {"functionResponse": answer}
 
     def called(self, piece: Wire) -> str | None:
-        """Read a part."""
         call = piece.get("functionCall")
         return str(call.get("name")) if isinstance(call, dict) else None
 
     def own_call(self, piece: Wire) -> OwnCall:
-        """Read a part."""
         call = piece["functionCall"]
         return OwnCall(call.get("id") or "", call.get("args") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put parts before those of the first candidate."""
         candidates = answer.get("candidates")
         if not isinstance(candidates, list) or not candidates:
             return answer
@@ -115,7 +107,6 @@ class Gemini(PiecewiseApi):
         return {**answer, "candidates": [{**candidates[0], "content": content}]}
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Leave parts of ours out of the chunks."""
         return [self.join((), event) if self.starts_own_call(event) else event for event in events]
 
 
@@ -132,3 +123,6 @@ def _parts(said: Wire) -> list[Wire]:
     first = candidates[0] if isinstance(candidates, list) and candidates else {}
     parts = (first.get("content") or {}).get("parts") if isinstance(first, dict) else None
     return parts if isinstance(parts, list) else []
+
+
+API: Final = _Gemini()

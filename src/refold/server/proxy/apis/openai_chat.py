@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
@@ -16,7 +16,7 @@ from refold.server.proxy.apis.base import (
 )
 
 
-class OpenAIChat(Api):
+class _OpenAIChat(Api):
     """Chat completions; what is shown of a turn is its text, as a list of one character each."""
 
     name = "openai-chat"
@@ -27,7 +27,6 @@ class OpenAIChat(Api):
     beside = ("tools", "functions", "response_format")
 
     def matches(self, path: str) -> bool:
-        """Return whether *path* is that of chat completions."""
         return path.endswith("/chat/completions")
 
     def has_tools(self, body: Wire) -> bool:
@@ -35,11 +34,9 @@ class OpenAIChat(Api):
         return bool(body.get("tools")) and body.get("n") in (None, 1)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
-        """Read `usage` of an answer or of the last chunk."""
         return usage_of_openai(said.get("usage"), known, "prompt_tokens", "completion_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Return whether a chunk names our tool."""
         return any(_is_own(call) for call in _delta(said).get("tool_calls") or ())
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -61,7 +58,6 @@ class OpenAIChat(Api):
         return _take_apart(text, [calls[index] for index in sorted(calls)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the message of the first choice."""
         message = _choice(answer).get("message")
         if not isinstance(message, dict):
             return Turn()
@@ -69,11 +65,9 @@ class OpenAIChat(Api):
         return _take_apart(text if isinstance(text, str) else "", message.get("tool_calls") or [])
 
     def result(self, call: OwnCall, text: str) -> Wire:
-        """Return a tool message."""
         return {"role": "tool", "tool_call_id": call.id, "content": text}
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put text before that of an answer."""
         choice = _choice(answer)
         message = dict(choice.get("message") or {})
         if shown:
@@ -132,3 +126,6 @@ def _take_apart(text: str, calls: Sequence[Wire]) -> Turn:
         is_mixed=own[0] > 0,
         wires=[{**said, "tool_calls": [calls[place] for place in own]}],
     )
+
+
+API: Final = _OpenAIChat()

@@ -21,7 +21,7 @@ _STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
 
-class OpenAIResponses(PiecewiseApi):
+class _OpenAIResponses(PiecewiseApi):
     """The Responses API."""
 
     name = "openai-responses"
@@ -32,19 +32,15 @@ class OpenAIResponses(PiecewiseApi):
     style = "openai_responses"
 
     def matches(self, path: str) -> bool:
-        """Return whether *path* is that of responses."""
         return path.endswith("/responses")
 
     def follows(self, body: Wire) -> str:
-        """Return the response that the request goes on from."""
         return str(body.get(_FOLLOWS) or "")
 
     def follow(self, body: Wire, name: str) -> Wire:
-        """Return the request as one that goes on from another response."""
         return {**body, _FOLLOWS: name}
 
     def name_of(self, said: Wire) -> str:
-        """Return the id of a response."""
         response = said.get("response")
         return str(response.get("id") or "") if isinstance(response, dict) else ""
 
@@ -59,7 +55,6 @@ class OpenAIResponses(PiecewiseApi):
         return usage_of_openai(usage, known, "input_tokens", "output_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Return whether an item of ours is added."""
         return said.get("type") == "response.output_item.added" and self.is_own(said.get("item"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -68,11 +63,9 @@ class OpenAIResponses(PiecewiseApi):
         return self.take_apart([event["item"] for event in done])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the items of a response."""
         return self.take_apart(answer.get("output"))
 
     def result(self, call: OwnCall, text: str) -> Wire:
-        """Return an item."""
         return {"type": "function_call_output", "call_id": call.id, "output": text}
 
     def called(self, piece: Wire) -> str | None:
@@ -82,7 +75,6 @@ class OpenAIResponses(PiecewiseApi):
         return str(piece.get("name")) if piece["type"] == "function_call" else ""
 
     def own_call(self, piece: Wire) -> OwnCall:
-        """Read an item."""
         return OwnCall(piece["call_id"], piece["arguments"])
 
     def said(self, pieces: list[Wire]) -> list[Wire]:
@@ -90,7 +82,6 @@ class OpenAIResponses(PiecewiseApi):
         return pieces
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put items before those of a response."""
         output = [item for item in answer.get("output") or [] if not self.is_own(item)]
         return {**answer, "output": [*shown, *output]}
 
@@ -121,3 +112,6 @@ class OpenAIResponses(PiecewiseApi):
             expanded += [*messages[start : start + shown], *wires[shown:]]
             start += shown
         return [*expanded, *messages[start:]]
+
+
+API: Final = _OpenAIResponses()

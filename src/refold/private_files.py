@@ -53,9 +53,14 @@ def replacing(path: Path, *, folder: Path | None = None, mode: int = OWNER_ONLY)
         raise
 
 
+def home_folder(platform: str, env: Mapping[str, str]) -> Path:
+    """Return the user's home folder."""
+    return Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+
+
 def data_file(platform: str, env: Mapping[str, str]) -> Path:
     """Return where originals are kept unless the user says otherwise: in the user's data folder."""
-    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+    home = home_folder(platform, env)
     if platform == "win32":
         folder = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif platform == "darwin":

@@ -19,6 +19,7 @@ from refold.cli.options import (
 )
 from refold.cli.session_files import Figures, Watch
 from refold.cli.terminal import clean, excerpt
+from refold.server.agents import find_places
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,9 +93,8 @@ def command(
 
 def default_folders(environment: Mapping[str, str]) -> list[Path]:
     """Return where Claude Code and Codex keep their sessions."""
-    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    codex = Path(environment.get("CODEX_HOME") or Path.home() / ".codex")
-    return [claude / "projects", codex / "sessions"]
+    places = find_places(sys.platform, environment)
+    return [places.claude_settings.parent / "projects", places.codex_config.parent / "sessions"]
 
 
 def _follow(watch: Watch, console: Console, interval: float) -> None:

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from refold.server.agents import AGENTS, Places
 from refold.server.config_files import Entry, has_entry
 from refold.server.install import Installed, read_record
 from refold.server.originals import counts_beside, open_originals, read_counts
+from refold.server.wrap import open_directly
 
 State = Literal["works", "broken", "absent"]
 
@@ -138,9 +138,8 @@ def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) 
 
 
 def _try_proxy(url: str) -> str:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"{url}/healthz", timeout=_SECONDS):
+        with open_directly(f"{url}/healthz", _SECONDS):
             return ""
     except OSError as error:
         return f"nothing answers at {url}; start it with: refold serve ({describe(error)})"

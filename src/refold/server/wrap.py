@@ -172,10 +172,15 @@ class _Signals:
                 signal.signal(number, handler)
 
 
+def open_directly(url: str, timeout_seconds: float) -> Any:
+    """Open an address of this machine, whatever proxy the environment names."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return direct.open(url, timeout=timeout_seconds)
+
+
 def _fetch_stats(url: str) -> Mapping[str, Any]:
     """Return the totals of the proxy; nothing if it does not answer."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with suppress(OSError, ValueError), direct.open(f"{url}/stats", timeout=_SECONDS) as answer:
+    with suppress(OSError, ValueError), open_directly(f"{url}/stats", _SECONDS) as answer:
         stats = json.loads(answer.read())
         return stats if isinstance(stats, Mapping) else {}
     return {}

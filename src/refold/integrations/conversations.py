@@ -293,6 +293,28 @@ class Conversations:
         )
 
 
+class SdkIntegration:
+    """A base class for integrations of SDKs, where the caller runs the tools."""
+
+    _style: Style = "openai"
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__()
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        """The tool that fetches originals, for the `tools` of a request; `retrieve` answers it."""
+        described: dict[str, Any] = self.conversations.tool(self._style).schema
+        return described
+
+    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
+        """Answer a call of the tool: its arguments, and the messages of the caller so far."""
+        return self.conversations.retrieve(arguments, messages=messages)
+
+
 def _beginnings(messages: list[Any]) -> list[bytes]:
     """Return a name for each beginning of *messages*: equal beginnings, equal names.
 

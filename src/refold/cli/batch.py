@@ -8,12 +8,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TransferSpeedColumn as RateColumn
+from rich.table import Table
+from rich.text import Text
 
 from refold.batch.engines import Engine
-from refold.batch.job import Job
+from refold.batch.job import Job, Report, Shard
 from refold.batch.output import REJECTED
 from refold.batch.run import ENGINES, BatchResult, run_batch
 from refold.cli.io import say, write_json
@@ -25,14 +30,9 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
+from refold.cli.render import make_console
 from refold.cli.terminal import action_word, clean
 from refold.stores.opening import read_keys
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from refold.batch.job import Report, Shard
-
 
 _SET_ASIDE: Final = 5
 """The exit code if records were set aside."""
@@ -137,8 +137,6 @@ def command(
     if as_json:
         write_json(_summary(result, price))
     elif not quiet:
-        from refold.cli.render import make_console
-
         make_console().print(_draw(_summary(result, price)))
     if not result.reports and result.manifest["parts"]:
         say("there was nothing left to do", quiet=quiet)
@@ -170,9 +168,6 @@ def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:
 
 def _draw(summary: Mapping[str, Any]) -> Table:
     """Draw the sums of a batch: records, tokens, money, kinds, the slowest, errors."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
@@ -273,10 +268,6 @@ def counting(
     if quiet or not sys.stderr.isatty():
         yield BatchProgress() if quiet else _Log(what, clock)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-    from rich.progress import TransferSpeedColumn as RateColumn
-
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -7,6 +7,7 @@ import click
 from refold.cli.folding import locating_errors
 from refold.cli.io import read_document, write_json
 from refold.cli.options import file_argument, format_option, json_option, model_option
+from refold.cli.render import draw_shares, make_console
 from refold.cli.terminal import working
 from refold.formats import load
 from refold.tokens.base import CountedTexts
@@ -52,8 +53,6 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
         }
         write_json(data)
         return
-    from refold.cli.render import draw_shares, make_console
-
     console = make_console()
     console.print(f"{total:,} tokens ({how}) in {turns:,} message{'' if turns == 1 else 's'}")
     if total:

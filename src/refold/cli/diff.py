@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from refold.cli.folding import FoldedFile
 from refold.cli.options import check_budget
 from refold.cli.preview import explain_rows, fold_preview, preview_options
+from refold.cli.render import draw_totals, make_console
 from refold.cli.terminal import (
     ROLE_COLOURS,
     action_word,
@@ -25,10 +28,6 @@ from refold.cli.terminal import (
 )
 from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 _MIN_BESIDE: Final = 72
 """On a narrower terminal the lines stand below each other, as in a patch."""
@@ -49,8 +48,6 @@ Examples:
 @pager_option
 def command(*, full: bool, is_paged: bool, **given: Any) -> None:
     """Show what a fold changes, before and after. Changes nothing."""
-    from refold.cli.render import make_console
-
     preview = fold_preview(**given, trace=True)
     all_rows = explain_rows(preview.document, preview.folded, preview.options.format)
     rows = [row for row in all_rows if row.is_turn and row.before != row.after]
@@ -62,8 +59,6 @@ def command(*, full: bool, is_paged: bool, **given: Any) -> None:
 def _draw(
     rows: Sequence[Row], folded: FoldedFile, width: int, full: bool
 ) -> Iterator[RenderableType]:
-    from refold.cli.render import draw_totals
-
     if not rows:
         yield "  No message changes."
     for row in rows:
@@ -74,8 +69,6 @@ def _draw(
 
 
 def _draw_head(row: Row) -> Text:
-    from rich.text import Text
-
     word, colour = action_word(row.action)
     return Text.assemble(
         (f"\n#{number_of(row)} ", "bold"),
@@ -88,8 +81,6 @@ def _draw_head(row: Row) -> Text:
 
 def draw_changes(row: Row, width: int, *, full: bool) -> Text:
     """Draw the lines of a text before and after: side by side, or as a patch where it is narrow."""
-    from rich.text import Text
-
     found = pair_lines(clean(row.before), clean(row.after))
     pairs = found if full else _shorten(found)
     draw = _draw_beside if width >= _MIN_BESIDE else _draw_below
@@ -111,15 +102,11 @@ def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | int]:
 
 
 def _say_hidden(count: int) -> Text:
-    from rich.text import Text
-
     what = "more lines kept" if count > 0 else "more lines dropped"
     return Text(f"  … {abs(count):,} {what}", style="dim italic")
 
 
 def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
-    from rich.text import Text
-
     if isinstance(pair, int):
         yield _say_hidden(pair)
         return
@@ -136,8 +123,6 @@ def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
 
 
 def _draw_below(pair: Pair | int, width: int) -> Iterator[Text]:
-    from rich.text import Text
-
     if isinstance(pair, int):
         yield _say_hidden(pair)
         return

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.style import Style
 
 from refold.cli.folding import FoldedFile
 from refold.cli.io import write_json
 from refold.cli.options import check_budget, json_option
 from refold.cli.preview import explain_rows, fold_preview, preview_options, spell_row
+from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
 from refold.cli.terminal import (
     ROLE_COLOURS,
     action_word,
@@ -26,16 +31,6 @@ from refold.cli.terminal import (
 from refold.report.pieces import sum_up
 from refold.report.story import Row
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import Console
-    from rich.segment import Segment
-
-    Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
-    """What stands above all rows, and how to draw one."""
-
-
 _EPILOG = """\b
 Examples:
   refold explain chat.jsonl
@@ -43,6 +38,9 @@ Examples:
   refold explain session.jsonl --budget 20000
   refold explain session.jsonl --budget 20000 --message 14
   refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'"""
+
+Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
+"""What stands above all rows, and how to draw one."""
 
 
 @click.command(epilog=_EPILOG)
@@ -82,8 +80,6 @@ def _choose(rows: Sequence[Row], number: int) -> list[Row]:
 
 
 def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) -> None:
-    from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
-
     console = make_console()
     if is_one:
         for row in rows:
@@ -120,8 +116,6 @@ def print_explanation(console: Console, rows: Sequence[Row], *, full: bool) -> N
     them: on a long file that takes longer than the fold. Rows come in blocks, and a column is as
     wide as its widest cell. Where columns would leave no room to read, they are a line above.
     """
-    from rich.segment import Segments
-
     if console.width < _MIN_TABLE:
         head, draw = _draw_below(rows, console.width, full)
     else:
@@ -153,8 +147,6 @@ def _draw_below(rows: Sequence[Row], width: int, full: bool) -> Layout:
 
 def _draw_beside(rows: Sequence[Row], width: int, full: bool) -> Layout:
     """Draw the stories in the last column of a table."""
-    from rich.cells import cell_len
-
     cells = [_cells(row) for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(_HEADS, *cells, strict=True)]
     room = width - _left(widths)
@@ -204,8 +196,6 @@ def _draw_cells(
     cells: Sequence[str], styles: Sequence[str], widths: Sequence[int]
 ) -> Iterator[Segment]:
     """Draw what stands left of the story; the columns with numbers are flush right."""
-    from rich.cells import cell_len
-
     yield _segment(" ")
     for place, (text, style, width) in enumerate(zip(cells, styles, widths, strict=True)):
         blank = " " * (width - cell_len(text))
@@ -226,7 +216,4 @@ def _draw_row(
 
 
 def _segment(text: str, style: str = "") -> Segment:
-    from rich.segment import Segment
-    from rich.style import Style
-
     return Segment(text, Style.parse(style))

@@ -1,6 +1,6 @@
 """Draw results on a terminal: tables, panels and figures, with and without colour.
 
-It loads rich, which takes a while: commands import it only when they draw.
+It loads rich, so only the commands that draw import it.
 """
 
 from __future__ import annotations

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from refold.cli.folding import FoldedFile
 from refold.cli.options import check_budget
 from refold.cli.preview import Preview, fold_preview, preview_options
+from refold.cli.render import draw_totals, make_console
 from refold.cli.terminal import ROLE_COLOURS, action_word, clean, pager_option, print_paged
 from refold.formats import load
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.turns import Turn, list_turns
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 _MERGED: Final = "digested"
 
@@ -35,8 +34,6 @@ Examples:
 @pager_option
 def command(*, is_paged: bool, **given: Any) -> None:
     """Read the folded conversation as a model does. Changes nothing."""
-    from refold.cli.render import make_console
-
     preview = fold_preview(**given, trace=True)
     console = make_console()
     drawn = _draw(_turns_of(preview), preview.folded, console.width)
@@ -52,8 +49,6 @@ def _turns_of(preview: Preview) -> Iterator[Turn]:
 
 
 def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:
-    from refold.cli.render import draw_totals
-
     actions: dict[int, list[str]] = {}
     for entry in folded.result.decisions:
         actions.setdefault(entry.message_index, []).append(entry.action)
@@ -73,8 +68,6 @@ def _action_of(turn: Turn, actions: Sequence[str]) -> str:
 
 def draw_heading(turn: Turn, action: str, width: int) -> Text:
     """Draw a line with the number and the role, what became of it, and what it costs."""
-    from rich.text import Text
-
     first, last = turn.place.start, turn.place.stop - 1
     number = f"#{first}" if first == last else f"#{first}–{last}"
     role = clean(turn.message.role)
@@ -94,8 +87,6 @@ def draw_heading(turn: Turn, action: str, width: int) -> Text:
 
 def draw_message(turn: Turn) -> Text:
     """Draw what a message says and calls; marks and gaps are dimmed, and thinking only named."""
-    from rich.text import Text
-
     message = turn.message
     drawn: list[Text] = []
     if message.thinking:
@@ -111,8 +102,6 @@ def draw_message(turn: Turn) -> Text:
 
 
 def _draw_text(text: str, *, is_folded: bool) -> Text:
-    from rich.text import Text
-
     if not is_folded:
         return Text(text)
     mark = mark_of(text)

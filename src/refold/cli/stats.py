@@ -9,6 +9,7 @@ import click
 from refold.cli.io import write_json
 from refold.cli.options import check_budget, json_option
 from refold.cli.preview import fold_preview, preview_options
+from refold.cli.render import draw_figures, draw_totals, make_console
 
 _EPILOG = """\b
 Examples:
@@ -29,8 +30,6 @@ def command(*, as_json: bool, **given: Any) -> None:
         data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
         write_json(data)
     else:
-        from refold.cli.render import draw_figures, draw_totals, make_console
-
         console = make_console()
         console.print(draw_totals(figures, folded.turns, console.width))
         console.print(draw_figures(figures))

@@ -7,9 +7,14 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from refold.cli.options import (
     make_options,
@@ -17,14 +22,10 @@ from refold.cli.options import (
     profile_option,
     set_option,
 )
+from refold.cli.render import make_console
 from refold.cli.session_files import Figures, Watch
 from refold.cli.terminal import clean, excerpt
 from refold.server.agents import find_places
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with their frame."""
@@ -76,8 +77,6 @@ def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
     """Follow sessions as they grow: tokens, costs, possible savings."""
-    from refold.cli.render import make_console
-
     options = make_options(format_name=None, **choices)
     folders = [folder] if folder is not None else default_folders(os.environ)
     missing = [str(one) for one in folders if not one.exists()]
@@ -102,8 +101,6 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
 
     Elsewhere than on a terminal, there is a line for each session that has grown.
     """
-    from rich.live import Live
-
     try:
         if not sys.stdout.isatty():
             grown = watch.figures
@@ -129,10 +126,6 @@ def _describe(figures: Figures) -> str:
 
 def draw_table(watch: Watch, width: int) -> Table:
     """Draw one row a session, and the sums below."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     table.show_footer = len(watch.figures) > 1
@@ -183,8 +176,6 @@ def _sums(figures: Sequence[Figures]) -> Figures:
 
 
 def _draw_fill(fill: float | None, chars: int) -> Text:
-    from rich.text import Text
-
     if fill is None:
         return Text("?", style="dim")
     colour = "red" if fill >= 0.9 else "yellow" if fill >= 0.7 else "green"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,11 +105,12 @@ def verify(store: str, quiet: bool) -> int:
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another; with new keys, if there are some. May be done again."""
-    with ExitStack() as stack:
-        old = stack.enter_context(open_store(source, read_only=True, keys=() if encrypt else None))
-        new = stack.enter_context(open_store(target, keys=() if decrypt else None))
-        with working("copying", quiet=quiet) as progress:
-            done = copy_store(old, new, on_progress=progress.counting(old.__len__))
+    with (
+        open_store(source, read_only=True, keys=() if encrypt else None) as old,
+        open_store(target, keys=() if decrypt else None) as new,
+        working("copying", quiet=quiet) as progress,
+    ):
+        done = copy_store(old, new, on_progress=progress.counting(old.__len__))
     say(f"{done:,} originals copied to {without_secrets(target)}", quiet=quiet)
 
 

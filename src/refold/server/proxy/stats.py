@@ -125,7 +125,7 @@ class Totals:
         self.refolds += folded.is_refolded
 
     def take_back_fold(self, folded: Folded) -> None:
-        """Count a request as one that went out as it came."""
+        """Count a request as one that went out as it came: its tokens stay, what it saved goes."""
         self.folded -= folded.body is not None
         self.tokens_after += folded.tokens_before - folded.tokens_after
         self.refolds -= folded.is_refolded

@@ -45,13 +45,12 @@ class AnthropicSummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = temperature
         self._clients = _clients(client, base_url, api_key)
 
     async def _ask(self, prompt: Prompt) -> Summary:
-        extra = {} if self._temperature is None else {"temperature": self._temperature}
         async with self._clients.lend() as client:
             once = client.with_options(max_retries=0, timeout=self._timeout_seconds)
             answer = await once.messages.create(
@@ -59,7 +58,7 @@ class AnthropicSummarizer(ModelSummarizer):
                 system=prompt.system,
                 messages=[{"role": "user", "content": prompt.user}],
                 max_tokens=self._limit(prompt),
-                extra_body=extra,
+                extra_body=self._temperature,
             )
         return self._read(answer, prompt)
 

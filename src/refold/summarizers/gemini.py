@@ -44,18 +44,17 @@ class GeminiSummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = temperature
         self._clients = _clients(client, _maker(base_url, api_key, timeout_seconds))
 
     async def _ask(self, prompt: Prompt) -> Summary:
-        config: dict[str, object] = {
+        config = {
             "system_instruction": prompt.system,
             "max_output_tokens": self._limit(prompt),
+            **self._temperature,
         }
-        if self._temperature is not None:
-            config["temperature"] = self._temperature
         async with self._clients.lend() as client:
             answer = await client.aio.models.generate_content(
                 model=self.model, contents=prompt.user, config=config

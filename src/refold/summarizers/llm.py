@@ -157,6 +157,7 @@ class ModelSummarizer(ABC):
         *,
         timeout_seconds: float,
         thinking_tokens: int,
+        temperature: float | None,
         options: PromptOptions,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
@@ -166,6 +167,8 @@ class ModelSummarizer(ABC):
         self.model = model
         self._timeout_seconds = timeout_seconds
         self._thinking_tokens = thinking_tokens
+        self._temperature = {} if temperature is None else {"temperature": temperature}
+        """For the request; left out where the server is to decide."""
         self._writer = PromptWriter(**options)
 
     @property

@@ -60,9 +60,9 @@ class OpenAISummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = {} if temperature is None else {"temperature": temperature}
         self._extra_body = dict(extra_body or {})
 
     async def _ask(self, prompt: Prompt) -> Summary:

@@ -18,14 +18,8 @@ from refold.errors import StoreError
 from refold.stores.base import Removed
 from refold.stores.opening import KEYS, OpenStore, is_file, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
-from refold.stores.upkeep import (
-    StoreStat,
-    copy_store,
-    export_store,
-    import_store,
-    stat_store,
-    verify_store,
-)
+from refold.stores.transfer import export_store, import_store
+from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from refold.cli import main
-from tests.planner.runs import call, source_code
+from tests.plan.runs import call, source_code
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from refold.cli.preview import explain_rows
 from refold.cli.render import draw_pieces
 from refold.cli.terminal import wrap
 from refold.lazy import Lazy
-from refold.model.plan import Piece
+from refold.plan.fold import Piece
 from refold.report.story import Row
 from refold.stores import MemoryStore
 from tests.classic import Options

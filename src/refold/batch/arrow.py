@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from refold.batch.record import FoldedRecord, RecordFolder, parse_json, unfold_record
 from refold.checks import check_choice, need
 from refold.errors import ConfigError, RefoldError, describe
-from refold.json_style import Style
+from refold.messages.json_style import Style
 from refold.stores import Store
 
 if TYPE_CHECKING:

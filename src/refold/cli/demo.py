@@ -15,7 +15,7 @@ from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
 from refold.cli.preview import explain_rows
 from refold.cli.render import draw_decisions, draw_pair, draw_title, draw_totals, make_console
-from refold.model.wire import spell
+from refold.messages.wire import spell
 from refold.options import Options
 from refold.report.story import Row
 from refold.stores import MemoryStore

@@ -12,7 +12,7 @@ import click
 from refold.cli.document import Document
 from refold.cli.folding import locating_errors
 from refold.errors import BudgetError, ConfigError
-from refold.formats import format_names, load
+from refold.messages.formats import format_names, load
 from refold.options import Options, PreservePattern, Profile
 from refold.report.turns import make_counter
 from refold.result import Result

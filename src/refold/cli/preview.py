@@ -21,7 +21,7 @@ from refold.cli.options import (
 )
 from refold.cli.originals import open_for_preview
 from refold.cli.terminal import excerpt, working
-from refold.formats import load
+from refold.messages.formats import load
 from refold.options import Options
 from refold.report.pieces import count_pieces
 from refold.report.story import Row, make_rows

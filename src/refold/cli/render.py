@@ -29,10 +29,10 @@ from refold.cli.terminal import (
     role_of,
     shown,
 )
+from refold.plan.breakdown import Share
 from refold.report.pieces import find_runs, run_words, sum_up
 from refold.report.story import Row
 from refold.result import Compression
-from refold.tokens.breakdown import Share
 
 MIN_WIDTH: Final = 60
 """On a narrower terminal lines go on below: a number that is cut short says something else."""

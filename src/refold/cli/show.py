@@ -14,7 +14,7 @@ from refold.cli.options import check_budget
 from refold.cli.preview import Preview, fold_preview, preview_options
 from refold.cli.render import draw_totals, make_console
 from refold.cli.terminal import ROLE_COLOURS, action_word, clean, pager_option, print_paged
-from refold.formats import load
+from refold.messages.formats import load
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.turns import Turn, list_turns

@@ -18,7 +18,7 @@ from refold.cli.options import (
 )
 from refold.cli.originals import check_out, find_originals
 from refold.cli.terminal import clean, count_of, working
-from refold.json_style import Style
+from refold.messages.json_style import Style
 from refold.stores.opening import KEYS, without_secrets
 
 _MISSING: Final = 3

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from refold.integrations.choices import missing
 from refold.integrations.conversations import Folded, SdkIntegration
-from refold.thinking import is_bound
+from refold.plan.thinking import is_bound
 
 try:
     from anthropic import APIRequest, AsyncCallNext, CallNext, Middleware

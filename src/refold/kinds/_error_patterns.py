@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.kinds._lines import any_of
 from refold.kinds.base import ERROR, EXIT, WARNING, Grade
-from refold.text.prefilter import Needs
+from refold.scan.prefilter import Needs
 
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
@@ -159,7 +159,7 @@ PLAIN_FIELD: Final = re.compile(
     )
     + rf")|(?P<warning>{LEVEL_FIELD}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{EXIT_FIELD}:-?[1-9]))"
 )
-"""A field that reports an error, in JSON as `refold.lossless` spells it, and the sign before it."""
+"""A field that reports an error, in JSON as `refold.codecs` spells it, and the sign before it."""
 MAY_TELL: Final = re.compile(any_of(ERROR_FIELD, LEVEL_FIELD, EXIT_FIELD, "status", "success"))
 """The name of such a field."""
 

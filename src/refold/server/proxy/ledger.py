@@ -16,7 +16,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final
 
-from refold.model.wire import clone
+from refold.messages.wire import clone
 from refold.server.proxy.apis.base import Round, Wire
 from refold.stores.base import Store
 

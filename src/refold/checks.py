@@ -1,12 +1,13 @@
-"""Check what a caller chose: every refusal names the choice, what it must be and what was got."""
+"""Check what a caller chose or needs: a refusal names it, what it must be and what was got."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from typing import TypeGuard
+from collections.abc import Collection, Iterable, Sequence
+from importlib import import_module
+from typing import Any, TypeGuard
 
-from refold.errors import ConfigError
+from refold.errors import ConfigError, RefoldError
 
 
 def check_whole(name: str, value: object, *, least: int = 0) -> None:
@@ -58,6 +59,33 @@ def check_names(names: Iterable[str], known: Collection[str]) -> None:
         if name not in known:
             hint = _nearest(name, known) or f"; known: {', '.join(sorted(known))}"
             raise ConfigError(f"unknown option {name!r}{hint}")
+
+
+def check_rows(name: str, rows: object, kind: type, *, by: str = "name") -> None:
+    """Refuse what is no list of *kind*, and two of them with the same *by*."""
+    if isinstance(rows, str) or not isinstance(rows, Sequence):
+        raise ConfigError(f"{name} must be a list of {kind.__name__}, got {rows!r}")
+    known: set[str] = set()
+    for row in rows:
+        if not isinstance(row, kind):
+            raise ConfigError(f"{name} must hold {kind.__name__} only, got {row!r}")
+        own = getattr(row, by)
+        if own in known:
+            raise ConfigError(f"{name} has two with the {by} {own!r}")
+        known.add(own)
+
+
+def need(
+    module: str, extra: str, *, what: str = "this", error: type[RefoldError] = ConfigError
+) -> Any:
+    """Import *module* of another package; if that is missing, the *error* says what to install."""
+    try:
+        return import_module(module)
+    except ImportError as cause:
+        name = module.partition(".")[0]
+        raise error(
+            f"{what} needs {name}, which is not installed: pip install 'refold[{extra}]'"
+        ) from cause
 
 
 def _nearest(word: str, known: Collection[str]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,9 +28,39 @@ def make_private(path: Path) -> None:
             os.close(descriptor)
 
 
+@contextmanager
+def replacing(path: Path, *, folder: Path | None = None, mode: int = OWNER_ONLY) -> Iterator[Path]:
+    """Lend a new file that takes the place of *path* at the end: all of it, or none if it raises.
+
+    It is made in *folder*, by default beside *path*, for its owner alone. Before it takes its place
+    it is on the disk for good, and has *mode*.
+    """
+    import tempfile  # not with `import refold`: it loads several modules, and only writers need it
+
+    where = path.parent if folder is None else folder
+    descriptor, name = tempfile.mkstemp(dir=where, prefix=f".{path.name[:200]}.", suffix=".tmp")
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def home_folder(platform: str, env: Mapping[str, str]) -> Path:
+    """Return the user's home folder."""
+    return Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+
+
 def data_file(platform: str, env: Mapping[str, str]) -> Path:
     """Return where originals are kept unless the user says otherwise: in the user's data folder."""
-    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+    home = home_folder(platform, env)
     if platform == "win32":
         folder = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif platform == "darwin":

@@ -10,7 +10,7 @@ import pytest
 
 from refold import Options
 from refold.batch import Job, run_batch
-from refold.batch.run import Engine
+from refold.batch.engines import Engine
 from tests.batch.chats import parts, tree, write_lines
 
 PACKAGES: dict[Engine, str] = {"ray": "ray", "spark": "pyspark"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, FormatError, MemoryStore, MessageError, ScopedStore, SqliteStore
 from refold.batch import RecordError, fold_record, unfold_record
-from refold.batch.originals import BufferedStore, open_originals
+from refold.batch.work import BufferedStore, open_originals
 from refold.errors import NestingError
 from tests.batch.chats import chat
 from tests.conversations import Conversation, conversations

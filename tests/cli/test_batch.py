@@ -15,7 +15,7 @@ import pytest
 
 from refold import open_store
 from refold.batch import Job, run_batch
-from refold.cli.batch_progress import counting
+from refold.cli.batch import counting
 from tests.batch.chats import parts, write_lines
 from tests.cli.conftest import Refold
 

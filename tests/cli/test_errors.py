@@ -44,6 +44,7 @@ from tests.patience import FOR_EVER
         (b"[] []", "line 1, column 4: broken JSON: Extra data"),
         (b'{"messages": [], "a" 1}', "line 1, column 22: broken JSON"),
         (b'{"messages": [], }', "line 1, column 18: broken JSON"),
+        (b'{"messages":', "line 1, column 13: broken JSON: Expecting value at the end"),
         (
             b'{"role":"user","content":"a"}\n{"role":"user","conte\n',
             "line 2, column 16: broken JSON",

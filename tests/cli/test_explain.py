@@ -10,21 +10,8 @@ import pytest
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl
-from tests.plan.runs import call, source_code
 
 BUDGET = ("--profile", "standard", "--budget", "900")
-
-
-@pytest.fixture
-def file(refold: Refold) -> Path:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Fix the queue."}]
-    for n in range(9):
-        messages += call(n, "read_file", {"path": f"src/mod{n}.py"}, source_code(n))
-    failed = f"{source_code(9)}\nError: the queue src/mod3.py is full"
-    messages += [*call(9, "run", {}, failed), {"role": "user", "content": "And now?"}]
-    path = Path("work.json").absolute()
-    path.write_text(json.dumps(messages), encoding="utf-8")
-    return path
 
 
 def rows(refold: Refold, *args: object) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from refold.cli.document import parse_document
-from refold.cli.explanation import print_explanation, wrap
+from refold.cli.explain import print_explanation
 from refold.cli.folding import fold_file
-from refold.cli.looking import tell
+from refold.cli.preview import explain_rows
 from refold.cli.render import draw_pieces
+from refold.cli.terminal import wrap
 from refold.lazy import Lazy
 from refold.report.story import Row
 from refold.result import Piece
@@ -43,7 +44,7 @@ class Screen(io.StringIO):
 def rows(count: int) -> list[Row]:
     document, _ = parse_document(jsonl(chat(count)).decode(), "chat")
     folded = fold_file(document, Options(trace=True), MemoryStore())
-    return list(tell(document, folded, "auto"))
+    return list(explain_rows(document, folded, "auto"))
 
 
 def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:

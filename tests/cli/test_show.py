@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -17,21 +16,8 @@ from tests.cli.conftest import Refold
 from tests.cli.session import chat, claude_code, codex, jsonl
 from tests.cli.terminal import read_to_the_end
 from tests.patience import FOR_EVER
-from tests.plan.runs import call, source_code
 
 BUDGET = ("--budget", "900")
-
-
-@pytest.fixture
-def file(refold: Refold) -> Path:
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Fix the queue."}]
-    for n in range(9):
-        messages += call(n, "read_file", {"path": f"src/mod{n}.py"}, source_code(n))
-    failed = f"{source_code(9)}\nError: the queue src/mod3.py is full"
-    messages += [*call(9, "run", {}, failed), {"role": "user", "content": "And now?"}]
-    path = Path("work.json").absolute()
-    path.write_text(json.dumps(messages), encoding="utf-8")
-    return path
 
 
 def test_show_reads_like_the_conversation_that_the_model_gets(refold: Refold, file: Path) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from refold import Options, compress
+from refold.cli.session_files import SessionFile, Watch
 from refold.cli.watch import default_folders, name_of
-from refold.cli.watching import SessionFile, Watch
 from tests.cli.conftest import Refold
 from tests.cli.session import claude_code, codex, jsonl
 from tests.cli.terminal import LISTENING, read_to_the_end, read_until

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from refold.conversation.prices import list_prices
-from refold.report.models import USUAL_MODELS, models_in
+from refold.report.turns import USUAL_MODELS, models_in
 
 
 def test_the_usual_models_have_a_price() -> None:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, uncompress
 from refold.errors import StoreError
-from refold.integrations.choices import CheckedChoices
+from refold.integrations.choices import CheckedChoices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 from refold.private_files import data_file
 from tests.conversation.test_append_only import Provider, thinking_agent, thoughts
 from tests.integrations.contract import BOUND, MARK, TASK, log_of

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from refold.server.tools import Tools
+from refold.server.mcp import Tools
 from tests.patience import FOR_EVER
 from tests.server.outputs import ERROR, log
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from refold import Session, SqliteStore
 from refold.messages.wire import digest
+from refold.server.mcp import Tools
 from refold.server.originals import enter_shown, find_shown
-from refold.server.tools import Tools
 from refold.stores import MemoryStore
 from tests.server.outputs import ERROR, log
 

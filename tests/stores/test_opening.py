@@ -10,8 +10,8 @@ import pytest
 from refold.errors import ConfigError, StoreError
 from refold.integrations.choices import CheckedChoices
 from refold.stores import SqliteStore, open_store
-from refold.stores.address import public
 from refold.stores.encrypted import EncryptedStore
+from refold.stores.opening import without_secrets
 
 
 def test_a_path_is_a_file(tmp_path: Path) -> None:
@@ -90,4 +90,4 @@ def test_expiry_where_there_is_none() -> None:
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:
-    assert public(url) == shown
+    assert without_secrets(url) == shown

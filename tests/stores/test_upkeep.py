@@ -79,7 +79,7 @@ def test_a_copy_has_everything_and_overwrites_nothing() -> None:
     put_conversations(source)
     source.put({f"many {i}": i for i in range(1_500)})
     target.put({"c": "mine"})
-    told: list[int] = []
+    told: list[float] = []
     assert copy_store(source, target, on_progress=told.append) == 1_504
     assert told[-1] == 1_504
     assert len(target) == 1_504

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from refold.batch.extras import need
 from refold.batch.record import FoldedRecord, RecordFolder, parse_json, unfold_record
-from refold.checks import check_choice
+from refold.checks import check_choice, need
 from refold.errors import ConfigError, RefoldError, describe
 from refold.messages.json_style import Style
 from refold.stores import Store
@@ -61,8 +60,10 @@ def fold_batch(
     folded = fold_rows(batch, column, change)
     if errors == "raise":
         return folded
-    told: Rows = folded.append_column("error", need("pyarrow", "batch").array(failures, "string"))
-    return told
+    with_errors: Rows = folded.append_column(
+        "error", need("pyarrow", "batch").array(failures, "string")
+    )
+    return with_errors
 
 
 def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = None) -> Rows:
@@ -188,7 +189,7 @@ def _is_text(type_: Any) -> bool:
 
 
 def _is_json(type_: Any) -> bool:
-    """Tell whether values of a type can be written as JSON and read back."""
+    """Return whether values of a type can be written as JSON and read back."""
     types = need("pyarrow.types", "batch")
     scalars = (types.is_boolean, types.is_null, types.is_integer, types.is_floating)
     inside = [type_]

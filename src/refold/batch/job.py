@@ -96,7 +96,7 @@ class Report:
     sha256: str
     """Of the part."""
     lines: int
-    """How many lines or rows the shard has, blank ones too: tells where the next one begins."""
+    """How many lines or rows the shard has, blank ones too: the next one begins behind them."""
     figures: Figures
     kinds: dict[str, list[int]]
     """What was done to texts: how many, and their characters before and after."""

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
-from refold.batch.extras import need
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, parse_json, unfold_record
 from refold.batch.work import Work
+from refold.checks import need
 from refold.errors import MessageError
 from refold.messages.json_style import Style
 
@@ -26,6 +26,7 @@ _MAX_PACKED_PIECES: Final = 16
 """Into how many pieces a packed file is cut at most: all of them together unpack it eight times,
 which at 500 MB/s or more is little beside folding at 2 or 3."""
 _CHUNK_BYTES: Final = 1_000_000
+"""How much is unpacked at a time; larger ones only take memory. A guess."""
 _LEVEL: Final = 3  # the default of zstd, said here because the bytes of parts depend on it
 _STYLE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
 

@@ -18,15 +18,16 @@ from typing import Any, Final
 
 import refold
 from refold.batch.job import Figures, Job, Report, Shard
-from refold.batch.parts import SCRATCH, mode_of, rejects_of, replacing, report_of
+from refold.batch.parts import SCRATCH, mode_of, rejects_of, report_of
 from refold.batch.record import digest_of
 from refold.errors import BatchError
-from refold.stores.address import public
+from refold.private_files import replacing
 from refold.stores.encrypted import id_of
+from refold.stores.opening import without_secrets
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
-"""Both are hidden from whoever reads the folder as data: Spark, Hive, and refold itself."""
+"""Both are hidden from readers that take the folder for data: Spark, Hive, and refold itself."""
 _JOB: Final = "job.json"
 
 
@@ -44,7 +45,7 @@ class Output:
         self._mode = reduce(and_, (mode_of(file) for file in files))
         self._identity = {
             **self._head(),
-            "store": None if job.store is None else digest_of(public(job.store)),
+            "store": None if job.store is None else digest_of(without_secrets(job.store)),
             "modified": times,
             "cuts": [list(cut) for cut in cuts],
         }
@@ -110,7 +111,7 @@ class Output:
             )
 
     def is_finished(self) -> bool:
-        """Tell whether this very batch is done; raise `BatchError` if another one is."""
+        """Return whether this very batch is done; raise `BatchError` if another one is."""
         manifest = self.read_manifest()
         if manifest is None:
             return False
@@ -157,7 +158,7 @@ class Output:
             "parts": [_part(report) for report in ordered],
         }
         manifest_path = self.job.out / MANIFEST
-        with replacing(manifest_path, scratch=self._scratch, mode=self._mode) as temporary:
+        with replacing(manifest_path, folder=self._scratch, mode=self._mode) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         self._clean_up()
         return manifest
@@ -175,7 +176,7 @@ class Output:
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
         with (
-            replacing(path, scratch=self._scratch, mode=self._mode) as temporary,
+            replacing(path, folder=self._scratch, mode=self._mode) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
             for report in ordered:
@@ -227,7 +228,7 @@ def _part(report: Report) -> dict[str, Any]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let nobody else work on *folder*; the system takes the lock back from who is killed."""
+    """Lock *folder* against other batches; the system releases the lock of a killed process."""
     try:
         import fcntl
     except ImportError:  # Windows has none for folders

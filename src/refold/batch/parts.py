@@ -6,17 +6,15 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from refold.batch.job import Job, Kind, Report, Shard
 from refold.batch.lines import work_on_lines
-from refold.batch.originals import open_originals
 from refold.batch.tables import work_on_table
-from refold.batch.work import Work
-from refold.private_files import OWNER_ONLY
+from refold.batch.work import Work, open_originals
+from refold.private_files import OWNER_ONLY, replacing
 
 SCRATCH: Final = ".refold"
 """Where an output folder has what is not done yet; gone when everything is."""
@@ -40,7 +38,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
     mode = mode_of(Path(shard.source))
     with (
         replacing(rejected) as rejects,
-        replacing(part, scratch=job.out / SCRATCH, mode=mode) as temporary,
+        replacing(part, folder=job.out / SCRATCH, mode=mode) as temporary,
     ):
         with (
             open_originals(job.store, job.keys, read_only=job.unfold) as store,
@@ -80,27 +78,8 @@ def rejects_of(job: Job, shard: Shard) -> Path:
 
 
 def mode_of(source: Path) -> int:
-    """Return who may read and write a file: what is made from it is for nobody else."""
-    return source.stat().st_mode & 0o666
-
-
-@contextmanager
-def replacing(path: Path, *, scratch: Path | None = None, mode: int = 0) -> Iterator[Path]:
-    """Lend a file that takes the place of *path* at the end, on the disk for good.
-
-    It holds what people said: only its owner may read it, and whom *mode* allows to.
-    """
-    temporary = (scratch or path.parent) / f"{path.name}.{os.getpid()}.tmp"
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY))
-    try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.chmod(OWNER_ONLY | mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    """Return the permissions of a file: what is made from it must not have more."""
+    return OWNER_ONLY | source.stat().st_mode & 0o666
 
 
 def _peak_bytes() -> int:

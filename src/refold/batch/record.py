@@ -27,6 +27,7 @@ _ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False
 _TEXT_PREFIX: Final = "refold:record:"
 """Where a store keeps the text of a record that no style spells."""
 _MAX_NAMED: Final = 3
+"""How many missing originals an error names: it must fit on a line."""
 
 
 class FoldedRecord(TypedDict):

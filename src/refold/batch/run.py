@@ -6,16 +6,15 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from refold.batch.engines import Engine, run_shards
 from refold.batch.job import Job, Report, Shard
-from refold.batch.local import run_local
 from refold.batch.output import Output, line_offsets
 from refold.batch.sources import find_files, plan_shards
 from refold.checks import check_choice, check_whole
 from refold.errors import BatchError, RefoldError, describe
 
-Engine = Literal["local", "ray", "spark"]
 ENGINES: tuple[str, ...] = get_args(Engine)
 
 
@@ -63,7 +62,7 @@ def run_batch(
     for name, value in (("workers", workers), ("part_bytes", part_bytes)):
         if value is not None:
             check_whole(name, value)
-    work = partial(_run, engine=engine, workers=workers, address=address)
+    work = partial(run_shards, engine=engine, workers=workers, address=address)
     try:
         files = find_files(inputs, job.out)
         shards = plan_shards(files, part_bytes)
@@ -100,21 +99,3 @@ def _finish(
     manifest = output.finish(reports)
     ordered = tuple(reports[shard.number] for shard in output.shards)
     return BatchResult(manifest=manifest, reports=ordered)
-
-
-def _run(
-    job: Job, shards: Sequence[Shard], *, engine: Engine, workers: int | None, address: str | None
-) -> Generator[Report, None, None]:
-    match engine:
-        case _ if not shards:
-            return
-        case "local":
-            yield from run_local(job, shards, workers)
-        case "ray":
-            from refold.batch.ray_engine import run_ray
-
-            yield from run_ray(job, shards, workers, address)
-        case "spark":
-            from refold.batch.spark_engine import run_spark
-
-            yield from run_spark(job, shards, workers, address)

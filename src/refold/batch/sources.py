@@ -1,4 +1,4 @@
-"""Find the files of a batch, and cut them into shards: the same ones whoever does the work."""
+"""Find the files of a batch, and cut them into shards, the same ones for every engine."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from refold.batch.extras import need
 from refold.batch.job import Kind, Shard
 from refold.batch.lines import plan_lines, plan_packed_lines
 from refold.batch.tables import plan_arrow, plan_parquet
+from refold.checks import need
 from refold.errors import FormatError, RefoldError, describe
 
 HUB: Final = "hf:"

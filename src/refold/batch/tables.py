@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -15,10 +16,10 @@ from refold.batch.arrow import (
     unfold_rows,
     unfold_schema,
 )
-from refold.batch.extras import need
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, unfold_record
 from refold.batch.work import Work
+from refold.checks import need
 from refold.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -156,12 +157,9 @@ def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
 
 
 def _slices(batches: Any, shard: Shard) -> Iterator[Any]:
-    for place, batch in enumerate(batches):
-        if place >= shard.stop:
-            break
-        if place >= shard.start:
-            for row in range(0, batch.num_rows, _ROWS):
-                yield batch.slice(row, _ROWS)
+    for batch in islice(batches, shard.start, shard.stop):
+        for row in range(0, batch.num_rows, _ROWS):
+            yield batch.slice(row, _ROWS)
 
 
 @contextmanager

@@ -45,12 +45,12 @@ _OK: Final = 0
 _ERROR: Final = 1
 _OVER_BUDGET: Final = 4
 _INTERRUPTED: Final = 130
+"""Exit codes; 130 is what shells use for an interrupt."""
 
-EXIT_CODES: Final = """\b
+_EXIT_CODES: Final = """\b
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
 3 some originals are missing; 4 over budget; 5 records of a batch were set
 aside; 130 interrupted."""
-"""What the help of every command ends with."""
 
 _EPILOG: Final = f"""\b
 Examples:
@@ -71,7 +71,7 @@ Examples:
 Files: a JSON list of messages, an object with "messages", JSON lines, session
 files of Claude Code and Codex, and what compress --json writes.
 
-{EXIT_CODES}"""
+{_EXIT_CODES}"""
 
 
 class _Commands(click.Group):
@@ -83,11 +83,13 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, loading its module."""
+        """Return a command, loading its module; its help ends with the exit codes."""
         del ctx
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        if not (command.epilog or "").endswith(_EXIT_CODES):
+            command.epilog = f"{command.epilog}\n\n{_EXIT_CODES}"
         return command
 
     def resolve_command(
@@ -103,7 +105,7 @@ class _Commands(click.Group):
 
 
 def _form() -> str:
-    """Tell whether the scanner in C was built; it is found, not loaded."""
+    """Return whether the scanner in C was built; it is found, not loaded."""
     return "interpreted" if importlib.util.find_spec("refold._scan") is None else "compiled"
 
 
@@ -128,7 +130,7 @@ def main(args: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except RefoldError as error:
-        from refold.cli.words import clean  # what an error quotes is data
+        from refold.cli.terminal import clean  # what an error quotes is data
 
         click.echo(f"refold: {clean(str(error))}", err=True)
         return _OVER_BUDGET if isinstance(error, BudgetError) else _ERROR

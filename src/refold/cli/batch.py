@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TransferSpeedColumn as RateColumn
+from rich.table import Table
+from rich.text import Text
 
-from refold.batch.job import Job
+from refold.batch.engines import Engine
+from refold.batch.job import Job, Report, Shard
 from refold.batch.output import REJECTED
-from refold.batch.run import ENGINES, BatchResult, Engine, run_batch
-from refold.cli.batch_progress import counting
-from refold.cli.io import say, write_text
+from refold.batch.run import ENGINES, BatchResult, run_batch
+from refold.cli.io import say, write_json
 from refold.cli.options import (
-    EPILOG,
     Share,
     fold_options,
     json_option,
@@ -23,12 +30,17 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
+from refold.cli.render import make_console
+from refold.cli.terminal import action_word, clean
 from refold.stores.opening import read_keys
 
-_SET_ASIDE = 5
-_SLOWEST = 3
+_SET_ASIDE: Final = 5
+"""The exit code if records were set aside."""
+_SLOWEST: Final = 3
+_LOG_SECONDS: Final = 30.0
+"""Between two lines of progress in a log: seldom enough to be read. A guess."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold batch chats.jsonl folded
   refold batch data/ folded --budget 8000 --store originals.db
@@ -44,9 +56,7 @@ an object with "messages". Tables (Parquet, Arrow) have one per row.
 --budget is for each of them.
 OUT is a folder: parts, _manifest.json with their checksums, and records that
 could not be read in _rejected.jsonl. Run the same command again to resume
-what was interrupted.
-
-{EPILOG}"""
+what was interrupted."""
 
 
 def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -125,12 +135,9 @@ def command(
             on_report=progress.advance,
         )
     if as_json:
-        write_text(json.dumps(_summary(result, price), indent=2) + "\n", None)
+        write_json(_summary(result, price))
     elif not quiet:
-        from refold.cli.batch_summary import draw_summary
-        from refold.cli.render import make_console
-
-        make_console().print(draw_summary(_summary(result, price)))
+        make_console().print(_draw(_summary(result, price)))
     if not result.reports and result.manifest["parts"]:
         say("there was nothing left to do", quiet=quiet)
     rejected = result.manifest["totals"]["rejected"]
@@ -157,3 +164,116 @@ def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:
             for seconds, file, line in result.slowest(_SLOWEST)
         ],
     }
+
+
+def _draw(summary: Mapping[str, Any]) -> Table:
+    """Draw the sums of a batch: records, tokens, money, kinds, the slowest, errors."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in _rows(summary):
+        table.add_row(name, Text(clean(value)))
+    return table
+
+
+def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    parts = summary["parts"]
+    yield "records", f"{summary['records']:,} in {parts:,} part{'' if parts == 1 else 's'}"
+    if summary["rejected"]:
+        errors = ", ".join(f"{count:,} {name}" for name, count in summary["errors"].items())
+        yield "set aside", f"{summary['rejected']:,} ({errors})"
+    before, after = summary["tokens_before"], summary["tokens_after"]
+    if before:
+        yield "tokens", f"{before:,} → {after:,} (−{100 * (1 - after / before):.1f} %)"
+    if summary["saved_usd"] is not None:
+        yield "saves", f"${summary['saved_usd']:,.2f} each time they are sent"
+    if summary["over_budget"]:
+        yield "over budget", f"{summary['over_budget']:,}"
+    for action, (texts, chars_before, chars_after) in summary["kinds"].items():
+        word, _ = action_word(action)
+        plural = "" if texts == 1 else "s"
+        yield word, f"{texts:,} text{plural}, {chars_before:,} → {chars_after:,} characters"
+    yield "bytes", f"{summary['bytes_in']:,} read, {summary['bytes_out']:,} written"
+    if summary["cpu_seconds"]:
+        rate = summary["bytes_in"] / summary["cpu_seconds"] / 1e6
+        yield "CPU time", f"{summary['cpu_seconds']:,.1f} s, {rate:.2f} MB/s a core"
+    for slow in summary["slowest"]:
+        yield "slowest", f"{slow['seconds']:.3f} s  {slow['file']}, line {slow['line']}"
+
+
+class BatchProgress:
+    """Counts what is done of a batch, and shows nothing of it."""
+
+    def __init__(self) -> None:
+        self.records = self.done = self.before = self.total = 0
+        """Records, and bytes of input: done so far, done by earlier runs, and in all."""
+
+    def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
+        """Begin with all shards, and the reports of those that an earlier run has done."""
+        self.total = sum(shard.size for shard in shards)
+        for report in done:
+            self._add(report)
+        self.before = self.done
+        self.show()
+
+    def advance(self, report: Report) -> None:
+        """Count a shard that is done."""
+        self._add(report)
+        self.show()
+
+    def _add(self, report: Report) -> None:
+        self.records += report.figures.records
+        self.done += report.shard.size
+
+    def show(self) -> None:
+        """Show how far it is."""
+
+
+class _Bar(BatchProgress):
+    def __init__(self, what: str, bar: Any) -> None:
+        super().__init__()
+        self._bar = bar
+        self._task = bar.add_task(what, total=None, records=0)
+
+    def show(self) -> None:
+        self._bar.update(self._task, total=self.total, completed=self.done, records=self.records)
+
+
+class _Log(BatchProgress):
+    """Says now and then how far it is, and when it will be done."""
+
+    def __init__(self, what: str, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._what = what
+        self._clock = clock
+        self._began = self._said = clock()
+
+    def show(self) -> None:
+        if self.done == self.before or (now := self._clock()) - self._said < _LOG_SECONDS:
+            return
+        self._said = now
+        rate = (self.done - self.before) / (now - self._began)
+        say(
+            f"{self._what}: {100 * self.done / max(1, self.total):.0f} %, "
+            f"{self.records:,} records, {rate / 1e6:.2f} MB/s, "
+            f"{(self.total - self.done) / rate:,.0f} s left"
+        )
+
+
+@contextmanager
+def counting(
+    what: str, *, quiet: bool, clock: Callable[[], float] = time.monotonic
+) -> Iterator[BatchProgress]:
+    """Show progress in the way that fits standard error."""
+    if quiet or not sys.stderr.isatty():
+        yield BatchProgress() if quiet else _Log(what, clock)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %  {task.fields[records]:,} records"),
+        RateColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield _Bar(what, bar)

@@ -13,7 +13,6 @@ from refold.cli.document import Document
 from refold.cli.folding import FoldedFile, fold_file, may_be_folded
 from refold.cli.io import STDIO, dump_envelope, is_stream, read_document, say, write_text
 from refold.cli.options import (
-    EPILOG,
     Share,
     check_budget,
     conversation_option,
@@ -30,19 +29,17 @@ from refold.cli.originals import (
     check_out,
     embed_originals,
     inherit,
-    naming_deep_lines,
+    locating_nesting_errors,
     open_embedded,
     sidecar_of,
 )
-from refold.cli.terminal import working
-from refold.cli.words import clean, count_of, percent_saved
+from refold.cli.terminal import clean, count_of, percent_saved, working
 from refold.errors import StoreError
 from refold.result import ModelReport
 from refold.stores import Store
-from refold.stores.address import public
-from refold.stores.opening import open_store
+from refold.stores.opening import open_store, without_secrets
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold compress chat.jsonl -o small.jsonl
   refold compress chat.json -o small.json --store originals.db
@@ -58,9 +55,7 @@ Examples:
 \b
 Originals go to --store STORE, or to OUT.refold.db next to the output, or
 (with --json) into the output itself. If conversations of several people share
-a store, name each with --conversation, and unfold it under the same name.
-
-{EPILOG}"""
+a store, name each with --conversation, and unfold it under the same name."""
 
 
 @click.command(epilog=_EPILOG)
@@ -103,7 +98,7 @@ def command(
             "--store STORE, or --json (they go into the output)"
         )
     options = set_budget(options, budget, document)
-    with ExitStack() as stack, naming_deep_lines(document):
+    with ExitStack() as stack, locating_nesting_errors(document):
         if store is not None:
             inherit(document, file, store)
         elif out is not None and not as_json:
@@ -127,7 +122,7 @@ def _choose_store(
 ) -> tuple[Store, str]:
     """Return where the originals go, and how to call that place."""
     if store is not None:
-        return stack.enter_context(open_store(store)), public(store)
+        return stack.enter_context(open_store(store)), without_secrets(store)
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from refold.cli.folding import naming_lines
-from refold.cli.io import read_document, write_text
-from refold.cli.options import EPILOG, file_argument, format_option, json_option, model_option
+from refold.cli.folding import locating_errors
+from refold.cli.io import read_document, write_json
+from refold.cli.options import file_argument, format_option, json_option, model_option
+from refold.cli.render import draw_shares, make_console
 from refold.cli.terminal import working
 from refold.messages.formats import load
 from refold.plan.token_count import CountedTexts, break_down
 from refold.scan.tokens.choose import counter_for, encoding_for
 from refold.scan.tokens.estimate import estimate_tokens
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold count chat.jsonl
   refold count chat.jsonl --model gpt-5
   refold count chat.json --json | jq .tokens
 
 \b
-Counts are exact for models with a public tokenizer, and estimated otherwise.
-
-{EPILOG}"""
+Counts are exact for models with a public tokenizer, and estimated otherwise."""
 
 
 @click.command(epilog=_EPILOG)
@@ -36,7 +33,7 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
     """Count tokens by role and by kind of content. Changes nothing."""
     document = read_document(file)
     counted = CountedTexts(counter_for(model), estimate_tokens)
-    with naming_lines(document), working("counting", chars=len(document.text())):
+    with locating_errors(document), working("counting", chars=len(document.text())):
         messages = load(document.messages, format_name=format_name or "auto")
         shares = break_down(messages, counted)
     total = sum(share.tokens for share in shares)
@@ -53,10 +50,8 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
                 for s in shares
             ],
         }
-        write_text(json.dumps(data, indent=2) + "\n", None)
+        write_json(data)
         return
-    from refold.cli.render import draw_shares, make_console
-
     console = make_console()
     console.print(f"{total:,} tokens ({how}) in {turns:,} message{'' if turns == 1 else 's'}")
     if total:

@@ -5,45 +5,40 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
-from refold.cli.looking import tell
-from refold.cli.options import EPILOG
+from refold.cli.preview import explain_rows
+from refold.cli.render import draw_decisions, draw_pair, draw_title, draw_totals, make_console
 from refold.messages.wire import spell
 from refold.options import Options
 from refold.report.story import Row
 from refold.stores import MemoryStore
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 SESSION: Final = "demo_session.jsonl"
 _SHOWN: Final = ("compressed", "code_split", "contradicted")
 """The actions that are shown with their texts, one message each."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold demo
-  NO_COLOR=1 refold demo | less
-
-{EPILOG}"""
+  NO_COLOR=1 refold demo | less"""
 
 
 @click.command(epilog=_EPILOG)
 def command() -> int:
     """Fold a session that comes with refold, and unfold it again."""
-    from refold.cli.render import draw_decisions, draw_pair, draw_title, draw_totals, make_console
-
     text = files("refold.cli").joinpath(SESSION).read_text(encoding="utf-8")
     document, _ = parse_document(text, SESSION)
     options = Options(profile="classic", contradiction_detection=True, fuzzy_dedup=True, trace=True)
     store = MemoryStore()
     folded = fold_file(document, options, store)
-    rows = list(tell(document, folded, options.format))
+    rows = list(explain_rows(document, folded, options.format))
 
     console = make_console()
     console.print()
@@ -70,8 +65,6 @@ def _choose(rows: Sequence[Row]) -> Iterable[Row]:
 
 def _prove(console: Console, document: Document, folded: FoldedFile, store: MemoryStore) -> bool:
     """Unfold from the store and compare bytes: the messages as JSON, and the whole file."""
-    from rich.text import Text
-
     unfolded = unfold_file(folded.document, store, one_layer=False).document
     is_same = True
     for name, before, after in (

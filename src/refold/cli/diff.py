@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
-from refold.cli.explanation import wrap
 from refold.cli.folding import FoldedFile
-from refold.cli.looking import fold_to_look, look_options, tell
-from refold.cli.options import EPILOG, check_budget
-from refold.cli.terminal import pager_option, print_paged
-from refold.cli.words import action_word, clean, reason_words
+from refold.cli.options import check_budget
+from refold.cli.preview import explain_rows, fold_preview, preview_options
+from refold.cli.render import draw_totals, make_console
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    chars_of,
+    clean,
+    number_of,
+    pager_option,
+    print_paged,
+    reason_words,
+    role_of,
+    wrap,
+)
 from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 _MIN_BESIDE: Final = 72
 """On a narrower terminal the lines stand below each other, as in a patch."""
@@ -27,41 +35,30 @@ _HEAD_LINES: Final = 4
 _TAIL_LINES: Final = 2
 """What is shown of a long run of lines that are all the same, or all gone."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold diff chat.jsonl
   refold diff session.jsonl --budget 30%
-  refold diff session.jsonl --budget 30% --full --no-pager
-
-{EPILOG}"""
+  refold diff session.jsonl --budget 30% --full --no-pager"""
 
 
 @click.command(epilog=_EPILOG)
-@look_options
+@preview_options
 @click.option("--full", is_flag=True, help="Show every line, even of long runs.")
 @pager_option
-def command(
-    *,
-    full: bool,
-    is_paged: bool,
-    **given: Any,
-) -> None:
+def command(*, full: bool, is_paged: bool, **given: Any) -> None:
     """Show what a fold changes, before and after. Changes nothing."""
-    from refold.cli.render import make_console
-
-    look = fold_to_look(**given, trace=True)
-    told = tell(look.document, look.folded, look.options.format)
-    rows = [row for row in told if row.is_turn and row.before != row.after]
+    preview = fold_preview(**given, trace=True)
+    all_rows = explain_rows(preview.document, preview.folded, preview.options.format)
+    rows = [row for row in all_rows if row.is_turn and row.before != row.after]
     console = make_console()
-    print_paged(console, _draw(rows, look.folded, console.width, full), is_paged=is_paged)
-    check_budget(look.folded.result)
+    print_paged(console, _draw(rows, preview.folded, console.width, full), is_paged=is_paged)
+    check_budget(preview.folded.result)
 
 
 def _draw(
     rows: Sequence[Row], folded: FoldedFile, width: int, full: bool
 ) -> Iterator[RenderableType]:
-    from refold.cli.render import draw_totals
-
     if not rows:
         yield "  No message changes."
     for row in rows:
@@ -72,10 +69,6 @@ def _draw(
 
 
 def _draw_head(row: Row) -> Text:
-    from rich.text import Text
-
-    from refold.cli.render import ROLE_COLOURS, chars_of, number_of, role_of
-
     word, colour = action_word(row.action)
     return Text.assemble(
         (f"\n#{number_of(row)} ", "bold"),
@@ -88,8 +81,6 @@ def _draw_head(row: Row) -> Text:
 
 def draw_changes(row: Row, width: int, *, full: bool) -> Text:
     """Draw the lines of a text before and after: side by side, or as a patch where it is narrow."""
-    from rich.text import Text
-
     found = pair_lines(clean(row.before), clean(row.after))
     pairs = found if full else _shorten(found)
     draw = _draw_beside if width >= _MIN_BESIDE else _draw_below
@@ -111,15 +102,11 @@ def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | int]:
 
 
 def _say_hidden(count: int) -> Text:
-    from rich.text import Text
-
     what = "more lines kept" if count > 0 else "more lines dropped"
     return Text(f"  … {abs(count):,} {what}", style="dim italic")
 
 
 def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
-    from rich.text import Text
-
     if isinstance(pair, int):
         yield _say_hidden(pair)
         return
@@ -136,8 +123,6 @@ def _draw_beside(pair: Pair | int, width: int) -> Iterator[Text]:
 
 
 def _draw_below(pair: Pair | int, width: int) -> Iterator[Text]:
-    from rich.text import Text
-
     if isinstance(pair, int):
         yield _say_hidden(pair)
         return

@@ -7,23 +7,19 @@ import sys
 
 import click
 
-from refold.cli import EXIT_CODES
-
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold doctor
 
 \b
-Ends with 1 if something that is set up does not work.
-
-{EXIT_CODES}"""
+Ends with 1 if something that is set up does not work."""
 _SIGNS = {"works": "ok", "broken": "!!", "absent": "--"}
 
 
 @click.command(epilog=_EPILOG)
 def command() -> int:
     """Try what is set up for coding agents."""
-    from refold.cli.words import clean
+    from refold.cli.terminal import clean
     from refold.server.agents import find_places
     from refold.server.doctor import examine
 

@@ -20,6 +20,7 @@ _EXPECTED: Final = (
     'expected messages such as {"role": "user", "content": "…"}: '
     'a JSON list, an object with "messages", or JSON lines'
 )
+_NO_KEY: Final = "Expecting property name enclosed in double quotes"
 _FOUND_CHARS: Final = 40
 """How much an error quotes of what was found in the place of JSON: a line of an error must fit on a
 terminal."""
@@ -110,7 +111,7 @@ def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
 
 
 def _is_lines(text: str, start: int) -> bool:
-    """Tell whether the first line is a record of its own and not an object that is the file."""
+    """Return whether the first line is a record of its own and not an object that is the file."""
     feed = text.find("\n", start)
     first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
     try:
@@ -126,20 +127,27 @@ def _is_lines(text: str, start: int) -> bool:
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
-    """Tell a message, or a record of a session, from an object around them."""
+    """Return whether this is a message or a record of a session, not an object around them."""
     return "role" in value or "type" in value or "parts" in value
 
 
 def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
     others: dict[str, Any] = {}
     found: tuple[list[_Span], int] | None = None
-    for key, place in (members := _Members(text, start)):
-        if found is None and key in CONVERSATION_KEYS and text[place] == "[":
+    place = _skip(text, start + 1)
+    while not text.startswith("}", place):
+        key, place = _read_key(text, place)
+        if found is None and key in CONVERSATION_KEYS and text.startswith("[", place):
             found = _scan_list(text, place)
-            members.place = found[1]
+            place = found[1]
         else:
-            others[key], members.place = _DECODER.raw_decode(text, place)
-    end = members.place
+            others[key], place = _DECODER.raw_decode(text, place)
+        place = _expect(text, _skip(text, place), ",}")
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+            if text.startswith("}", place):
+                raise JSONDecodeError(_NO_KEY, text, place)
+    end = place + 1
     _check_end(text, end)
     if found is not None:
         return _document(text, name, found[0], found[1] - 1, lines=False), others
@@ -149,31 +157,12 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
     raise FormatError(f'the JSON object has no "messages" list (it has {keys}); {_EXPECTED}', name)
 
 
-class _Members:
-    """Walks over an object's members; whoever walks reads the value and sets `place` behind it."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self._text = text
-        self.place = start
-
-    def __iter__(self) -> Iterator[tuple[str, int]]:
-        text = self._text
-        self.place = _skip(text, self.place + 1)
-        if text[self.place : self.place + 1] == "}":
-            self.place += 1
-            return
-        while True:
-            if text[self.place : self.place + 1] != '"':
-                raise JSONDecodeError(
-                    "Expecting property name enclosed in double quotes", text, self.place
-                )
-            key, place = _DECODER.raw_decode(text, self.place)
-            yield key, _skip(text, _expect(text, _skip(text, place), ":") + 1)
-            place = _expect(text, _skip(text, self.place), ",}")
-            self.place = place + 1
-            if text[place] == "}":
-                return
-            self.place = _skip(text, self.place)
+def _read_key(text: str, place: int) -> tuple[str, int]:
+    """Read the key of a member; return it and where its value begins."""
+    if not text.startswith('"', place):
+        raise JSONDecodeError(_NO_KEY, text, place)
+    key, place = _DECODER.raw_decode(text, place)
+    return key, _skip(text, _expect(text, _skip(text, place), ":") + 1)
 
 
 def _scan_list(text: str, start: int) -> tuple[list[_Span], int]:

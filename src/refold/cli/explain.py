@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
 
 import click
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.style import Style
 
 from refold.cli.folding import FoldedFile
-from refold.cli.io import write_text
-from refold.cli.looking import fold_to_look, look_options, spell_row, tell
-from refold.cli.options import EPILOG, check_budget, json_option
+from refold.cli.io import write_json
+from refold.cli.options import check_budget, json_option
+from refold.cli.preview import explain_rows, fold_preview, preview_options, spell_row
+from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    chars_of,
+    clean,
+    number_of,
+    reason_words,
+    role_of,
+    shown,
+    wrap,
+)
+from refold.report.pieces import sum_up
 from refold.report.story import Row
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold explain chat.jsonl
   refold explain chat.jsonl --full --set recency_window=0
   refold explain session.jsonl --budget 20000
   refold explain session.jsonl --budget 20000 --message 14
-  refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'
+  refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'"""
 
-{EPILOG}"""
+Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
+"""What stands above all rows, and how to draw one."""
 
 
 @click.command(epilog=_EPILOG)
-@look_options
+@preview_options
 @json_option
 @click.option("--full", is_flag=True, help="Show whole texts instead of excerpts.")
 @click.option(
@@ -36,25 +54,19 @@ Examples:
     metavar="N",
     help="Show one message piece by piece: what is kept, what is dropped, and why.",
 )
-def command(
-    *,
-    as_json: bool,
-    full: bool,
-    number: int | None,
-    **given: Any,
-) -> None:
+def command(*, as_json: bool, full: bool, number: int | None, **given: Any) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
-    look = fold_to_look(**given, trace=True)
-    rows = list(tell(look.document, look.folded, look.options.format))
+    preview = fold_preview(**given, trace=True)
+    rows = list(explain_rows(preview.document, preview.folded, preview.options.format))
     if number is not None:
         rows = _choose(rows, number)
     if as_json:
         with_pieces = full or number is not None
         data = [spell_row(row, full=full, with_pieces=with_pieces) for row in rows]
-        write_text(json.dumps(data, indent=2) + "\n", None)
+        write_json(data)
     else:
-        _draw(rows, look.folded, full=full, is_one=number is not None)
-    check_budget(look.folded.result)
+        _draw(rows, preview.folded, full=full, is_one=number is not None)
+    check_budget(preview.folded.result)
 
 
 def _choose(rows: Sequence[Row], number: int) -> list[Row]:
@@ -68,9 +80,6 @@ def _choose(rows: Sequence[Row], number: int) -> list[Row]:
 
 
 def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) -> None:
-    from refold.cli.explanation import print_explanation
-    from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
-
     console = make_console()
     if is_one:
         for row in rows:
@@ -84,3 +93,127 @@ def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) 
     if notes is not None:
         console.print(notes)
     console.print(draw_totals(folded.result.compression, folded.turns, console.width))
+
+
+_BLOCK_ROWS: Final = 100
+"""Columns are as wide as a block needs them: more rows are drawn later, fewer have uneven
+columns."""
+_HEADS: Final = ("#", "role", "what", "chars")
+_STORY_HEAD: Final = "why, before and after"
+_GAP: Final = "   "
+_MIN_TABLE: Final = 100
+"""A narrower screen has no room for columns beside the story."""
+_INDENT: Final = 4
+"""Of the text below a row, so that rows stand out."""
+_MARK_CHARS: Final = 4
+"""What a text may lose of two lines to its sign and to a word that does not fit."""
+
+
+def print_explanation(console: Console, rows: Sequence[Row], *, full: bool) -> None:
+    """Print the decisions with the texts themselves, shortened unless *full*.
+
+    Not as a table of rich, which measures and pads every cell of all rows before it shows any of
+    them: on a long file that takes longer than the fold. Rows come in blocks, and a column is as
+    wide as its widest cell. Where columns would leave no room to read, they are a line above.
+    """
+    if console.width < _MIN_TABLE:
+        head, draw = _draw_below(rows, console.width, full)
+    else:
+        head, draw = _draw_beside(rows, console.width, full)
+    console.print(Segments(head), crop=False, end="")
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = rows[start : start + _BLOCK_ROWS]
+        console.print(Segments(chain.from_iterable(map(draw, block))), crop=False, end="")
+    console.print()
+
+
+def _draw_below(rows: Sequence[Row], width: int, full: bool) -> Layout:
+    """Draw each story below a line that says what happened to which text."""
+    del rows  # nothing has to be measured
+    room = width - _INDENT
+
+    def draw(row: Row) -> Iterator[Segment]:
+        number, role, action, chars = zip(_cells(row), _styles(row), strict=True)
+        yield _segment("\n")
+        for text, style in ((f"#{number[0]} ", "bold"), role, (" · ", ""), action, (" · ", "")):
+            yield _segment(text, style)
+        yield _segment(f"{chars[0]} chars\n", chars[1])
+        for text, style in _story(row, 2 * room - _MARK_CHARS, full):
+            for line in wrap(text, room):
+                yield _segment(f"{' ' * _INDENT}{line}\n", style)
+
+    return [], draw
+
+
+def _draw_beside(rows: Sequence[Row], width: int, full: bool) -> Layout:
+    """Draw the stories in the last column of a table."""
+    cells = [_cells(row) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(_HEADS, *cells, strict=True)]
+    room = width - _left(widths)
+
+    def draw(row: Row) -> Iterator[Segment]:
+        left = _draw_cells(_cells(row), _styles(row), widths)
+        return _draw_row(left, _story(row, 2 * room - _MARK_CHARS, full), room)
+
+    return list(_draw_head(widths, room)), draw
+
+
+def _cells(row: Row) -> tuple[str, str, str, str]:
+    return number_of(row), role_of(row), action_word(row.action)[0], chars_of(row)
+
+
+def _styles(row: Row) -> tuple[str, str, str, str]:
+    is_changed = row.chars_before != row.chars_after
+    colour = action_word(row.action)[1]
+    return "dim", ROLE_COLOURS.get(row.role, ""), colour, "" if is_changed else "dim"
+
+
+def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say about a text, each with its style."""
+    yield reason_words(row.reason), ""
+    for words in sum_up(row.pieces):
+        yield clean(words), ""
+    is_same = row.before == row.after
+    if row.before:
+        yield ("" if is_same else "− ") + shown(row.before, chars, full), "dim"
+    if row.after and not is_same:
+        yield "+ " + shown(row.after, chars, full), action_word(row.action)[1]
+
+
+def _draw_head(widths: Sequence[int], room: int) -> Iterator[Segment]:
+    yield _segment("\n")
+    heads = _draw_cells(_HEADS, ["bold"] * len(_HEADS), widths)
+    yield from _draw_row(heads, iter([(_STORY_HEAD, "bold")]), room)
+    yield _segment(f" {'─' * (_left(widths) + room - 1)}\n")
+
+
+def _left(widths: Sequence[int]) -> int:
+    """Return how much stands left of the story."""
+    return 1 + sum(widths) + len(_GAP) * len(widths)
+
+
+def _draw_cells(
+    cells: Sequence[str], styles: Sequence[str], widths: Sequence[int]
+) -> Iterator[Segment]:
+    """Draw what stands left of the story; the columns with numbers are flush right."""
+    yield _segment(" ")
+    for place, (text, style, width) in enumerate(zip(cells, styles, widths, strict=True)):
+        blank = " " * (width - cell_len(text))
+        yield _segment((text + blank if place in (1, 2) else blank + text) + _GAP, style)
+
+
+def _draw_row(
+    left: Iterator[Segment], story: Iterator[tuple[str, str]], room: int
+) -> Iterator[Segment]:
+    """Draw the cells and, beside and below them, the lines of the story."""
+    cells = list(left)
+    for text, style in story:
+        for line in wrap(text, room):
+            yield from cells
+            yield _segment(line, style)
+            yield _segment("\n")
+            cells = [_segment(" " * sum(cell.cell_length for cell in cells))]
+
+
+def _segment(text: str, style: str = "") -> Segment:
+    return Segment(text, Style.parse(style))

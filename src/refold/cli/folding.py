@@ -80,7 +80,7 @@ def fold_file(
 
     A *summarizer*, such as `openai:gpt-5-mini`, may write the summaries.
     """
-    with naming_lines(document):
+    with locating_errors(document):
         engine = Engine(
             options, store=store, conversation=document.conversation, summarizer=summarizer
         )
@@ -104,7 +104,7 @@ def fold_file(
         document=document.with_items(items),
         result=result,
         places=tuple(places),
-        spellings=_keep_spellings(folded, document, within(store, document)),
+        spellings=_keep_spellings(folded, document, scope_store(store, document)),
         turns=(sum(is_turn), turns_after),
     )
 
@@ -120,7 +120,7 @@ def _fold(
     return result, [message.is_turn for message in job.messages]
 
 
-def within(store: Store, document: Document) -> Store:
+def scope_store(store: Store, document: Document) -> Store:
     """Return the part of *store* that has the originals of *document*."""
     own = scoped(store, document.conversation)
     assert own is not None, "there is a store"
@@ -161,7 +161,7 @@ def _keep_spellings(
     for key, entry in known.items():
         sources = folded[key]
         expected = [(item.raw, item.gap) for item in sources]
-        if _spell([item.wire for item in sources], entry, sources[-1].gap) != expected:
+        if _spellings_of([item.wire for item in sources], entry, sources[-1].gap) != expected:
             raise StoreError(
                 "the store already holds this conversation in another spelling (spaces or "
                 "escapes); give this file a store of its own"
@@ -171,7 +171,9 @@ def _keep_spellings(
     return spellings
 
 
-def _spell(wires: Sequence[Any], entry: object, last_gap: str) -> list[tuple[str, str]] | None:
+def _spellings_of(
+    wires: Sequence[Any], entry: object, last_gap: str
+) -> list[tuple[str, str]] | None:
     """Return the exact text and gap of each record, if *entry* knows them."""
     match entry:
         case {"style": style, "raw": [*raws], "gaps": [*gaps]}:
@@ -196,7 +198,7 @@ def unfold_file(document: Document, originals: Originals, *, one_layer: bool) ->
     The library could unfold everything at once, but only the whole file of a round tells how the
     records below it were spelled.
     """
-    with naming_lines(document):
+    with locating_errors(document):
         check_list(document.messages)
     trust = Trust(conversation=document.conversation)
     links = trust.links_in(document.messages)
@@ -257,7 +259,7 @@ def _respell(
 ) -> Iterator[Item]:
     """Yield the records behind *item* as they were written, or in the style of their file."""
     wires = [clone_message(wire) for wire, _ in found]
-    spelled = _spell(wires, entry, item.gap)
+    spelled = _spellings_of(wires, entry, item.gap)
     if spelled is None:
         gaps = [*[document.gap] * (len(wires) - 1), item.gap]
         spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]
@@ -272,12 +274,12 @@ def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
 
 
 def may_be_folded(wire: Mapping[str, Any]) -> bool:
-    """Tell cheaply whether a record may be a stand-in."""
+    """Return, after a cheap test, whether a record may be a stand-in."""
     return read_provenance(wire) is not None or looks_folded(wire)
 
 
 @contextmanager
-def naming_lines(document: Document) -> Iterator[None]:
+def locating_errors(document: Document) -> Iterator[None]:
     """Add the file, and the line in it, to complaints about a message."""
     try:
         yield

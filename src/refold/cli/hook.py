@@ -7,16 +7,13 @@ import sys
 
 import click
 
-from refold.cli import EXIT_CODES
 from refold.private_files import data_file
 from refold.server.hook import MAX_TOKENS, run_hook
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold install claude --hook
-  refold hook post-tool-use --profile standard < event.json
-
-{EXIT_CODES}"""
+  refold hook post-tool-use --profile standard < event.json"""
 
 
 @click.group(epilog=_EPILOG)

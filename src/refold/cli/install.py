@@ -9,9 +9,7 @@ from pathlib import Path
 
 import click
 
-from refold.cli import EXIT_CODES
-
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold install claude
   refold install claude --proxy --port 8787
@@ -22,9 +20,7 @@ Examples:
 hook   shortens what tools return before the model sees it (claude)
 mcp    lets the model fetch originals; needs pip install 'refold[mcp]'
 proxy  sends requests through refold serve, which has to be running
-Without a choice, claude gets the hook, and mcp where that is installed.
-
-{EXIT_CODES}"""
+Without a choice, claude gets the hook, and mcp where that is installed."""
 
 
 @click.command(epilog=_EPILOG)

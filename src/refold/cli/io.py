@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ import click
 from refold.cli.document import Document, Item, parse_document
 from refold.errors import FormatError, OutputError
 from refold.messages.json_style import Style, says
-from refold.private_files import OWNER_ONLY
+from refold.private_files import OWNER_ONLY, replacing
 from refold.result import Compression
 
 STDIO: Final = "-"
@@ -97,8 +97,13 @@ def write_text(text: str, out: str | None, source: str = STDIO) -> None:
         raise OutputError(f"cannot write {out!r}: {reason}") from error
 
 
+def write_json(data: object) -> None:
+    """Write *data* to standard output as JSON for people and programs."""
+    write_text(json.dumps(data, indent=2) + "\n", None)
+
+
 def is_stream(path: str) -> bool:
-    """Tell whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
+    """Return whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
     try:
         mode = Path(path).stat().st_mode  # follows `/dev/stdout` where no path leads
     except (OSError, ValueError):
@@ -116,7 +121,7 @@ def _mode_of(source: str) -> int | None:
 
 
 def _write_file(path: Path, data: bytes, mode: int | None) -> None:
-    """Write beside the target, then swap: whoever looks sees the old file or the new one.
+    """Write beside the target, then swap: readers see the old file or the new one.
 
     Who may read the new one could read the old one, if there is one, and what has *mode*; without
     either, it is its owner's alone.
@@ -124,29 +129,18 @@ def _write_file(path: Path, data: bytes, mode: int | None) -> None:
     if path.exists():
         before = stat.S_IMODE(path.stat().st_mode)
         mode = before if mode is None else before & mode
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(OWNER_ONLY if mode is None else OWNER_ONLY | mode)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with replacing(path, mode=OWNER_ONLY | (mode or 0)) as temporary:
+        temporary.write_bytes(data)
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Tell the user something beside the result, on standard error."""
+    """Print a message to standard error, where it is no part of the result."""
     if not quiet:
         click.echo(text, err=True)
 
 
 def _is_envelope(others: Mapping[str, Any]) -> bool:
-    """Tell whether an object with `messages` and these other keys is a fold in one file."""
+    """Return whether an object with `messages` and these other keys is a fold in one file."""
     return isinstance(others.get("verbatim"), Mapping) and "compression" in others
 
 

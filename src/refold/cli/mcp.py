@@ -8,18 +8,15 @@ from contextlib import closing
 
 import click
 
-from refold.cli import EXIT_CODES
 from refold.private_files import data_file
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold install claude --mcp
   refold mcp --http --port 8788
 
 \b
-Needs the official SDK: pip install 'refold[mcp]'.
-
-{EXIT_CODES}"""
+Needs the official SDK: pip install 'refold[mcp]'."""
 
 
 @click.command(epilog=_EPILOG)
@@ -34,8 +31,7 @@ Needs the official SDK: pip install 'refold[mcp]'.
 @click.option("--store", metavar="STORE", help="Where originals are; else in the data folder.")
 def command(*, is_http: bool, port: int, store: str | None) -> None:
     """Serve originals, shortening and counts over MCP."""
-    from refold.server.mcp import serve_http, serve_stdio
-    from refold.server.tools import Tools
+    from refold.server.mcp import Tools, serve_http, serve_stdio
 
     place = store or data_file(sys.platform, os.environ)
     with closing(Tools(place)) as tools:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
-from refold.cli import EXIT_CODES
 from refold.cli.document import Document
-from refold.cli.folding import naming_lines
+from refold.cli.folding import locating_errors
 from refold.errors import BudgetError, ConfigError
 from refold.messages.formats import format_names, load
 from refold.options import Options, PreservePattern, Profile
@@ -23,9 +22,13 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
+_READERS: Final[Mapping[object, tuple[Callable[[str], Any], str]]] = {
+    bool: (lambda text: _WORDS[text.lower()], "true or false"),
+    int: (int, "a whole number"),
+    float: (float, "a number"),
+}
+"""How to read the value of an option by its type, and what it must be."""
 _FORMATS: Final = ("auto", *format_names())
-
-EPILOG: Final = EXIT_CODES
 
 file_argument = click.argument("file", metavar="FILE|-")
 out_option = click.option(
@@ -90,7 +93,7 @@ def set_budget(options: Options, budget: int | Share | None, document: Document)
 
 def _count(document: Document, options: Options) -> int:
     tokens = make_counter(options.model)
-    with naming_lines(document):
+    with locating_errors(document):
         return sum(map(tokens.message, load(document.messages, format_name=options.format)))
 
 
@@ -190,21 +193,15 @@ def _convert(name: str, kind: Any, value: str) -> Any:
         if value.lower() in ("none", ""):
             return None
         kind = next(item for item in kinds if item is not NoneType)
-    match kind:
-        case _ if kind is bool:
-            return _read(name, value, lambda text: _WORDS[text.lower()], "true or false")
-        case _ if kind is int:
-            return _read(name, value, int, "a whole number")
-        case _ if kind is float:
-            return _read(name, value, float, "a number")
-        case _ if kind == tuple[PreservePattern, ...]:
-            return (value,)
-        case _ if get_origin(kind) is tuple:
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        case _ if kind is str or get_origin(kind) is Literal:
-            return value
-        case _:
-            raise click.UsageError(f"--set: {name} can only be set from Python, not from here")
+    if kind in _READERS:
+        return _read(name, value, *_READERS[kind])
+    if kind == tuple[PreservePattern, ...]:
+        return (value,)
+    if get_origin(kind) is tuple:
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    if kind is str or get_origin(kind) is Literal:
+        return value
+    raise click.UsageError(f"--set: {name} can only be set from Python, not from here")
 
 
 def _read(name: str, value: str, read: Callable[[str], Any], what: str) -> Any:

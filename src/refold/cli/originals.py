@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from refold.cli.document import Document
-from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
+from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, scope_store, unfold_file
 from refold.cli.io import SQLITE, STDIO
 from refold.errors import FormatError, NestingError, OutputError, StoreError
 from refold.messages.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
@@ -52,7 +52,7 @@ class Sidecar:
         return self._store
 
 
-class Reading:
+class ReadOnlyStore:
     """A store that is only looked into: it notes what was found, and keeps nothing that is put."""
 
     def __init__(self, store: Store) -> None:
@@ -74,7 +74,7 @@ def inherit(document: Document, source: str, target: str) -> None:
     known = sidecar_of(source)
     if document.verbatim is not None:
         with open_store(target) as store:
-            within(store, document).put(_entries(document))
+            scope_store(store, document).put(_entries(document))
     elif source != STDIO and known.exists() and not _is_same_file(target, known):
         if is_file(target):
             copy_entries(known.absolute(), Path(target).absolute())
@@ -88,7 +88,7 @@ def _is_same_file(target: str, known: Path) -> bool:
 
 
 @contextmanager
-def naming_deep_lines(document: Document) -> Iterator[None]:
+def locating_nesting_errors(document: Document) -> Iterator[None]:
     """Say which line a store refuses, and where else its originals could be kept."""
     try:
         yield
@@ -126,7 +126,7 @@ def check_out(out: str | None, store: str | None) -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Tell whether there is an SQLite file; what cannot be read is none."""
+    """Return whether there is an SQLite file; what cannot be read is none."""
     with suppress(OSError):
         if path.is_file():  # a pipe would wait for somebody to write into it
             with path.open("rb") as file:
@@ -137,7 +137,7 @@ def is_store(path: Path) -> bool:
 def open_embedded(document: Document) -> MemoryStore:
     """Return a store in memory that knows the originals that came with *document*."""
     store = MemoryStore()
-    within(store, document).put(_entries(document))
+    scope_store(store, document).put(_entries(document))
     return store
 
 
@@ -154,14 +154,14 @@ def _entries(document: Document) -> dict[str, Any]:
     return {**notes, **seals, **{digest(value): value for value in originals}}
 
 
-def open_for_looking(
+def open_for_preview(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Store:
     """Return what is known of a file's originals, so that earlier stand-ins are recognised."""
     found = _find(document, path, store_path, stack)
     if found is None or isinstance(found, Mapping):
         return open_embedded(document)
-    return Reading(found)
+    return ReadOnlyStore(found)
 
 
 def embed_originals(document: Document, path: str, store_path: str | None) -> Document:
@@ -176,9 +176,9 @@ def embed_originals(document: Document, path: str, store_path: str | None) -> Do
         found = _find(document, path, known, stack)
         if found is None or isinstance(found, Mapping):
             return document
-        reading = Reading(within(found, document))
-        unfold_file(document, reading, one_layer=False)
-    verbatim = _verbatim(document.messages, reading.found)
+        reader = ReadOnlyStore(scope_store(found, document))
+        unfold_file(document, reader, one_layer=False)
+    verbatim = _verbatim(document.messages, reader.found)
     return replace(document, verbatim={**(document.verbatim or {}), **verbatim})
 
 
@@ -203,7 +203,7 @@ def find_originals(
     """Return the originals of a folded file; it is an error if it needs some and there are none."""
     found = _find(document, path, store_path, stack)
     if found is not None:
-        return found if isinstance(found, Mapping) else within(found, document)
+        return found if isinstance(found, Mapping) else scope_store(found, document)
     if not any(isinstance(wire, Mapping) and may_be_folded(wire) for wire in document.messages):
         return {}  # nothing in it looks folded, so nothing is missing
     sidecar = str(sidecar_of(path))

@@ -1,22 +1,38 @@
-"""Draw results on a terminal: tables, panels and figures, with and without colour."""
+"""Draw results on a terminal: tables, panels and figures, with and without colour.
+
+It loads rich, so only the commands that draw import it.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from refold.cli.words import action_word, clean, count_of, excerpt, percent_saved, reason_words
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    chars_of,
+    clean,
+    count_of,
+    excerpt,
+    number_of,
+    percent_saved,
+    reason_words,
+    role_of,
+    shown,
+)
+from refold.plan.token_count import Share
 from refold.report.pieces import find_runs, run_words, sum_up
+from refold.report.story import Row
 from refold.result import Compression
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
-    from refold.plan.token_count import Share
-    from refold.report.story import Row
 
 MIN_WIDTH: Final = 60
 """On a narrower terminal lines go on below: a number that is cut short says something else."""
@@ -35,19 +51,10 @@ _SHARES_CHARS: Final = 50
 """What stands around the bars of the totals and of the shares."""
 _MIN_EXCERPT: Final = 16
 """In less room a text says nothing, and its column is left out."""
-ROLE_COLOURS: Final = {
-    "system": "magenta",
-    "developer": "magenta",
-    "user": "cyan",
-    "assistant": "green",
-    "tool": "yellow",
-}
 
 
 def make_console() -> Console:
     """Return the console for standard output, no wider or narrower than is good to read."""
-    from rich.console import Console
-
     console = Console(highlight=False, markup=False, emoji=False)
     console.width = max(MIN_WIDTH, min(console.width, MAX_WIDTH))
     return console
@@ -55,16 +62,11 @@ def make_console() -> Console:
 
 def draw_title(text: str) -> RenderableType:
     """Draw a heading."""
-    from rich.rule import Rule
-    from rich.text import Text
-
     return Rule(Text(f" {text} ", style="bold"), align="left", style="dim")
 
 
 def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Text:
     """Draw tokens before and after as two bars."""
-    from rich.text import Text
-
     share = figures.tokens_after / figures.tokens_before if figures.tokens_before else 1.0
     chars = min(_BAR_CHARS, width - _TOTALS_CHARS)
     filled = max(1, round(chars * share))
@@ -85,8 +87,6 @@ def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Tex
 
 def draw_decisions(rows: Sequence[Row], width: int) -> Table:
     """Draw one line per text: who, what happened, how long before and after, and why."""
-    from rich.text import Text
-
     table = _table()
     for name, right in (("#", True), ("role", False), ("what", False), ("chars", True)):
         table.add_column(name, justify="right" if right else "left", no_wrap=True)
@@ -110,8 +110,6 @@ def draw_decisions(rows: Sequence[Row], width: int) -> Table:
 
 def draw_notes(rows: Sequence[Row]) -> Text | None:
     """Draw one line for all records that no model sees, if there are any."""
-    from rich.text import Text
-
     if not rows:
         return None
     records = "1 record" if len(rows) == 1 else f"{len(rows):,} records"
@@ -120,9 +118,6 @@ def draw_notes(rows: Sequence[Row]) -> Text | None:
 
 def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
     """Draw a text piece by piece: what was kept, what was dropped, and why."""
-    from rich.console import Group
-    from rich.text import Text
-
     word, colour = action_word(row.action)
     table = _table()
     for name, right in (("", False), ("lines", True), ("tokens", True)):
@@ -150,9 +145,6 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
 
 def draw_pair(row: Row, width: int) -> RenderableType:
     """Draw a text and its stand-in: side by side, or one above the other on a narrow terminal."""
-    from rich.console import Group
-    from rich.table import Table
-
     word, colour = action_word(row.action)
     height = 9 if width >= _NARROW else 6
     inner = (width // 2 if width >= _NARROW else width) - 6
@@ -170,8 +162,6 @@ def draw_pair(row: Row, width: int) -> RenderableType:
 
 def draw_figures(figures: Compression) -> Table:
     """Draw every counter and measure that says something."""
-    from rich.text import Text
-
     table = _table()
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -190,24 +180,16 @@ def _figures(figures: Compression) -> Iterator[tuple[str, str]]:
 
 
 def _table() -> Table:
-    from rich import box
-    from rich.table import Table
-
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
 
 
 def _panel(text: str, title: str, colour: str, width: int, height: int) -> Panel:
-    from rich.panel import Panel
-    from rich.text import Text
-
     body = Text("\n".join(_fit(clean(text), width, height)))
     return Panel(body, title=Text(title, style="bold"), title_align="left", border_style=colour)
 
 
 def _fit(text: str, width: int, height: int) -> Iterable[str]:
     """Wrap *text* into at most *height* lines; what is left out is counted."""
-    import textwrap
-
     lines = [
         piece
         for line in text.split("\n")
@@ -220,33 +202,8 @@ def _fit(text: str, width: int, height: int) -> Iterable[str]:
     return [*shown, f"… {max(left, 1):,} more characters"]
 
 
-def shown(text: str, chars: int, full: bool) -> str:
-    """Return *text*, whole or its beginning on one line, safe to print."""
-    return clean(text) if full else excerpt(text, chars)
-
-
-def number_of(row: Row) -> str:
-    """Name a text by its message, and its part if it is not the first."""
-    return f"{row.index}.{row.part}" if row.part else str(row.index)
-
-
-def role_of(row: Row) -> str:
-    """Return a role that fits into its column."""
-    return excerpt(row.role, 14)
-
-
-def chars_of(row: Row) -> str:
-    """Say how long a text was, and is if that changed."""
-    if row.chars_before == row.chars_after:
-        return f"{row.chars_before:,}"
-    return f"{row.chars_before:,} → {row.chars_after:,}"
-
-
 def draw_shares(shares: Sequence[Share], width: int) -> Table:
     """Draw where tokens go as a bar chart."""
-    from rich.table import Table
-    from rich.text import Text
-
     total = sum(share.tokens for share in shares)
     most = max(share.tokens for share in shares)
     chars = min(_SHARE_CHARS, width - _SHARES_CHARS)

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.folding import naming_lines
+from refold.cli.folding import locating_errors
 from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import (
-    EPILOG,
     conversation_option,
     file_argument,
     format_option,
@@ -22,13 +21,13 @@ from refold.cli.options import (
     quiet_option,
     set_option,
 )
-from refold.cli.originals import check_out, open_for_looking
+from refold.cli.originals import check_out, open_for_preview
 from refold.cli.terminal import working
 from refold.report import render
 
 _SUFFIX: Final = ".report.html"
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold report session.jsonl
   refold report session.jsonl -o report.html --model claude-sonnet-5-5
@@ -36,9 +35,7 @@ Examples:
 
 \b
 The page needs no network and sends nothing anywhere, but it holds the whole
-conversation: anyone who gets it can read everything.
-
-{EPILOG}"""
+conversation: anyone who gets it can read everything."""
 
 
 @click.command(epilog=_EPILOG)
@@ -70,8 +67,8 @@ def command(
     document = read_document(file, conversation)
     title = title or ("Conversation" if file == STDIO else Path(file).name)
     with ExitStack() as stack, working("folding", chars=len(document.text()), quiet=quiet):
-        known = open_for_looking(document, file, store, stack)
-        with naming_lines(document):
+        known = open_for_preview(document, file, store, stack)
+        with locating_errors(document):
             page = render(
                 document.messages, options, title=title, store=known, conversation=conversation
             )

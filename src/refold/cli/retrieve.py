@@ -9,9 +9,9 @@ from typing import Any, Final
 import click
 
 from refold.cli.io import STDIO, read_document, say, write_text
-from refold.cli.options import EPILOG, conversation_option, known_option, out_option, quiet_option
-from refold.cli.originals import open_for_looking, open_known
-from refold.cli.words import clean
+from refold.cli.options import conversation_option, known_option, out_option, quiet_option
+from refold.cli.originals import open_for_preview, open_known
+from refold.cli.terminal import clean
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 
 _MISSING: Final = 3
@@ -21,7 +21,7 @@ _WHOLE: Final = 10**9 - 1
 _FOUND: Final = "[original "
 """How an answer begins that has the text below its first line."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold retrieve '#kdbfq' small.jsonl
   refold retrieve kdbfq small.jsonl --lines 120-180
@@ -31,9 +31,7 @@ Examples:
 \b
 FILE is the folded file that shows the handle. Its originals are in --store
 DB, in the file itself, or in FILE.refold.db. Without FILE, --store DB is
-searched under the name of --conversation, or for a handle of 28 letters.
-
-{EPILOG}"""
+searched under the name of --conversation, or for a handle of 28 letters."""
 
 
 @click.command(epilog=_EPILOG)
@@ -81,11 +79,11 @@ def _open_tool(
 ) -> RetrieveTool:
     """Return what answers: from the store of a file and what the file shows, or from a store."""
     if file is None:
-        assert store is not None, "somebody has looked"
+        assert store is not None, "without a file there is a store"
         shared = open_known(store, stack)
         return retrieve_tool(shared, conversation=conversation, max_chars=_WHOLE)
     document = read_document(file, conversation)
-    found = open_for_looking(document, file, store, stack)
+    found = open_for_preview(document, file, store, stack)
     return retrieve_tool(
         found, messages=document.messages, conversation=conversation, max_chars=_WHOLE
     )

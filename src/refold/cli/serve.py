@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from refold.cli.options import EPILOG
 from refold.errors import ConfigError
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
@@ -22,9 +21,7 @@ Examples:
 
 \b
 Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
-The page with all figures is at the address that is printed.
-
-{EPILOG}"""
+The page with all figures is at the address that is printed."""
 
 
 @click.command(epilog=_EPILOG)

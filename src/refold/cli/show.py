@@ -3,64 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from refold.cli.folding import FoldedFile
-from refold.cli.looking import Look, fold_to_look, look_options
-from refold.cli.options import EPILOG, check_budget
-from refold.cli.terminal import pager_option, print_paged
-from refold.cli.words import action_word, clean
+from refold.cli.options import check_budget
+from refold.cli.preview import Preview, fold_preview, preview_options
+from refold.cli.render import draw_totals, make_console
+from refold.cli.terminal import ROLE_COLOURS, action_word, clean, pager_option, print_paged
 from refold.messages.formats import load
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
-from refold.report.turns import Turn, tell_turns
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
+from refold.report.turns import Turn, list_turns
 
 _MERGED: Final = "digested"
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold show chat.jsonl
   refold show session.jsonl --budget 30%
   refold show session.jsonl --budget 8000 --model gpt-5 --no-pager
-  NO_COLOR=1 refold show chat.jsonl | less
-
-{EPILOG}"""
+  NO_COLOR=1 refold show chat.jsonl | less"""
 
 
 @click.command(epilog=_EPILOG)
-@look_options
+@preview_options
 @pager_option
-def command(
-    *,
-    is_paged: bool,
-    **given: Any,
-) -> None:
+def command(*, is_paged: bool, **given: Any) -> None:
     """Read the folded conversation as a model does. Changes nothing."""
-    from refold.cli.render import make_console
-
-    look = fold_to_look(**given, trace=True)
+    preview = fold_preview(**given, trace=True)
     console = make_console()
-    drawn = _draw(_turns_of(look), look.folded, console.width)
+    drawn = _draw(_turns_of(preview), preview.folded, console.width)
     print_paged(console, drawn, is_paged=is_paged)
-    check_budget(look.folded.result)
+    check_budget(preview.folded.result)
 
 
-def _turns_of(look: Look) -> Iterator[Turn]:
-    name = look.options.format
-    before = load(look.document.messages, format_name=name)
-    after = load(look.folded.document.messages, format_name=name) if before else ()
-    return tell_turns(before, after, look.folded.places, look.options.model)
+def _turns_of(preview: Preview) -> Iterator[Turn]:
+    name = preview.options.format
+    before = load(preview.document.messages, format_name=name)
+    after = load(preview.folded.document.messages, format_name=name) if before else ()
+    return list_turns(before, after, preview.folded.places, preview.options.model)
 
 
 def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:
-    from refold.cli.render import draw_totals
-
     actions: dict[int, list[str]] = {}
     for entry in folded.result.decisions:
         actions.setdefault(entry.message_index, []).append(entry.action)
@@ -80,10 +68,6 @@ def _action_of(turn: Turn, actions: Sequence[str]) -> str:
 
 def draw_heading(turn: Turn, action: str, width: int) -> Text:
     """Draw a line with the number and the role, what became of it, and what it costs."""
-    from rich.text import Text
-
-    from refold.cli.render import ROLE_COLOURS
-
     first, last = turn.place.start, turn.place.stop - 1
     number = f"#{first}" if first == last else f"#{first}–{last}"
     role = clean(turn.message.role)
@@ -103,8 +87,6 @@ def draw_heading(turn: Turn, action: str, width: int) -> Text:
 
 def draw_message(turn: Turn) -> Text:
     """Draw what a message says and calls; marks and gaps are dimmed, and thinking only named."""
-    from rich.text import Text
-
     message = turn.message
     drawn: list[Text] = []
     if message.thinking:
@@ -120,8 +102,6 @@ def draw_message(turn: Turn) -> Text:
 
 
 def _draw_text(text: str, *, is_folded: bool) -> Text:
-    from rich.text import Text
-
     if not is_folded:
         return Text(text)
     mark = mark_of(text)

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from refold.cli.io import write_text
-from refold.cli.looking import fold_to_look, look_options
-from refold.cli.options import EPILOG, check_budget, json_option
+from refold.cli.io import write_json
+from refold.cli.options import check_budget, json_option
+from refold.cli.preview import fold_preview, preview_options
+from refold.cli.render import draw_figures, draw_totals, make_console
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold stats chat.jsonl
   refold stats chat.jsonl --set fuzzy_dedup=true
-  refold stats chat.json --json | jq .tokens_after
-
-{EPILOG}"""
+  refold stats chat.json --json | jq .tokens_after"""
 
 
 @click.command(epilog=_EPILOG)
-@look_options
+@preview_options
 @json_option
-def command(
-    *,
-    as_json: bool,
-    **given: Any,
-) -> None:
+def command(*, as_json: bool, **given: Any) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
-    folded = fold_to_look(**given).folded
+    folded = fold_preview(**given).folded
     before, after = folded.turns
     figures = folded.result.compression
     if as_json:
         data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
-        write_text(json.dumps(data, indent=2) + "\n", None)
+        write_json(data)
     else:
-        from refold.cli.render import draw_figures, draw_totals, make_console
-
         console = make_console()
         console.print(draw_totals(figures, folded.turns, console.width))
         console.print(draw_figures(figures))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,22 +11,21 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.io import say, write_text
-from refold.cli.options import EPILOG, json_option, quiet_option
-from refold.cli.terminal import Progress, working
-from refold.cli.words import clean
+from refold.cli.io import say, write_json
+from refold.cli.options import json_option, quiet_option
+from refold.cli.terminal import clean, working
 from refold.errors import StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.opening import KEYS, OpenStore, is_file, open_store
+from refold.stores.opening import KEYS, OpenStore, is_file, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
-from refold.stores.upkeep import OnProgress, StoreStat, copy_store, stat_store, verify_store
+from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
 _MOST_SCOPES: Final = 10
 _MOST_DAMAGED: Final = 20
+"""How many are listed: what fits on a terminal with the rest."""
 
 _EPILOG: Final = f"""\b
 Examples:
@@ -42,9 +39,7 @@ Examples:
 \b
 A store is an SQLite file, or postgresql://..., redis://..., s3://...,
 gs://..., az://... or file:///folder. {KEYS} has the keys of an
-encrypted one: base64 of 32 bytes each, the one to encrypt with first.
-
-{EPILOG}"""
+encrypted one: base64 of 32 bytes each, the one to encrypt with first."""
 
 store_argument = click.argument("store", metavar="STORE")
 tenant_option = click.option("--tenant", metavar="NAME", help="Only what is in this scope.")
@@ -73,9 +68,9 @@ def command() -> None:
 def stat(store: str, as_json: bool) -> None:
     """Show how much is in a store, and whose it is."""
     with open_store(store, read_only=True) as opened, working("counting") as progress:
-        found = stat_store(opened, on_progress=_share(progress, opened))
+        found = stat_store(opened, on_progress=progress.counting(opened.__len__))
     if as_json:
-        write_text(json.dumps(found.to_dict(), indent=2) + "\n", None)
+        write_json(found.to_dict())
     else:
         _draw_stat(found)
 
@@ -89,7 +84,7 @@ def verify(store: str, quiet: bool) -> int:
     Ends with 1 if something is damaged, or encrypted and read without its keys.
     """
     with open_store(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
-        verdict = verify_store(opened, on_progress=_share(progress, opened))
+        verdict = verify_store(opened, on_progress=progress.counting(opened.__len__))
     for key in verdict.damaged[:_MOST_DAMAGED]:
         click.echo(f"damaged: {clean(key)}")
     if len(verdict.damaged) > _MOST_DAMAGED:
@@ -110,12 +105,13 @@ def verify(store: str, quiet: bool) -> int:
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another; with new keys, if there are some. May be done again."""
-    with ExitStack() as stack:
-        old = stack.enter_context(open_store(source, read_only=True, keys=() if encrypt else None))
-        new = stack.enter_context(open_store(target, keys=() if decrypt else None))
-        with working("copying", quiet=quiet) as progress:
-            done = copy_store(old, new, on_progress=_share(progress, old))
-    say(f"{done:,} originals copied to {public(target)}", quiet=quiet)
+    with (
+        open_store(source, read_only=True, keys=() if encrypt else None) as old,
+        open_store(target, keys=() if decrypt else None) as new,
+        working("copying", quiet=quiet) as progress,
+    ):
+        done = copy_store(old, new, on_progress=progress.counting(old.__len__))
+    say(f"{done:,} originals copied to {without_secrets(target)}", quiet=quiet)
 
 
 @command.command("export")
@@ -125,7 +121,7 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
 def export(store: str, file: Path, quiet: bool) -> None:
     """Write a store to a file of JSON lines; .gz and .zst are packed. It is plain text."""
     with open_store(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
-        done = export_store(opened, file, on_progress=_share(progress, opened))
+        done = export_store(opened, file, on_progress=progress.counting(opened.__len__))
     say(f"{done:,} originals written to {file}", quiet=quiet)
 
 
@@ -136,14 +132,7 @@ def export(store: str, file: Path, quiet: bool) -> None:
 def import_(store: str, file: Path, quiet: bool) -> None:
     """Put what export wrote into a store. May be done again."""
     with open_store(store) as opened, working("reading", quiet=quiet) as progress:
-        share = 0.0
-
-        def tell(read: float) -> None:
-            nonlocal share
-            share = read
-
-        progress.share = lambda: share
-        done = import_store(opened, file, on_share=tell)
+        done = import_store(opened, file, on_share=progress.counting(lambda: 1))
     say(f"{done:,} originals read from {file}", quiet=quiet)
 
 
@@ -200,7 +189,7 @@ def audit(store: str, tenant: str | None, conversation: str | None, as_json: boo
             and (conversation is None or note.conversation == name_digest(conversation))
         ]
     if as_json:
-        write_text(json.dumps([asdict(note) for note in notes], indent=2) + "\n", None)
+        write_json([asdict(note) for note in notes])
     else:
         _draw_notes(notes)
 
@@ -210,20 +199,6 @@ def _open_existing(address: str) -> OpenStore:
     if is_file(address) and not Path(address).exists():
         raise StoreError(f"cannot open the store {address!r}: there is no such file")
     return open_store(address)
-
-
-def _share(progress: Progress, store: OpenStore) -> OnProgress:
-    """Return what tells *progress* how much of *store* is done; counted when somebody looks."""
-    total = 0
-    done = 0
-
-    def tell(count: int) -> None:
-        nonlocal done, total
-        total = total or max(1, len(store))
-        done = count
-
-    progress.share = lambda: min(1.0, done / total) if total else 0.0
-    return tell
 
 
 def _shrink(store: object) -> None:
@@ -261,8 +236,8 @@ def _draw_notes(notes: Iterable[RemovalNote]) -> None:
         older = [f"put before {_day(note.before)}"] if note.before is not None else []
         much = [f"{note.entries:,} originals"] if note.stage == "done" else []
         why = [clean(note.reason)] if note.reason else []
-        told = [_time(note.at), f"{note.action} {note.stage}", *whose, *older, *much, *why]
-        click.echo(" · ".join(told))
+        fields = [_time(note.at), f"{note.action} {note.stage}", *whose, *older, *much, *why]
+        click.echo(" · ".join(fields))
 
 
 def _day(seconds: float) -> str:

@@ -1,19 +1,138 @@
-"""On a terminal: how far long work has come, and a pager for what may be long."""
+"""What a terminal shows: text that is safe to print, how far long work has come, and a pager."""
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from refold.report.pieces import say_action, say_reason
+from refold.result import Compression
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from refold.report.story import Row
 
+
+_COLOURS: Final[Mapping[str, str]] = {
+    "preserved": "dim",
+    "compressed": "green",
+    "deduped": "cyan",
+    "fuzzy_deduped": "cyan",
+    "contradicted": "magenta",
+    "code_split": "yellow",
+    "truncated": "red",
+    "recoded": "bright_blue",
+    "excerpted": "green",
+    "digested": "green",
+    "clipped": "green",
+}
+ROLE_COLOURS: Final = {
+    "system": "magenta",
+    "developer": "magenta",
+    "user": "cyan",
+    "assistant": "green",
+    "tool": "yellow",
+}
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def action_word(action: str) -> tuple[str, str]:
+    """Return the word and the colour for an action."""
+    return say_action(action), _COLOURS.get(action, "white")
+
+
+def reason_words(reason: str) -> str:
+    """Say a reason in words; what it quotes is data."""
+    return clean(say_reason(reason))
+
+
+def clean(text: str) -> str:
+    """Replace what could steer a terminal: a file's text is data, never commands."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def excerpt(text: str, chars: int) -> str:
+    """Return the beginning of *text* on one line."""
+    line = " ".join(clean(text[: chars * 4]).split())
+    if len(line) <= chars and len(text) <= chars * 4:
+        return line
+    return line[: chars - 1].rstrip() + "…"
+
+
+def shown(text: str, chars: int, full: bool) -> str:
+    """Return *text*, whole or its beginning on one line, safe to print."""
+    return clean(text) if full else excerpt(text, chars)
+
+
+def number_of(row: Row) -> str:
+    """Name a text by its message, and its part if it is not the first."""
+    return f"{row.index}.{row.part}" if row.part else str(row.index)
+
+
+def role_of(row: Row) -> str:
+    """Return a role that fits into its column."""
+    return excerpt(row.role, 14)
+
+
+def chars_of(row: Row) -> str:
+    """Say how long a text was, and is if that changed."""
+    if row.chars_before == row.chars_after:
+        return f"{row.chars_before:,}"
+    return f"{row.chars_before:,} → {row.chars_after:,}"
+
+
+def wrap(text: str, width: int) -> Iterator[str]:
+    """Break *text* into lines of at most *width* cells, at blanks where there are any."""
+    for line in text.expandtabs(_TAB).split("\n"):
+        start = 0
+        while start + (room := _fitting(line, start, width)) < len(line):
+            blank = line.rfind(" ", start, start + room + 1)
+            stop = blank if line[start : max(start, blank)].strip() else start + room
+            yield line[start:stop].rstrip()
+            start = stop + (line[stop] == " ")
+        yield line[start:].rstrip()
+
+
+def _fitting(line: str, start: int, width: int) -> int:
+    """Return how many characters from *start* on fit into *width* cells; one at least."""
+    from rich.cells import cell_len, get_character_cell_size
+
+    piece = line[start : start + width]
+    if piece.isascii() or cell_len(piece) <= width:
+        return len(piece)
+    cells = 0
+    for count, char in enumerate(piece):
+        cells += get_character_cell_size(char)
+        if cells > width:
+            return max(1, count)
+    return len(piece)
+
+
+def count_of(before: int, after: int) -> str:
+    """Say how many messages there are, and were if that changed."""
+    number = f"{before:,}" if before == after else f"{before:,} → {after:,}"
+    return f"{number} message{'' if (before, after) == (1, 1) else 's'}"
+
+
+def percent_saved(figures: Compression) -> str:
+    """Say how much shorter it became, such as `−53.7 %`."""
+    if not figures.tokens_before:
+        return "±0 %"
+    share = 100 * (1 - figures.tokens_after / figures.tokens_before)
+    return f"{'−' if share > 0 else '+'}{abs(share):.1f} %" if share else "±0 %"
+
+
+_TAB: Final = 8
+"""What a terminal makes of a tab."""
 _SLOW_SECONDS: Final = 0.5
 """Work that is done sooner shows no bar: it would only flicker."""
 _LARGE_CHARS: Final = 1_000_000
@@ -26,10 +145,22 @@ pager_option = click.option(
 
 
 class Progress:
-    """How far some work has come; nobody knows until the worker says how to find out."""
+    """How far some work has come; unknown until the worker sets `share`."""
 
     share: Callable[[], float] | None = None
     """Returns how much of the work is done, from 0 to 1; asked from another thread."""
+
+    def counting(self, total: Callable[[], int]) -> Callable[[float], None]:
+        """Return a callback for how much is done; *total* is asked when something first is."""
+        done, of = 0.0, 0
+
+        def count(amount: float) -> None:
+            nonlocal done, of
+            of = of or max(1, total())
+            done = amount
+
+        self.share = lambda: min(1.0, done / of) if of else 0.0
+        return count
 
 
 @contextmanager
@@ -69,7 +200,7 @@ def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float)
 
 
 def print_paged(console: Console, drawn: Iterable[RenderableType], *, is_paged: bool) -> None:
-    """Print each as it comes; the pager asks for more only when somebody reads on."""
+    """Print each as it comes; a pager draws more only as the user scrolls."""
     if is_paged and console.is_terminal and sys.stdin.isatty() and sys.stdout.isatty():
         click.echo_via_pager(_capture(console, drawn), color=not console.no_color)
         return

@@ -10,7 +10,6 @@ import click
 from refold.cli.folding import UnfoldedFile, unfold_file
 from refold.cli.io import read_document, say, write_text
 from refold.cli.options import (
-    EPILOG,
     conversation_option,
     file_argument,
     known_option,
@@ -18,16 +17,14 @@ from refold.cli.options import (
     quiet_option,
 )
 from refold.cli.originals import check_out, find_originals
-from refold.cli.terminal import working
-from refold.cli.words import clean, count_of
+from refold.cli.terminal import clean, count_of, working
 from refold.messages.json_style import Style
-from refold.stores.address import public
-from refold.stores.opening import KEYS
+from refold.stores.opening import KEYS, without_secrets
 
 _MISSING: Final = 3
 """The exit code for originals that are not there."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold uncompress small.json --store originals.db > chat.json
@@ -39,9 +36,7 @@ Examples:
 \b
 Originals come from --store STORE, or from the document itself (as written by
 compress --json), or from FILE.refold.db, under the name that compress was
-given with --conversation, if any.
-
-{EPILOG}"""
+given with --conversation, if any."""
 
 
 @click.command(epilog=_EPILOG)
@@ -77,7 +72,7 @@ def command(
     # Beside a file of its own there is nothing to mix up, so texts may well read like that.
     if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
-        where = "what was kept with it" if store is None else repr(public(store))
+        where = "what was kept with it" if store is None else repr(without_secrets(store))
         say(
             f"refold: {count} may be folded, but {where} knows nothing of that: "
             f"another store, another --conversation, or one that needs {KEYS}?"

@@ -7,14 +7,10 @@ import sys
 
 import click
 
-from refold.cli import EXIT_CODES
-
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold uninstall
-  refold uninstall codex
-
-{EXIT_CODES}"""
+  refold uninstall codex"""
 
 
 @click.command(epilog=_EPILOG)

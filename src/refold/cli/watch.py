@@ -7,24 +7,25 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from refold.cli.options import (
-    EPILOG,
     make_options,
     model_option,
     profile_option,
     set_option,
 )
-from refold.cli.watching import Figures, Watch
-from refold.cli.words import clean, excerpt
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+from refold.cli.render import make_console
+from refold.cli.session_files import Figures, Watch
+from refold.cli.terminal import clean, excerpt
+from refold.server.agents import find_places
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with their frame."""
@@ -37,7 +38,7 @@ _WIDE: Final = 96
 _MEDIUM: Final = 74
 """On a narrower one still, what is left after a fold, too: the share that is saved says as much."""
 
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold watch
   refold watch ~/.claude/projects/my-project
@@ -47,9 +48,7 @@ Examples:
 \b
 Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
 Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
-sending the conversation once, without prompt caching.
-
-{EPILOG}"""
+sending the conversation once, without prompt caching."""
 
 
 @click.command(epilog=_EPILOG)
@@ -78,8 +77,6 @@ def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
     """Follow sessions as they grow: tokens, costs, possible savings."""
-    from refold.cli.render import make_console
-
     options = make_options(format_name=None, **choices)
     folders = [folder] if folder is not None else default_folders(os.environ)
     missing = [str(one) for one in folders if not one.exists()]
@@ -95,24 +92,21 @@ def command(
 
 def default_folders(environment: Mapping[str, str]) -> list[Path]:
     """Return where Claude Code and Codex keep their sessions."""
-    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    codex = Path(environment.get("CODEX_HOME") or Path.home() / ".codex")
-    return [claude / "projects", codex / "sessions"]
+    places = find_places(sys.platform, environment)
+    return [places.claude_settings.parent / "projects", places.codex_config.parent / "sessions"]
 
 
 def _follow(watch: Watch, console: Console, interval: float) -> None:
-    """Look again and again until somebody has seen enough.
+    """Poll until the user interrupts.
 
     Elsewhere than on a terminal, there is a line for each session that has grown.
     """
-    from rich.live import Live
-
     try:
         if not sys.stdout.isatty():
             grown = watch.figures
             while True:
                 for figures in grown:
-                    console.print(_say(figures), soft_wrap=True)
+                    console.print(_describe(figures), soft_wrap=True)
                 sys.stdout.flush()
                 time.sleep(interval)
                 grown = watch.poll()
@@ -125,17 +119,13 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
         return  # what was found is left on the screen
 
 
-def _say(figures: Figures) -> str:
+def _describe(figures: Figures) -> str:
     folded = f"{figures.tokens_folded:,} folded ({_saved(figures)})"
     return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {folded}"
 
 
 def draw_table(watch: Watch, width: int) -> Table:
     """Draw one row a session, and the sums below."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     table.show_footer = len(watch.figures) > 1
@@ -186,8 +176,6 @@ def _sums(figures: Sequence[Figures]) -> Figures:
 
 
 def _draw_fill(fill: float | None, chars: int) -> Text:
-    from rich.text import Text
-
     if fill is None:
         return Text("?", style="dim")
     colour = "red" if fill >= 0.9 else "yellow" if fill >= 0.7 else "green"
@@ -206,7 +194,7 @@ def _spell_costs(costs: tuple[float, float] | None) -> str:
 
 
 def _dollars(usd: float) -> str:
-    """Spell a price with as many digits as tell something, as the report does."""
+    """Format a price with as many digits as are significant, as the report does."""
     return f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}"
 
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import click
 
-from refold.cli import EXIT_CODES
-
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   refold wrap -- claude
   refold wrap -- codex exec "fix the tests"
@@ -18,9 +16,7 @@ Examples:
 
 \b
 The proxy is refold serve on a free port, for as long as the program runs; its
-options can be set in the environment. The exit code is that of the program.
-
-{EXIT_CODES}"""
+options can be set in the environment. The exit code is that of the program."""
 
 
 @click.command(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from refold.checks import check_rows
 from refold.codecs import (
     bar_table,
     blocks,
@@ -28,7 +29,7 @@ from refold.codecs import (
     tree,
 )
 from refold.codecs.base import Codec, same
-from refold.errors import ConfigError, FormatError
+from refold.errors import FormatError
 
 __all__ = [
     "CODECS",
@@ -65,6 +66,7 @@ _MIN_SHARE: Final = 0.03
 _MIN_TOKENS: Final = 8
 """What a new form must save of the tokens: below that it is not worth being unfamiliar."""
 _MIN_CHARS: Final = 40
+"""A shorter text has hardly `_MIN_TOKENS` to save: it is not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,20 +195,12 @@ def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
     """
     if codecs is None:
         return TABLE
-    if isinstance(codecs, str) or not isinstance(codecs, Sequence):
-        raise ConfigError(f"codecs must be a list of Codec, got {codecs!r}")
-    known: set[str] = set()
-    for codec in codecs:
-        if not isinstance(codec, Codec):
-            raise ConfigError(f"codecs must hold Codec only, got {codec!r}")
-        if codec.name in known:
-            raise ConfigError(f"codecs has two with the name {codec.name!r}")
-        known.add(codec.name)
+    check_rows("codecs", codecs, Codec)
     return TABLE if tuple(codecs) == CODECS else CodecTable(codecs)
 
 
 class CachedCodecTable(CodecTable):
-    """A table that keeps what it made of a text; whoever uses it counts in one way.
+    """A table that caches its results; all callers must count tokens in the same way.
 
     What a tool returned stays in view for many turns, and each of them would try again.
     """

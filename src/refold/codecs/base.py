@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from refold.errors import FormatError
@@ -56,16 +57,8 @@ def cut_blocks(
     lines: list[str], belongs: Callable[[str], bool]
 ) -> Iterator[tuple[bool, list[str]]]:
     """Cut *lines* into runs that belong together and runs that do not."""
-    run: list[str] = []
-    is_block = False
-    for line in lines:
-        if belongs(line) != is_block:
-            if run:
-                yield is_block, run
-            run, is_block = [], not is_block
-        run.append(line)
-    if run:
-        yield is_block, run
+    for is_block, run in groupby(lines, belongs):
+        yield is_block, list(run)
 
 
 def widths_of(rows: Rows) -> list[int]:

@@ -61,7 +61,7 @@ def open_texts(text: str) -> str | None:
 
 
 def may_open(text: str) -> bool:
-    """Tell cheaply whether there may be a long text in a document."""
+    """Return, after a cheap test, whether there may be a long text in a document."""
     return _sees(text) and _LONG_STRING.search(text) is not None
 
 

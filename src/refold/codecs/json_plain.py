@@ -90,12 +90,12 @@ def _list(items: list[Json], *, opens: bool) -> str:
 
 
 def is_long(text: str) -> bool:
-    """Tell whether a text is shown in parts, and must be opened for that."""
+    """Return whether a text is shown in parts, and must be opened for that."""
     return len(text) > LONG_TEXT or (len(text) > SHORT_LINES and "\n" in text)
 
 
 def _has_long_text(records: list[Json]) -> bool:
-    """Tell whether a row would hold a long text."""
+    """Return whether a row would hold a long text."""
     cells = (cell for record in records if isinstance(record, dict) for cell in record.values())
     return any(is_text(cell) and is_long(cell) for cell in cells)
 

@@ -39,7 +39,7 @@ Record = dict[str, Json]
 
 
 def is_text(value: Json) -> TypeGuard[str]:
-    """Tell a text from a number, which is kept as it was spelled."""
+    """Return whether *value* is a text, not a number, which is kept as it was spelled."""
     return type(value) is str
 
 
@@ -73,7 +73,7 @@ def write_rows(items: list[Json]) -> str | None:
 
 
 def _is_like(record: Record, first: Record) -> bool:
-    """Tell whether *record* has only flat values, under names of *first* in their order."""
+    """Return whether *record* has only flat values, under names of *first* in their order."""
     rest = iter(first)
     return bool(record) and all(
         name in rest and not (value and type(value) in NESTED) for name, value in record.items()

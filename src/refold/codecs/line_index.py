@@ -39,7 +39,7 @@ class LineIndex:
         self._lines.append(None)
 
     def knows_any(self, lines: Iterable[str]) -> bool:
-        """Tell whether one of *lines* was seen that says where it stands."""
+        """Return whether one of *lines* was seen that says where it stands."""
         return not self._first.keys().isdisjoint(lines)
 
     def place_below(self, line: str) -> int | None:
@@ -62,7 +62,7 @@ class LineIndex:
 
 
 def has_anchor_twice(lines: Iterable[str]) -> bool:
-    """Tell whether one of *lines* comes again that says where it stands: without one, no mark."""
+    """Return whether one of *lines* comes again that says where it stands: without one, no mark."""
     anchors = [line for line in lines if len(line) >= _MIN_ANCHOR]
     return len(set(anchors)) < len(anchors)
 

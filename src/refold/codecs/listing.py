@@ -6,8 +6,9 @@ Columns are padded to the widest entry of their block, so the widths follow from
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from refold.codecs.base import Codec
@@ -47,29 +48,13 @@ def _entry(line: str) -> _Entry | None:
     )
 
 
-def _blocks(text: str) -> Iterator[list[_Entry] | str]:
-    """Yield the runs of entries, and every line between them."""
-    block: list[_Entry] = []
-    for line in text.split("\n"):
-        entry = _entry(line)
-        if entry:
-            block.append(entry)
-            continue
-        if block:
-            yield block
-        block = []
-        yield line
-    if block:
-        yield block
-
-
 def _rewrite(text: str, write: Callable[[list[_Entry]], list[str]]) -> str:
+    """Write each run of entries anew; every line between them stays."""
     out: list[str] = []
-    for piece in _blocks(text):
-        if isinstance(piece, str):
-            out.append(piece)
-        else:
-            out += write(piece)
+    pairs = ((line, _entry(line)) for line in text.split("\n"))
+    for is_block, run in groupby(pairs, key=lambda pair: pair[1] is not None):
+        lines, entries = zip(*run, strict=True)
+        out += write(list(entries)) if is_block else lines
     return "\n".join(out)
 
 

@@ -92,7 +92,7 @@ class _Words(dict[str, str]):
 
 
 def has_entries(text: str) -> bool:
-    """Tell at a glance whether *text* may have entries; most texts have none."""
+    """Return, after a cheap test, whether *text* may have entries; most texts have none."""
     # Two looks that begin with a character each are far quicker than one that begins with either.
     if _MINUTES.search(text) and len(_MINUTES.findall(text)) >= MIN_LINES:
         return True
@@ -198,7 +198,7 @@ def _merge(groups: list[Group], offers: Iterable[_Offer]) -> list[Group]:
 
 
 def _is_like(group: Group, other: Group, at: int) -> bool:
-    """Tell whether two groups differ in the piece *at* alone, as the sums of their hashes say."""
+    """Return whether two groups differ in the piece *at* alone, as the sums of their hashes say."""
     ours, theirs = group.pieces, other.pieces
     return ours[:at] == theirs[:at] and ours[at + 1 :] == theirs[at + 1 :]
 

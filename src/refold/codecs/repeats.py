@@ -57,14 +57,14 @@ def _encode(text: str) -> str | None:
 
 
 def _may_repeat(lines: list[str]) -> bool:
-    """Tell whether a line comes three times in a row."""
+    """Return whether a line comes three times in a row."""
     if len(set(lines)) > len(lines) - _MIN_REPEATS:
         return False
     return any(a == b == c for a, b, c in zip(lines, lines[1:], lines[2:], strict=False))
 
 
 def _may_repeat_at_times(lines: list[str]) -> bool:
-    """Tell whether a line ends as the one above does behind any time at its beginning."""
+    """Return whether a line ends as the one above does behind any time at its beginning."""
     return any(below.endswith(line[_MAX_TIME:]) for line, below in pairwise(lines))
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from refold.codecs.base import unreadable
@@ -49,7 +50,7 @@ class _Read:
     separator: str = ""
 
     def is_numbered_like(self, other: _Read) -> bool:
-        """Tell whether both number their lines in the same way from the same line on."""
+        """Return whether both number their lines in the same way from the same line on."""
         return self.number > 0 and replace(self, lines=[]) == replace(other, lines=[])
 
     def text(self) -> str:
@@ -198,9 +199,10 @@ def find_changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
         # An anchor may already lie in the equal lines that ended the gap before it.
         if i < at_old or j < at_new:
             continue
-        head = _common_head(old, new, (at_old, i), (at_new, j))
+        head = _count_equal(zip(old[at_old:i], new[at_new:j], strict=False))
         start, new_start = at_old + head, at_new + head
-        tail = _common_tail(old, new, (start, i), (new_start, j))
+        ends = reversed(old[start:i]), reversed(new[new_start:j])
+        tail = _count_equal(zip(*ends, strict=False))
         if start < i - tail or new_start < j - tail:
             changes.append(Change(start, i - tail, new_start, j - tail))
         at_old, at_new = i, j
@@ -230,21 +232,6 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _common_head(
-    old: Sequence[str], new: Sequence[str], a: tuple[int, int], b: tuple[int, int]
-) -> int:
-    limit = min(a[1] - a[0], b[1] - b[0])
-    size = 0
-    while size < limit and old[a[0] + size] == new[b[0] + size]:
-        size += 1
-    return size
-
-
-def _common_tail(
-    old: Sequence[str], new: Sequence[str], a: tuple[int, int], b: tuple[int, int]
-) -> int:
-    limit = min(a[1] - a[0], b[1] - b[0])
-    size = 0
-    while size < limit and old[a[1] - 1 - size] == new[b[1] - 1 - size]:
-        size += 1
-    return size
+def _count_equal(pairs: Iterable[tuple[str, str]]) -> int:
+    """Count how many pairs are of equal lines, up to the first that is not."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

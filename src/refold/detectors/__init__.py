@@ -8,6 +8,7 @@ from sys import maxsize
 from typing import Final
 
 from refold import native
+from refold.checks import check_rows
 from refold.detectors import (
     api_key,
     base64_content,
@@ -39,7 +40,6 @@ from refold.detectors import (
     yaml_structure,
 )
 from refold.detectors.base import Detector, Span, pattern_finder
-from refold.errors import ConfigError
 from refold.native import Scanner
 from refold.scan.prefilter import Prefilter, Test, make_test
 from refold.scan.view import Notes, TextView
@@ -197,15 +197,7 @@ def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
     """
     if detectors is None:
         return TABLE
-    if isinstance(detectors, str) or not isinstance(detectors, Sequence):
-        raise ConfigError(f"detectors must be a list of Detector, got {detectors!r}")
-    known: set[str] = set()
-    for detector in detectors:
-        if not isinstance(detector, Detector):
-            raise ConfigError(f"detectors must hold Detector only, got {detector!r}")
-        if detector.reason in known:
-            raise ConfigError(f"detectors has two with the reason {detector.reason!r}")
-        known.add(detector.reason)
+    check_rows("detectors", detectors, Detector, by="reason")
     return TABLE if tuple(detectors) == DETECTORS else DetectorTable(tuple(detectors))
 
 

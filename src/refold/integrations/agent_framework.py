@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, Unpack
 
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agent_framework import Content, FunctionTool, Message
@@ -34,7 +33,7 @@ class RefoldStrategy:
         """Fetches originals; goes into the tools of the agent."""
 
     async def __call__(self, messages: list[Message]) -> bool:
-        """Put what to send into the list, which the framework goes on with; tell if it changed."""
+        """Put what to send into the list that the framework sends; return whether it changed."""
         # The list has what was put into it before: every fold starts from the originals.
         originals = [getattr(message, _ORIGINAL, message) for message in messages]
         mirrored = [_mirror(message) for message in originals]

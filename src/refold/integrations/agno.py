@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, Final, Unpack
 
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agno.models.message import Message
@@ -47,7 +46,7 @@ class RefoldCompression:
         model: object = None,
         response_format: object = None,
     ) -> bool:
-        """Tell whether there are tool results that no model has seen yet."""
+        """Return whether there are tool results that no model has seen yet."""
         del tools, response_format
         name = getattr(model, "id", None)
         _model.set(name if isinstance(name, str) else None)
@@ -60,7 +59,7 @@ class RefoldCompression:
         model: object = None,
         response_format: object = None,
     ) -> bool:
-        """Tell the same."""
+        """Do what `should_compress` does."""
         return self.should_compress(messages, tools, model, response_format)
 
     def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:

@@ -7,12 +7,11 @@ drop thinking rather than to refuse the request, should anything else have chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-from refold.integrations.choices import Choices
-from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
+from refold.integrations.choices import missing
+from refold.integrations.conversations import Folded, SdkIntegration
 from refold.plan.thinking import is_bound
 
 try:
@@ -30,23 +29,10 @@ _DROP: Final = {"prefix_mismatch_behavior": "drop_block"}
 _BETA_HEADER: Final = "anthropic-beta"
 
 
-class RefoldMiddleware(Middleware):
+class RefoldMiddleware(SdkIntegration, Middleware):
     """Folds what a client sends; one may serve many clients and conversations at once."""
 
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
-
-    @property
-    def tool(self) -> dict[str, Any]:
-        """The tool that fetches originals, for the `tools` of a request; `retrieve` answers it."""
-        described: dict[str, Any] = self.conversations.tool("anthropic").schema
-        return described
-
-    def retrieve(self, arguments: Mapping[str, Any], messages: Sequence[Any] = ()) -> str:
-        """Answer a call of the tool: its `input`, and the messages of the caller so far."""
-        return self.conversations.retrieve(arguments, messages=messages)
+    _style = "anthropic"
 
     def handle(self, request: APIRequest, call_next: CallNext) -> APIResponse[Any]:
         """Send a request of the synchronous client."""

@@ -1,4 +1,4 @@
-"""The choices that every integration takes, and what they come to for one model."""
+"""The choices that every integration takes, what they come to for one model, and what it needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Choices(TypedDict, total=False):
     registry: WindowRegistry
     """Where the windows of models are looked up."""
     model: str | None
-    """The name of the model, where the framework cannot tell, or calls it otherwise."""
+    """The name of the model, where the framework does not know it, or calls it otherwise."""
     store: Store | str | os.PathLike[str] | None
     """Where originals are kept, or its address; by default a file in the user's data folder."""
     thinking: ThinkingWay
@@ -85,3 +85,11 @@ class CheckedChoices:
         if window is None:
             return None
         return int(self.window_share * (window.max_input_tokens or window.context_tokens))
+
+
+def missing(package: str, extra: str) -> ImportError:
+    """Return the error to raise: it says what to install."""
+    return ImportError(
+        f"refold.integrations.{extra} is for {package}, which is not installed: "
+        f"pip install 'refold[{extra.replace('_', '-')}]'"
+    )

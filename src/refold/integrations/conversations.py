@@ -76,8 +76,8 @@ class _TrackedSession:
     """Whether nobody knows what the thinking is bound to that came before the session's first view:
     these messages may have been sent in another form than the one given."""
 
-    def leads_to(self, beginnings: Sequence[bytes]) -> bool:
-        """Tell whether messages with these *beginnings* are those of the session, or follow."""
+    def is_prefix_of(self, beginnings: Sequence[bytes]) -> bool:
+        """Return whether messages with these *beginnings* are those of the session, or follow."""
         length = len(self.beginnings)
         return length <= len(beginnings) and (
             not length or beginnings[length - 1] == self.beginnings[-1]
@@ -178,20 +178,20 @@ class Conversations:
     ) -> Folded | None:
         """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
         _, model, _ = tracked.kind
-        told = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
-        with tracked.lock, self._telemetry.span(told):
-            if not tracked.leads_to(beginnings):
+        record = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
+        with tracked.lock, self._telemetry.span(record):
+            if not tracked.is_prefix_of(beginnings):
                 return None
             shown = self._view(tracked, given, beginnings, budget)
-            told.report = tracked.session.report
-            refused = 0 if told.report.model is None else len(told.report.model.refused)
-            told.refused, tracked.refused = refused - tracked.refused, refused
+            record.report = tracked.session.report
+            refused = 0 if record.report.model is None else len(record.report.model.refused)
+            record.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
             if beginnings:
                 self._forms.note(beginnings[-1], tracked.sent)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
-        _tell(told)
-        return Folded(messages=shown, conversation=tracked.conversation, report=told.report)
+        _log_fold(record)
+        return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
     def _view(
         self,
@@ -251,7 +251,7 @@ class Conversations:
             length, tracked = self._longest(beginnings, kind)
             if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
                 tracked = None
-            if tracked is not None and tracked.leads_to(beginnings):
+            if tracked is not None and tracked.is_prefix_of(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None
@@ -332,13 +332,35 @@ class Conversations:
         leading = [
             tracked
             for tracked in all_tracked
-            if tracked.beginnings and tracked.leads_to(beginnings)
+            if tracked.beginnings and tracked.is_prefix_of(beginnings)
         ]
         if leading:
             return max(leading, key=lambda tracked: len(tracked.beginnings))
         return next(
             (tracked for tracked in all_tracked if tracked.conversation == conversation), None
         )
+
+
+class SdkIntegration:
+    """A base class for integrations of SDKs, where the caller runs the tools."""
+
+    _style: Style = "openai"
+
+    def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__()
+        self.conversations = Conversations(**choices)
+        self.last: Folded | None = None
+        """What was sent last, with its report."""
+
+    @property
+    def tool(self) -> dict[str, Any]:
+        """The tool that fetches originals, for the `tools` of a request; `retrieve` answers it."""
+        described: dict[str, Any] = self.conversations.tool(self._style).schema
+        return described
+
+    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
+        """Answer a call of the tool: its arguments, and the messages of the caller so far."""
+        return self.conversations.retrieve(arguments, messages=messages)
 
 
 def _beginnings(messages: list[Any]) -> list[bytes]:
@@ -368,7 +390,7 @@ def _what_it_says(wire: Any, index: int) -> object:
     return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
-def _tell(record: FoldRecord) -> None:
+def _log_fold(record: FoldRecord) -> None:
     """Log what a fold did: figures, and no content."""
     report = record.report
     _log.debug(

@@ -14,9 +14,8 @@ from typing import Any, Final, Unpack
 from refold.api import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices, Choices, missing
 from refold.integrations.conversations import RETRIEVE
-from refold.integrations.extras import missing
 from refold.result import Result
 from refold.tools.retrieve import retrieve_tool
 

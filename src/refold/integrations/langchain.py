@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Unpack
 
-from refold.integrations.choices import Choices
+from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse

@@ -8,11 +8,10 @@ and in the asynchronous functions of the SDK. LiteLLM asks no callback before a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
-from refold.integrations.choices import Choices
-from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
+from refold.integrations.choices import missing
+from refold.integrations.conversations import SdkIntegration
 
 try:
     from litellm.integrations.custom_logger import CustomLogger
@@ -31,24 +30,8 @@ _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
 _BESIDE: Final = ("system", "instructions", "tools")
 
 
-class RefoldLogger(CustomLogger):
+class RefoldLogger(SdkIntegration, CustomLogger):
     """Folds what is sent to a deployment; one may serve a whole proxy."""
-
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__()
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
-
-    @property
-    def tool(self) -> dict[str, Any]:
-        """The tool that fetches originals, for chat completions; `retrieve` answers its calls."""
-        described: dict[str, Any] = self.conversations.tool().schema
-        return described
-
-    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
-        """Answer a call of the tool: its `arguments`, and the messages of the caller so far."""
-        return self.conversations.retrieve(arguments, messages=messages)
 
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: CallTypes | None

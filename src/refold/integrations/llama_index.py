@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Self, Unpack
 
-from refold.integrations.choices import Choices
+from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from llama_index.core.base.llms.types import ChatMessage

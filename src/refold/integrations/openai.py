@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
-from refold.integrations.choices import Choices
-from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
+from refold.integrations.choices import Choices, missing
+from refold.integrations.conversations import SdkIntegration
 
 try:
     import openai
@@ -45,30 +44,16 @@ _APIS: Final[Mapping[str, _Api]] = {
 }
 
 
-class _Folding:
+class _Folding(SdkIntegration):
     """What both transports do with a request."""
 
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
-        self._has_warned = False
-
-    @property
-    def tool(self) -> dict[str, Any]:
-        """The tool that fetches originals, for chat completions; `retrieve` answers its calls."""
-        described: dict[str, Any] = self.conversations.tool().schema
-        return described
+    _has_warned = False
 
     @property
     def responses_tool(self) -> dict[str, Any]:
         """The same tool for the Responses API."""
         described: dict[str, Any] = self.conversations.tool("openai_responses").schema
         return described
-
-    def retrieve(self, arguments: Mapping[str, Any] | str, messages: Sequence[Any] = ()) -> str:
-        """Answer a call of the tool: its `arguments`, and the messages of the caller so far."""
-        return self.conversations.retrieve(arguments, messages=messages)
 
     def _read(self, request: httpx.Request, content: bytes) -> tuple[_Api, dict[str, Any]] | None:
         """Return the body of a request that has messages; `None` for all others."""
@@ -90,7 +75,7 @@ class _Folding:
 
     def _write(self, request: httpx.Request, api: _Api, body: dict[str, Any]) -> httpx.Request:
         """Return the request with another body, and with the headers that go with it."""
-        assert self.last is not None, "whoever writes has folded"
+        assert self.last is not None, "a request is written after its fold"
         content = json.dumps({**body, api.key: self.last.messages}, separators=(",", ":"))
         headers = [
             (name, value)

@@ -10,9 +10,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final, Unpack
 
-from refold.integrations.choices import Choices
+from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Conversations, Folded
-from refold.integrations.extras import missing
 
 try:
     from agents import FunctionTool
@@ -78,7 +77,7 @@ def _name_of(model: object) -> str | None:
 
 
 def _is_held_by_server(items: Sequence[Any]) -> bool:
-    """Tell whether items answer calls that are not among them."""
+    """Return whether items answer calls that are not among them."""
     ids = [(str(item.get("type")), item.get("call_id")) for item in items if "call_id" in item]
     called = {id_ for kind, id_ in ids if not kind.endswith("_output")}
     return any(kind.endswith("_output") and id_ not in called for kind, id_ in ids)

@@ -1,4 +1,4 @@
-"""Tells OpenTelemetry what was folded, if its API is installed: figures, and never content."""
+"""Reports folds to OpenTelemetry, if its API is installed: figures, and never content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPAN: Final = "refold.compress"
 
 @dataclass(slots=True)
 class FoldRecord:
-    """What one span tells."""
+    """What one span records."""
 
     conversation: str
     model: str | None
@@ -28,7 +28,7 @@ class FoldRecord:
     def attributes(self, seconds: float) -> dict[str, Any]:
         """Return the attributes by name; those of `gen_ai` are OpenTelemetry's own."""
         report = self.report
-        told = {
+        attributes = {
             "gen_ai.conversation.id": self.conversation,
             "gen_ai.request.model": self.model,
             "gen_ai.conversation.compacted": report.tokens < report.tokens_unfolded,
@@ -42,7 +42,7 @@ class FoldRecord:
             "refold.fits": None if report.budget is None else report.budget.fits,
             "refold.seconds": seconds,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in attributes.items() if value is not None}
 
 
 class Telemetry:

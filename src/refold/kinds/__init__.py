@@ -24,11 +24,10 @@ from refold.kinds import (
     table,
     test_run,
 )
-from refold.kinds._cells import ROWS, ROWS_OF
+from refold.kinds._errors import ROWS, ROWS_OF
+from refold.kinds._json_members import is_plain_json
 from refold.kinds._lines import set_apart, tile
-from refold.kinds._plain_json import is_plain_json
-from refold.kinds._sample import take_sample, unwrap
-from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces
+from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces, take_sample, unwrap
 
 __all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split", "tile"]
 

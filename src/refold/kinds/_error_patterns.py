@@ -20,7 +20,7 @@ NEEDLES: Final = (
     *("undefined reference", "alert]", "emerg]"),
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
-"""In small letters; one of these is in every line of a program's output that tells of trouble."""
+"""In small letters; one of these is in every line of a program's output that reports an error."""
 
 _BY_RARITY: Final = "xkvbpgwyfmucldrhsnioate "
 """The letters of needles in English, rare ones first; signs are rarer still."""
@@ -43,8 +43,8 @@ def _from_rarest(needles: Iterable[str]) -> str:
 ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
 """What one of the needles has in its midst; for those in other scripts there is the next."""
 _TELLING: Final = 5
-"""So many letters of a needle tell nearly as much as all of it, and fit into a word of the machine
-with those of a dozen others."""
+"""So many letters of a needle rule out nearly as many texts as all of them, and fit into a machine
+word with those of a dozen others."""
 
 
 def _telling_part(needle: str) -> str:
@@ -146,20 +146,21 @@ _OUTPUT: Final = re.compile(
     + rf")|(?P<exit>{_BAD_EXIT}))"
 )
 
-_WRONG: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
-_LEVEL: Final = r"(?:level|severity|levelname|lvl)"
-_EXIT: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
+ERROR_FIELD: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
+LEVEL_FIELD: Final = r"(?:level|severity|levelname|lvl)"
+EXIT_FIELD: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
+"""Names of fields that report errors, how bad something is, and how a program ended."""
 PLAIN_FIELD: Final = re.compile(
     r"[{ \n](?:(?P<error>"
     + any_of(
-        rf"{_WRONG}(?:=(?!\"\")\S|:(?:[{{\[](?![}}\]])|[1-9]|true\b))",
-        rf"(?:{_LEVEL}|status)=(?i:error|fatal|critical|failed|failure|panic)\b",
-        rf"{_LEVEL}:[56]0\b|success:false\b",
+        rf"{ERROR_FIELD}(?:=(?!\"\")\S|:(?:[{{\[](?![}}\]])|[1-9]|true\b))",
+        rf"(?:{LEVEL_FIELD}|status)=(?i:error|fatal|critical|failed|failure|panic)\b",
+        rf"{LEVEL_FIELD}:[56]0\b|success:false\b",
     )
-    + rf")|(?P<warning>{_LEVEL}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{_EXIT}:-?[1-9]))"
+    + rf")|(?P<warning>{LEVEL_FIELD}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{EXIT_FIELD}:-?[1-9]))"
 )
-"""A field that tells of trouble, in JSON as `refold.codecs` spells it; after what is before."""
-MAY_TELL: Final = re.compile(any_of(_WRONG, _LEVEL, _EXIT, "status", "success"))
+"""A field that reports an error, in JSON as `refold.codecs` spells it, and the sign before it."""
+MAY_TELL: Final = re.compile(any_of(ERROR_FIELD, LEVEL_FIELD, EXIT_FIELD, "status", "success"))
 """The name of such a field."""
 
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
@@ -167,6 +168,6 @@ GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 
 
 def judge_output(line: str) -> Grade | None:
-    """Say what a line that a program wrote tells, if it tells of trouble."""
+    """Return the grade of a line of a program's output that reports an error; else `None`."""
     found = _OUTPUT_START.match(line) or _OUTPUT.search(" " + line)
     return None if found is None else GRADES[found.lastgroup or ""]

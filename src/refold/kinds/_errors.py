@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import starmap
+from itertools import zip_longest
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple
 
-from refold.kinds._cells import ROWS, find_in_rows
 from refold.kinds._error_patterns import (
     ANY_NEEDLE,
     FOREIGN_NEEDLES,
     GRADES,
     IN_SOURCE,
+    MAY_TELL,
     NEEDLES,
     NEEDS,
     PLAIN_FIELD,
@@ -54,10 +54,19 @@ _DIGITS: Final = b"0123456789"
 _PLACE: Final = attrgetter("place")
 _PREFILTER: Final = None if scanner is None else Prefilter([NEEDS], scanner)
 _NEEDED: Final = 0 if _PREFILTER is None else _PREFILTER.mask(NEEDS)
+_REMINDER: Final = "<system-reminder>"
+_REMINDER_END: Final = "</system-reminder>"
+_SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
+ROWS: Final = "\nrows of "
+ROWS_OF: Final = re.compile(rf"(?<=\n){ROWS[1:]}([^\n]*+)(?<=:)\n")
+"""The names of the cells below."""
+_REST: Final = ", the rest as above:"
+_CELL: Final = re.compile(r'(?:"(?:[^"\\\n]++|\\.)*+"|[^|\n]*+)\|?')
+_NO_TEXT: Final = re.compile(r"null|true|false|-?[0-9][0-9.eE+-]*+|\[\]|\{\}")
 
 
 class ErrorSpan(NamedTuple):
-    """A place that tells of trouble, the line it lies in, and how bad it is."""
+    """A place that reports an error, the line around it, and how bad it is."""
 
     place: int
     start: int
@@ -84,7 +93,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     if text.startswith(("{", "[", _JSON_LINES)):
         errors = sorted((*errors, *_find_in_fields(text)), key=_PLACE)
     if ROWS in text:
-        errors = sorted((*errors, *starmap(ErrorSpan, find_in_rows(text))), key=_PLACE)
+        errors = sorted((*errors, *_find_in_rows(text)), key=_PLACE)
     spots: list[Spot] = []
     said: dict[bytes, list[int]] = {}
     """What was said, without numbers, and where, as `count_repeats` has it."""
@@ -93,7 +102,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     for place, start, end, grade in errors:
         is_long = end - start > LONG
         line = text[place : place + LONG] if is_long else text[start:end]
-        lines = said.setdefault(_saying(line, grade), [])
+        lines = said.setdefault(_without_numbers(line, grade), [])
         if (lines and lines[-1] == start) or (spots and spots[-1][0] == place):
             continue  # two patterns found it
         known = marks.get(start)
@@ -118,7 +127,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
     return spots
 
 
-def _saying(line: str, grade: Grade) -> bytes:
+def _without_numbers(line: str, grade: Grade) -> bytes:
     """Return what *line* says without its times, ids and counts; of an exit the number is all."""
     return line.strip().encode(*_UTF_8) if grade is EXIT else without_digits(line).strip()
 
@@ -164,7 +173,7 @@ def find_starts(pattern: re.Pattern[str], text: str) -> Iterator[ErrorSpan]:
 
 
 def _find_in_fields(text: str) -> Iterator[ErrorSpan]:
-    """Yield the fields that tell of trouble in JSON that was spelled plainly."""
+    """Yield the fields that report errors in JSON in the plain spelling."""
     start, end = 0, -1
     for found in PLAIN_FIELD.finditer(text):
         place = found.start() + 1
@@ -176,7 +185,7 @@ def _find_in_fields(text: str) -> Iterator[ErrorSpan]:
 
 
 def find_in_output(text: str) -> Iterator[ErrorSpan]:
-    """Yield what tells of trouble in a program's output: once a line, more often in a long one."""
+    """Yield the errors in a program's output: once a line, more often in a long one."""
     for place, start, end in _suspects(text):
         low = start if end - start <= LONG else max(start, place - _BEFORE)
         grade = judge_output(text[low : min(end, place + LONG)])
@@ -220,11 +229,6 @@ def _find_first(lower: str) -> int:
     return -1 if found is None else lower.rfind("\n", 0, found.start()) + 1
 
 
-_REMINDER: Final = "<system-reminder>"
-_REMINDER_END: Final = "</system-reminder>"
-_SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
-
-
 def mark_wrapping(text: str, marks: GradesByLine) -> None:
     """Grade the lines of *text* that a harness added."""
     if text.startswith("<") and (found := _SUCCESS.match(text)):
@@ -242,3 +246,35 @@ def _mark_lines(text: str, start: int, end: int, marks: GradesByLine) -> None:
     while start < end:
         marks[start] = NOISE
         start = text.find("\n", start, end) + 1 or end
+
+
+def _find_in_rows(text: str) -> Iterator[ErrorSpan]:
+    """Yield the rows of like records, as `refold.codecs` writes them, that report errors.
+
+    The names of the cells stand above the rows. Only cells whose name could report an error
+    are looked at, each as if it stood beside its name: `status|took` and `failed|12` say
+    `status=failed`.
+    """
+    heads = list(ROWS_OF.finditer(text))
+    for head, below in zip_longest(heads, heads[1:]):
+        stop = len(text) if below is None else below.start()
+        names = head[1].removesuffix(_REST).removesuffix(":").split("|")
+        telling = [name if MAY_TELL.fullmatch(name) else "" for name in names]
+        start = head.end()
+        while any(telling) and start < stop and text[start] != "]":
+            end = text.find("\n", start, stop)
+            end = stop if end < 0 else end
+            for name, cell in zip(telling, _CELL.finditer(text, start, end), strict=False):
+                grade = _judge(name, cell[0].removesuffix("|")) if name else None
+                if grade is not None:
+                    yield ErrorSpan(cell.start(), start, end, grade)
+                    break
+            start = end + 1
+
+
+def _judge(name: str, cell: str) -> Grade | None:
+    """Return the grade of a cell that reports an error; after a colon stands what is no text."""
+    is_text = not cell.startswith(":") and not _NO_TEXT.fullmatch(cell)
+    value = cell.strip('"') or cell if is_text else cell.removeprefix(":")
+    found = PLAIN_FIELD.match(f" {name}{'=' if is_text else ':'}{value}")
+    return None if found is None else GRADES[found.lastgroup or ""]

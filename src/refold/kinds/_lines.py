@@ -1,13 +1,13 @@
-"""Lines of a result: graded by how they begin, then glued or cut into pieces."""
+"""Lines of a result: graded by how they begin, then joined or cut into pieces."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from refold.kinds._cut import cut_ends
 from refold.kinds.base import ASIDE, LONG, PLAIN, Grade, Pieces
 
 Spot = tuple[int, Grade]
@@ -92,7 +92,7 @@ def join(
 
 
 def _goes_on(held: Grade, grade: Grade) -> bool:
-    """Tell whether what begins with *held* goes on with *grade*."""
+    """Return whether what begins with *held* goes on with *grade*."""
     return held.begins and grade.label == held.label and held.may_go_on(grade)
 
 
@@ -153,7 +153,7 @@ def ends_with(*endings: str) -> str:
 
 
 def line_pattern(*patterns: str) -> re.Pattern[str]:
-    """Compile what tells a line of some kind by its beginning, after the line break before it.
+    """Compile a pattern for how lines of some kind begin, after the line break before them.
 
     No pattern may match a line break.
     """
@@ -185,3 +185,75 @@ def mark_lines_with(pattern: re.Pattern[str], text: str, grade: Grade, marks: Gr
         line = text.find("\n", found.end()) + 1
         if not line:
             return
+
+
+_PLACES: Final = (
+    *("\n", "}, ", "},", "], ", "|"),  # records, and cells of a row
+    *(". ", "。", "！", "？", "! ", "? "),  # sentences
+    *("; ", ", ", "，", "、", ";", ",", " ", "&", "/"),
+)
+"""Where to cut, best first; the cut comes right after."""
+
+_JOINERS: Final = "\u200d\ufe0e\ufe0f"
+_IDEOGRAPHS: Final = "\u2e80"
+"""The first character of the East Asian scripts, which have no blanks between words."""
+_FIRST_LOW_HALF, _LAST_LOW_HALF = chr(0xDC00), chr(0xDFFF)
+
+
+def cut_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where the pieces of `text[start:end]` end.
+
+    None is longer than `LONG`, but where a word is.
+    """
+    while end - start > LONG:
+        start = _best_cut(text, start, start + LONG, end)
+        yield start
+    if start < end:
+        yield end
+
+
+def _best_cut(text: str, start: int, stop: int, end: int) -> int:
+    """Return the best place to cut in the second half of `text[start:stop]`, else its end."""
+    low = (start + stop) // 2
+    for place in _PLACES:
+        found = text.rfind(place, low, stop)
+        if found >= 0:
+            return found + len(place)
+    return _between_words(text, low, stop, end)
+
+
+def _between_words(text: str, low: int, stop: int, end: int) -> int:
+    """Return the last place in `text[low:stop]` that is in no word, else the first one behind.
+
+    Scripts without blanks have words everywhere; what stands for one letter stays together.
+    """
+    at = stop
+    while at > low and _is_in_word(text, at):
+        at -= 1
+    if at > low:
+        return at
+    at = stop
+    while at < end and _is_in_word(text, at):
+        at += 1
+    return at
+
+
+def _is_in_word(text: str, at: int) -> bool:
+    before, after = text[at - 1], text[at]
+    if before.isalnum() and after.isalnum() and before < _IDEOGRAPHS and after < _IDEOGRAPHS:
+        return True
+    return _belongs_together(text, at)
+
+
+def _belongs_together(text: str, at: int) -> bool:
+    before, after = text[at - 1], text[at]
+    if after < "\u0300":
+        return False
+    return (
+        after in _JOINERS
+        or before == "\u200d"
+        or unicodedata.combining(after) != 0
+        or _FIRST_LOW_HALF <= after <= _LAST_LOW_HALF
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
+        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
+    )

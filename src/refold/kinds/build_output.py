@@ -9,8 +9,7 @@ from typing import Final
 
 from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import any_of, line_pattern, line_rules, tile
-from refold.kinds._sample import Sample
-from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces
+from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces, Sample
 
 _SURE_STEP: Final = any_of(
     r"(?:Compiling|Checking|Building|Downloaded|Documenting|Fresh) [\w-]++ v[0-9]",  # cargo
@@ -72,10 +71,10 @@ _MARKS: Final = line_rules(
 
 def _claims(sample: Sample) -> bool:
     may_diagnose = sample.has(*_SIGNS) and sample.has(*_WORDS)
-    told = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
+    steps = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
     if _HAS_PLACE.search(sample.block) and not sample.was_search:
-        told = max(told, sample.count(_IS_BARE))
-    return told >= 2 and told >= 0.3 * len(sample.lines)
+        steps = max(steps, sample.count(_IS_BARE))
+    return steps >= 2 and steps >= 0.3 * len(sample.lines)
 
 
 def split_build(text: str) -> Pieces:

@@ -6,8 +6,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces
+from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces, Sample
 
 _NAMED: Final = Grade("heading", 1.5, leads=True)
 """Which file is changed."""

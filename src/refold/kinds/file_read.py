@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, GradesByLine, any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces
+from refold.kinds.base import HEADING, NOISE, SIGNATURE, Grade, Kind, Pieces, Sample
 
 _IMPORT: Final = Grade("import", 1.3)
 _DOCSTRING: Final = Grade("docstring", 1.1)
@@ -116,7 +115,7 @@ def skip_number(text: str, start: int) -> int:
 
 
 def is_signature(text: str, start: int) -> bool:
-    """Tell whether the line at *start* names a function, a class or the like."""
+    """Return whether the line at *start* names a function, a class or the like."""
     return _HEAD_OF_BODY.match(text, start) is not None
 
 
@@ -141,7 +140,7 @@ def split_file(text: str) -> Pieces:
 
 
 def _mark_bodies(text: str, marks: GradesByLine) -> None:
-    """Mark the heads of bodies that no word tells: methods of JavaScript, functions of C."""
+    """Mark the heads of bodies without a keyword: methods of JavaScript, functions of C."""
     for found in _BODY.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
         if start not in marks and _HEAD.match(text, start, found.end()):

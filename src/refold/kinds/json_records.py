@@ -10,24 +10,30 @@ import re
 from bisect import bisect_right
 from typing import Final
 
+from refold.kinds._error_patterns import ERROR_FIELD, EXIT_FIELD, LEVEL_FIELD
 from refold.kinds._errors import count_repeats, find_in_source, settle, without_digits
+from refold.kinds._json_members import (
+    MEMBER,
+    NOTHING,
+    Members,
+    find_members,
+    is_frame,
+    is_plain_json,
+)
 from refold.kinds._lines import GradesByLine, Spot, join, tile
-from refold.kinds._members import MEMBER, NOTHING, Members
-from refold.kinds._plain_json import find_members, is_frame, is_plain_json
-from refold.kinds._sample import Sample
-from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces
+from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces, Sample
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
-    r"[\"'](?:(?:errors?|error_?[Mm]essage|exception|stderr)[\"']\s*+:\s*+"
+    rf"[\"'](?:{ERROR_FIELD}[\"']\s*+:\s*+"
     r"(?!null|None|false|False|0\b|\"\"|''|\[\]|\{\})\S"
-    r"|(?:level|severity|status|levelname|lvl|log\.level)[\"']\s*+:\s*+"
+    rf"|(?:{LEVEL_FIELD}|status|log\.level)[\"']\s*+:\s*+"
     r"(?:[\"'](?i:error|fatal|critical|failed|failure|warn|warning|alert|emergency|panic)\b"
     r"|[456]0[,}\s])"  # Node's loggers count levels
-    r"|(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)[\"']\s*+:\s*+-?[1-9]"
+    rf"|{EXIT_FIELD}[\"']\s*+:\s*+-?[1-9]"
     r"|success[\"']\s*+:\s*+(?i:false)|(?:Error: |Traceback ))"
 )
-"""A member that tells of an error, of a warning, or of an exit that is not 0."""
+"""A member that reports an error, a warning, or an exit code other than 0."""
 _WARNS: Final = re.compile(r"(?i)[\"'](?:warn|warning)\Z|40[,}\s]\Z")
 
 # One token a member: its key, its value if that is no container, the comma, the rest of the line.
@@ -98,7 +104,7 @@ def _split_members(text: str) -> Pieces:
 
 
 def _said_from(place: int, text: str) -> bytes:
-    """Return the rest of the line without numbers: what tells one error of a log from another."""
+    """Return the rest of the line without numbers: errors of a log are compared by it."""
     end = text.find("\n", place, place + LONG)
     return without_digits(text[place : end if end >= 0 else place + LONG])
 

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_pattern, line_rules, mark_lines_with
-from refold.kinds._sample import Sample
-from refold.kinds.base import NOISE, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, Grade, Kind, Pieces, Sample
 
 _ENTRY: Final = Grade("entry", 0.6)
 _FOLDER: Final = Grade("heading", 0.5, leads=True)

@@ -9,8 +9,7 @@ from typing import Final
 
 from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import any_of, line_pattern, line_rules, tile
-from refold.kinds._sample import Sample
-from refold.kinds.base import Grade, Kind, Pieces
+from refold.kinds.base import Grade, Kind, Pieces, Sample
 
 _DEBUG: Final = Grade("boilerplate", 0.3, room=120)
 _ENTRY: Final = Grade("entry", 1.0)

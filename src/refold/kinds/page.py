@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import HEADING, NOISE, Kind, Pieces
+from refold.kinds.base import HEADING, NOISE, Kind, Pieces, Sample
 
 _HEADINGS: Final = any_of(
     r"#{1,6} \S",

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import find_in_output, settle
 from refold.kinds._lines import GradesByLine, join, tile
-from refold.kinds._sample import Sample
-from refold.kinds.base import PLAIN, Kind, Pieces
+from refold.kinds.base import PLAIN, Kind, Pieces, Sample
 
 # `refold.scan.sentences` knows abbreviations and wrapped lines better, but takes far longer;
 # a cut at "e.g. " costs nothing here, where short neighbours are joined again.

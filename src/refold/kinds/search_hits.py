@@ -8,8 +8,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_pattern, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import NOISE, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, Grade, Kind, Pieces, Sample
 
 _HIT: Final = Grade("hit", 1.6, room=0)
 _FIRST_HIT: Final = Grade("hit", 1.6, room=0, leads=True)
@@ -56,7 +55,7 @@ def _claims(sample: Sample) -> bool:
 
 
 def _counts_up(lines: list[str]) -> bool:
-    """Tell whether the numbers before the lines leave none out, as in a file with numbers."""
+    """Return whether the numbers before the lines leave none out, as in a file with numbers."""
     numbers = [int(found[1]) for line in lines if (found := _LINE_NUMBER.match(line))]
     steps = sum(1 for one, next_one in pairwise(numbers) if 1 <= next_one - one <= 4)
     return len(numbers) >= 4 and steps >= 0.7 * len(numbers)

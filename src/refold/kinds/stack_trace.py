@@ -7,8 +7,7 @@ from typing import Final
 from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import GradesByLine, line_pattern
-from refold.kinds._sample import Sample
-from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces
+from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces, Sample
 
 _FRAME: Final = Grade("frame", 1.5)
 """A frame that belongs to no error line, or comes after many."""

@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_rules
-from refold.kinds._sample import Sample
-from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces
+from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces, Sample
 
 _ROW: Final = Grade("record", 1.0)
 
@@ -27,7 +26,7 @@ def _claims(sample: Sample) -> bool:
 
 
 def _agree(lines: list[str], mark: str, least: int) -> bool:
-    """Tell whether nearly all lines have as many columns as the first, and it is no prose."""
+    """Return whether nearly all lines have as many columns as the first, and it is no prose."""
     columns = lines[0].strip().count(mark)
     if columns < least:
         return False  # nearly every text ends here

@@ -9,7 +9,6 @@ from typing import Final
 from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import END, GradesByLine, any_of, ends_with, line_pattern, line_rules
-from refold.kinds._sample import Sample
 from refold.kinds.base import (
     DETAIL,
     EVIDENCE,
@@ -24,12 +23,13 @@ from refold.kinds.base import (
     Grade,
     Kind,
     Pieces,
+    Sample,
 )
 
 _WHOLE: Final = 5
-"""So many failures are told in full; of later ones the name and what is new."""
+"""So many failures are kept in full; of later ones the name and what is new."""
 _EVIDENCE_LINES: Final = 12
-"""Of each failure told in full. From 6 to 24 the pieces of 97 recorded runs are the same but for
+"""Of each failure kept in full. From 6 to 24 the pieces of 97 recorded runs are the same but for
 one: failures are shorter."""
 _BLOCK_LINES: Final = 40
 """How far the block of a failure is followed. With 20 lines the recorded runs have 8 pieces fewer
@@ -111,7 +111,7 @@ _PASSED_TEST: Final = line_pattern(
     r"[^\s:]++::\S++ PASSED\b",  # pytest
     ends_with(r"\.\.\. ok"),
 )
-"""A line that tells of one test that it passed."""
+"""A line that reports one passed test."""
 _COUNTED: Final = re.compile(
     r"(?<![0-9])[0-9]++ (?:passed|passing|tests?|examples?)\b|# pass [0-9]|Tests run: |tests passed"
 )
@@ -166,12 +166,12 @@ def split_tests(text: str) -> Pieces:
 
 
 def count_passed(text: str) -> int:
-    """Count the tests of which *text* tells one by one that they passed."""
+    """Count the tests that *text* reports one by one as passed."""
     return len(_PASSED_TEST.findall("\n" + text))
 
 
 def counts_itself(text: str) -> bool:
-    """Tell whether a run says how many tests passed."""
+    """Return whether a run says how many tests passed."""
     return _COUNTED.search(text) is not None
 
 
@@ -200,7 +200,7 @@ def _settle_failures(text: str, marks: GradesByLine) -> None:
 
 
 def _is_new(text: str, start: int, seen: set[str]) -> bool:
-    """Tell whether the line at *start* did not come before, and remember it."""
+    """Return whether the line at *start* did not come before, and remember it."""
     line = _line_at(start, text).strip()
     if line in seen:
         return False
@@ -226,7 +226,7 @@ def _mark_block(text: str, start: int, marks: GradesByLine) -> None:
 
 
 def _grade_detail(text: str, start: int) -> Grade:
-    """Tell a place in the user's own code from what else is said of a failure."""
+    """Return the grade of a line about a failure: places in the user's own code matter more."""
     line = _line_at(start, text)[:LONG]
     if not FRAME.match(line):
         return DETAIL

@@ -1,12 +1,9 @@
-"""The report: what a fold keeps and drops, told to people.
+"""The report: what a fold keeps and drops, shown to people.
 
 | module | what it has |
 |---|---|
 | `story`, `turns` | what happened to each text, and the folded conversation message by message |
-| `alignment` | which messages each message of a fold stands for |
-| `changes`, `pieces` | what of a text is kept and what is dropped |
-| `words` | the codes of a trace in plain words |
-| `models` | which models a session was held with |
+| `changes`, `pieces` | what of a text is kept and what is dropped, and the words for it |
 | `data`, `page` | the page: its data, and how it is put together |
 """
 

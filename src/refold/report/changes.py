@@ -80,10 +80,10 @@ def _mark_lines(text: str, pieces: Sequence[Piece]) -> list[Span]:
     for run in find_runs(pieces):
         said = (run[0].is_kept, run_words(run))
         for line in range(run[0].first_line, run[-1].last_line + 1):
-            why[line] = max(said, why.get(line, said), key=lambda told: told[0])
+            why[line] = max(said, why.get(line, said), key=lambda marks: marks[0])
     lines = _LINE.findall(text)
-    told = [why.get(number, (False, "")) for number in range(1, len(lines) + 1)]
-    return _join(lines, [is_kept for is_kept, _ in told], [reason for _, reason in told])
+    marks = [why.get(number, (False, "")) for number in range(1, len(lines) + 1)]
+    return _join(lines, [is_kept for is_kept, _ in marks], [reason for _, reason in marks])
 
 
 def mark_after(row: Row) -> list[Span]:

@@ -31,10 +31,9 @@ from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.options import Options
 from refold.report.changes import Span, mark_after, mark_before
-from refold.report.models import USUAL_MODELS, models_in
 from refold.report.pieces import ACTIONS, say_reason, sum_up
-from refold.report.story import Row, compare, tell
-from refold.report.turns import align, make_counter, name_tools, tools_of
+from refold.report.story import Row, compare, make_rows
+from refold.report.turns import USUAL_MODELS, align, make_counter, models_in, name_tools, tools_of
 from refold.result import TraceEntry
 from refold.scan.tokens.choose import encoding_for
 from refold.stores.base import Store
@@ -102,7 +101,7 @@ class ReportBuilder:
             }
 
     def _step(self, percent: int) -> dict[str, Any]:
-        """Fold to a share of the tokens, and tell what became of every message."""
+        """Fold to a share of the tokens, and return what became of every message."""
         total = sum(self._tokens)
         budget = None if percent >= 100 else total * percent // 100
         options = replace(self._options, token_budget=budget)
@@ -120,10 +119,10 @@ class ReportBuilder:
         places: Sequence[range],
         decisions: Sequence[TraceEntry],
     ) -> dict[str, Any]:
-        """Tell what became of every message."""
+        """Return what became of every message."""
         costs = self._share_costs(after, places, decisions)
         rows: dict[int, list[Row]] = {}
-        for row in tell(self._messages, after, places, decisions):
+        for row in make_rows(self._messages, after, places, decisions):
             rows.setdefault(row.index, []).append(row)
         spans = {number: place for place in places if len(place) > 1 for number in place}
         return {

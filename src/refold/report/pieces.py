@@ -128,7 +128,7 @@ class Tally:
     reasons: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {"lines": self.lines, "tokens": self.tokens, "reasons": self.reasons}
 
 

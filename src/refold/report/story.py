@@ -36,11 +36,11 @@ class Row:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What became of each piece of the text, if it was cut into some; told when asked for."""
+        """What became of each piece of the text, if it was cut into some; computed on demand."""
         return self.entry.pieces
 
 
-def tell(
+def make_rows(
     before: Sequence[Message],
     after: Sequence[Message],
     places: Sequence[range],
@@ -73,7 +73,7 @@ def tell(
 def compare(
     before: Sequence[Message], after: Sequence[Message], places: Sequence[range]
 ) -> Iterator[TraceEntry]:
-    """Yield what became of each text, told from the texts alone where there is no trace."""
+    """Yield what became of each text, found by comparing the texts where there is no trace."""
     for target, place in zip(after, places, strict=True):
         shared = "\n\n".join(part.text for part in target.parts) if len(place) > 1 else None
         for number in place:
@@ -131,7 +131,7 @@ def _spell(message: Message, entry: TraceEntry) -> str:
 
 
 def _are_cut(source: Message, target: Message) -> bool:
-    """Tell whether *target* makes the calls of *source* with other arguments."""
+    """Return whether *target* makes the calls of *source* with other arguments."""
     has_all = len(target.calls) == len(source.calls)
     return has_all and _spell_calls(source) != _spell_calls(target)
 

@@ -69,7 +69,7 @@ class Vault:
         return _PLACEHOLDER.sub(lambda m: self._secrets.get(int(m[1]), m[0]), answer)
 
     def is_mangled(self, answer: str) -> bool:
-        """Tell whether *answer*, after `reveal`, still has something left of our placeholders."""
+        """Return whether *answer*, after `reveal`, still has something left of our placeholders."""
         return any(int(n) in self._secrets for n in _NUMBERED.findall(answer))
 
     def _repeated(self, text: str, spans: list[Span]) -> Iterator[Span]:

@@ -91,6 +91,7 @@ _KEBAB: Final = re.compile(r"(?<![a-z])[a-z]{2,}+-[a-z]{2,}+-")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
 _MIN_CHURN: Final = 0.3
+"""How often the kind of character must change behind a prefix; see `secret_tokens`. A guess."""
 _MAX_BEFORE: Final = 24
 """How much of a key may stand before its first run of so many characters."""
 
@@ -139,7 +140,7 @@ def _is_inside_word(text: str, start: int) -> bool:
 
 
 def _is_name(token: str) -> bool:
-    """Tell CSS classes and other hyphenated words (`sk-button-primary-large`) from keys."""
+    """Return whether this is a CSS class or the like (`sk-button-primary-large`), not a key."""
     return token.islower() and token.count("-") > 2 and not has_digit(token)
 
 
@@ -156,7 +157,7 @@ def _has_service_prefix(prefix: str) -> bool:
 
 
 def is_random(body: str) -> bool:
-    """Tell whether a run of letters, digits, `-` and `_` looks like chance rather than words."""
+    """Return whether a run of letters, digits, `-` and `_` looks like chance rather than words."""
     if _KEBAB.search(body) or _UUID.search(body):
         return False
     if body.isalpha() or not (has_digit(body) and any(map(str.isalpha, body))):

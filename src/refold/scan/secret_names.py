@@ -232,7 +232,7 @@ def _begins(text: str, lower: str, start: int) -> bool:
 
 
 def _stands_alone(lower: str, start: int) -> bool:
-    """Tell whether nothing that belongs to the word stands before it, as in `db_pass`."""
+    """Return whether nothing that belongs to the word stands before it, as in `db_pass`."""
     return lower[start - 1 : start] in {"", " ", "\n", "\t", "(", ",", ":"}
 
 

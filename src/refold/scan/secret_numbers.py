@@ -32,13 +32,15 @@ _PAPERS: Final = re.compile(
     r"(?:[- _]?(?:number|num|nummer|no|nr|id|código|号码|号|番号|번호))?[^\w\n]{0,3}"
     r"(?:(?:is|ist|est|es|number|no|номер|:|=|was)\W{1,3}){0,2}(?P<letters>[a-z]{0,8} ?)$"
 )
-"""What names a number of somebody, up to the first digit."""
+"""The names of personal numbers, up to the first digit."""
 _PAPER: Final = re.compile(r"[0-9](?:[ ./-]?[0-9A-Z]){5,24}+")
 _DATE: Final = re.compile(
     r"(?:19|20)[0-9]{2}[-/.][01]?[0-9](?![0-9])|[0-3]?[0-9][-/.][01]?[0-9][-/.]"
 )
 _MIN_DIGITS: Final = 6
+"""Of a number that belongs to one person; no paper has fewer."""
 _BEFORE: Final = 64
+"""How far before the number its name may begin. A guess."""
 
 
 def find_numbers(text: str, lower: str, outline: bytes) -> Iterator[Span]:
@@ -77,5 +79,5 @@ def _cards(text: str) -> Iterator[Span]:
 
 
 def _is_ungrouped(digits: list[int]) -> bool:
-    """Tell whether so many digits, which begin like this, are a card without blanks."""
+    """Return whether so many digits, which begin like this, are a card without blanks."""
     return len(digits) in (15, 16) or (len(digits) == 14 and digits[0] == 3)

@@ -13,6 +13,7 @@ from refold.scan.secret_names import Grade
 from refold.scan.secret_values import Link, can_be_secret, is_chance
 
 _MAX: Final = 1_024
+"""Characters of a value that are read; it bounds the time, and longer ones are seldom. A guess."""
 
 _USER: Final = re.compile(
     rf"://(?P<user>[^\s/:@\"'<>?#]{{0,{_MAX}}}+)(?P<rest>:[^\s/\"'<>]{{1,{_MAX}}}+|@)"
@@ -50,7 +51,7 @@ _SECRET_HEADER: Final = re.compile(
     r"(?P<value>[\w.~+/=-]{8,200}+)",
     re.I,
 )
-"""A header of somebody's own, which is called after what it holds."""
+"""A custom header, named after what it holds."""
 _COOKIES: Final = re.compile(
     rf"\b(?:set-)?cookie[\"'\\\])]{{0,4}}+[ \t]*+[:=,][ \t]*+[\"'\\]{{0,3}}"
     rf"(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
@@ -92,6 +93,7 @@ _AWS_SECRET: Final = re.compile(
 )
 _AWS_ID: Final = re.compile(r"A[KS]IA[A-Z0-9]{16}")
 _AWS_NEAR: Final = 240
+"""How far behind its id the secret half of a pair stands: a few lines of a file. A guess."""
 _JWK: Final = re.compile(
     r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*+:[ \t]*+\"(?P<value>[A-Za-z0-9_-]{16,4096}+)\""
 )
@@ -211,12 +213,6 @@ def _authorizations(text: str) -> Iterator[Span]:
             yield found.start("value"), found.start("value") + len(value)
 
 
-def _headers(text: str) -> Iterator[Span]:
-    for found in _SECRET_HEADER.finditer(text):
-        if can_be_secret(found["value"], Grade.PASSWORD, Link.TIGHT):
-            yield found.span("value")
-
-
 def _cookies(text: str) -> Iterator[Span]:
     for found in _COOKIES.finditer(text):
         start, end = found.span(found.lastgroup or "pairs")
@@ -226,22 +222,15 @@ def _cookies(text: str) -> Iterator[Span]:
                 yield pair.span("value")
 
 
-def _looking_like_passwords(*patterns: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
-    """Make a finder of what stands in such a place and looks like a password."""
+def _passwords(pattern: re.Pattern[str], link: Link = Link.SAID) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what stands in such a place and can be a password."""
 
     def find(text: str) -> Iterator[Span]:
-        for pattern in patterns:
-            for found in pattern.finditer(text):
-                if can_be_secret(found["value"], Grade.PASSWORD, Link.SAID):
-                    yield found.span("value")
+        for found in pattern.finditer(text):
+            if can_be_secret(found["value"], Grade.PASSWORD, link):
+                yield found.span("value")
 
     return find
-
-
-def _prompted(text: str) -> Iterator[Span]:
-    for found in _PROMPT.finditer(text):
-        if can_be_secret(found["value"], Grade.PASSWORD, Link.LOOSE):
-            yield found.span("value")
 
 
 def _in_groups(text: str) -> Iterator[Span]:
@@ -264,7 +253,7 @@ def _kubernetes(text: str) -> Iterator[Span]:
 
 
 def _aws(text: str) -> Iterator[Span]:
-    """Yield the long halves of pairs, which nothing else may tell."""
+    """Yield the secret halves of pairs, which are recognized by the id before them."""
     done = 0
     for key in _AWS_ID.finditer(text):
         start = max(done, key.end())
@@ -291,7 +280,7 @@ _FINDERS: Final = (
     (("=",), _tokens_of_queries),
     (("hook", "api.telegram", "with/key/", "robot/send"), _by(_HOOK)),
     (("authorization", "bearer", "basic"), _authorizations),
-    (("x-",), _headers),
+    (("x-",), _passwords(_SECRET_HEADER, Link.TIGHT)),
     (("cookie", " -b "), _cookies),
     (("password ", "password\t", "password\n"), _by(_NETRC)),
     ((":*:", ":5432:", ":6432:", ":3306:", ":5433:"), _by(_PGPASS)),
@@ -309,21 +298,21 @@ _FINDERS: Final = (
     (("auth", "credentials"), _by(_AUTH_PAIR)),
     (("wifi:",), _by(_WIFI)),
     (("@tcp(", "@udp(", "@unix("), _by(_DSN)),
-    (tuple(f"@{digit}" for digit in range(10)), _looking_like_passwords(_AT_ADDRESS)),
-    (("http",), _looking_like_passwords(_EXPORTED)),
-    (("word for ", "phrase for ", "code for "), _prompted),
+    (tuple(f"@{digit}" for digit in range(10)), _passwords(_AT_ADDRESS)),
+    (("http",), _passwords(_EXPORTED)),
+    (("word for ", "phrase for ", "code for "), _passwords(_PROMPT, Link.LOOSE)),
     (("code",), _by(_SENT_CODE)),
     # Locks and gates are in too many words; what is done with the code, in few.
     (
         tuple(f"{verb}{blank}" for verb in _TYPING for blank in " \t"),
         _by(_TYPED_CODE),
     ),
-    (("cat ", "more ", "less ", "head ", "type ", "bat "), _looking_like_passwords(_PRINTED)),
-    (("pass", "pwd", "secret", "token", "cred"), _looking_like_passwords(_ANSWERED)),
-    (("{enter}",), _looking_like_passwords(_TYPED_KEYS)),
+    (("cat ", "more ", "less ", "head ", "type ", "bat "), _passwords(_PRINTED)),
+    (("pass", "pwd", "secret", "token", "cred"), _passwords(_ANSWERED)),
+    (("{enter}",), _passwords(_TYPED_KEYS)),
     (("[admin", "[user", "[account", "[login"), _accounts),
-    (("@",), _looking_like_passwords(_AFTER_EMAIL)),
-    (("new one is",), _looking_like_passwords(_NEW_ONE)),
+    (("@",), _passwords(_AFTER_EMAIL)),
+    (("new one is",), _passwords(_NEW_ONE)),
     (("334 ugfzc3dvcmq6",), _by(_SMTP)),
     (("key", "secret", "scan", "authenticator"), _in_groups),
 )

@@ -1,4 +1,4 @@
-"""Random tokens without a known prefix: what no person would write, and digests beside a name.
+"""Random tokens and passwords known by their own looks, and digests beside a name.
 
 Only for redaction: the detector that keeps keys word for word does not read this, because not
 every random token is worth keeping.
@@ -34,7 +34,7 @@ _CLUSTER: Final = re.compile("[bcdfghjklmnpqrstvwxz]{5}")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
 _MIN_DATA: Final = 32
-"""Base64 with `/` is told from a path only if it is this long."""
+"""Base64 with `/` looks different from a path only if it is this long."""
 _MIN_CHURN: Final = 0.4
 """Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
 names in camel case up to 0.36 and no other text above."""
@@ -65,6 +65,7 @@ _BYTES: Final = re.compile(
 _HEX_RUN: Final = RunTest("0123456789abcdefABCDEF-", 32)
 _FAR: Final = 100
 _NEAR: Final = 40
+"""How far from a digest its word stands in a line: one that is sure, one that is not. Guesses."""
 _KEY: Final = re.compile("key|auth", re.I)
 _CALL: Final = re.compile(
     r"(?:\b[A-Z]\w{1,40}|\b(?:init|initialize|start|setup|configure|login|auth|connect|identify"
@@ -141,3 +142,69 @@ def _is_announced(
     if "-" in text[start:end]:  # most ids are no secrets
         return any(text[name.end : start] == " " and _KEY.match(text, name.start) for name in near)
     return any(0 <= start - name.end < _NEAR for name in near)
+
+
+_TOKEN: Final = re.compile(
+    r"(?<![^\s\"'`:=,;/({\[>])(?=[A-Za-z_!#$^&?~@%+-]*+[0-9])"
+    r"[A-Za-z0-9_!#$^&?~@%+-]{6,40}+(?![^\s\"'`:=,;.!?)}\]<\\|])"
+)
+_KINDS: Final = bytes(
+    ord("0") if byte in b"0123456789"
+    else ord("1") if (chr(byte).isalpha() and byte < 128) or byte in b"_!#$^&?~@%+-"
+    else ord(" ")
+    for byte in range(256)
+)  # fmt: skip
+"""Maps the characters of such a word to 0 and 1: digits and others."""
+_INNER_MARK: Final = re.compile(r"[A-Za-z0-9][!#$^~]{1,2}[A-Za-z0-9]|[A-Za-z0-9]&[A-Za-z0-9]")
+_TALK: Final = re.compile(
+    r"log(?:ged|ging)?[ _-]?(?:in|on)\b|sign(?:ed|ing)?[ _-]?(?:in|on)\b|credential|\bcreds\b"
+    r"|pass[cop-rw]|pass\b|\bpswd|pwd|pw\b|auth(?:enticate|user)?\b|unlock|identify|\bkeychain"
+    r"|/r?p\b|add-mask|wlan|wi-?fi|\bssid|zugang|anmeld|schl[uü]ssel|kennw|kenncode|benutzer"
+    r"|\broot:|\badmin[:/]|\buser(?:name)?[:=, ]|smtp|imap|@[\w-]{1,40}\.[a-z]{2,10}:",
+    re.I,
+)
+"""What people talk about when they hand over a password."""
+_HANDED_OVER: Final = re.compile(r"(?:\bpass|pwd?|passwd|password)\b[^\n(){}=.,]{0,16}$", re.I)
+_BEFORE: Final = 48
+_AFTER: Final = 24
+"""How far around a word there is talk of accounts. Guesses."""
+_NAME: Final = re.compile(
+    r"[a-z]+(?:[A-Z][a-z]+)*[0-9]?$|(?:[A-Z][a-z]+)+[0-9]?$|[A-Z0-9_]+$|[\w.-]+@"
+)
+"""Names in code (`testSession1`), and addresses."""
+
+
+def find_password_like(text: str, plain: bytes) -> Iterator[Span]:
+    """Yield words of letters, digits and marks that no language and no program has.
+
+    *plain* is the text as bytes: where no digit stands beside another of their characters, there
+    is none of them.
+    """
+    kinds = plain.translate(_KINDS)
+    if kinds.find(b"01") < 0 and kinds.find(b"10") < 0:
+        return
+    for found in _TOKEN.finditer(text):
+        word = found[0]
+        if not has_digit(word) or not _LOWER.search(word):
+            continue
+        if "&" in word and text.startswith("=", found.end()):
+            continue  # the next parameter of an address begins in it
+        start, end = found.start(), found.start() + len(word.rstrip("!?"))
+        has_mark = _INNER_MARK.search(word) is not None
+        has_upper = _UPPER.search(word) is not None
+        is_plain = has_mark and has_upper and "%" not in word
+        if is_plain or (
+            (has_upper or has_mark)
+            and _is_talk(text, start, end, is_name=_NAME.match(word) is not None)
+        ):
+            yield start, end
+
+
+def _is_talk(text: str, start: int, end: int, *, is_name: bool) -> bool:
+    """Return whether the line is about accounts, near the word; of a name, about its password."""
+    first = max(text.rfind("\n", max(0, start - _BEFORE), start) + 1, start - _BEFORE, 0)
+    if is_name:
+        return _HANDED_OVER.search(text, first, start) is not None
+    last = text.find("\n", end, end + _AFTER)
+    last = last if last >= 0 else end + _AFTER
+    return _TALK.search(text, first, start) is not None or _TALK.search(text, end, last) is not None

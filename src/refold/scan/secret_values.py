@@ -71,6 +71,8 @@ _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
 _MAX_WORDS: Final = 24
 _MAX_MIXED_WORDS: Final = 6
+"""Words of a passphrase: as many as the longest seed phrase has, and fewer where signs stand among
+them as in a sentence. Guesses."""
 _MIN_OF_TWO: Final = 7
 """Two shorter words are mostly a label."""
 _MARKS: Final = ".,;:!?()"
@@ -86,10 +88,12 @@ _SAYING: Final = frozenset(
 """Words of labels and sentences, which no passphrase has."""
 _MIN_CHURN: Final = 0.18
 _MIN_DATA_CHURN: Final = 0.3
+"""How often the kind of character must change, in values that a word announces and in those that
+look like paths. Below what `secret_tokens` asks of a token that stands alone. Guesses."""
 
 
 def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False) -> bool:
-    """Tell whether *value* can be what a word of *grade* announces, linked in this way.
+    """Return whether *value* can be what a word of *grade* announces, linked in this way.
 
     *in_call* says that a comma or bracket follows, as after an argument in code.
     """
@@ -130,7 +134,7 @@ def _can_be_password(value: str, link: Link, in_call: bool) -> bool:
 
 
 def _is_passphrase(words: list[str]) -> bool:
-    """Tell the words of a passphrase from those of a sentence or a label."""
+    """Return whether these are words of a passphrase, not of a sentence or a label."""
     if not 2 <= len(words) <= _MAX_WORDS:
         return False
     if not _SAYING.isdisjoint(word.lower().strip(_MARKS) for word in words):
@@ -176,21 +180,21 @@ def _can_be_said(value: str, grade: Grade, link: Link) -> bool:
 
 
 def _is_place(value: str) -> bool:
-    """Tell paths and addresses from base64, which has slashes too."""
+    """Return whether this is a path or an address, not base64, which has slashes too."""
     if _PLACE.match(value) is None:
         return False
     return _BASE64.match(value) is None or churn(value) < _MIN_DATA_CHURN
 
 
 def _is_strong(value: str) -> bool:
-    """Tell whether letters are mixed with digits or signs."""
+    """Return whether letters are mixed with digits or signs."""
     kinds = (_LOWER, _UPPER, _SYMBOL)
     mixed = sum(kind.search(value) is not None for kind in kinds)
     return mixed + 2 * has_digit(value) >= 3
 
 
 def is_chance(value: str) -> bool:
-    """Tell whether letters and digits alternate as they do in no word."""
+    """Return whether letters and digits alternate as they do in no word."""
     if not has_digit(value) or not (_LOWER.search(value) or _UPPER.search(value)):
         return False
     if _WORDY.match(value) or _FILE.match(value) or _is_place(value):

@@ -14,16 +14,18 @@ from refold.scan.named_secrets import find_named
 from refold.scan.needles import Needles
 from refold.scan.plain_bytes import plain_bytes
 from refold.scan.runs import KEY_RUN, Span
-from refold.scan.secret_blocks import find_columns, find_private_keys, find_seed_phrases
-from refold.scan.secret_calls import find_in_calls
-from refold.scan.secret_commands import COMMAND_SIGNS, find_on_command_lines
+from refold.scan.secret_blocks import (
+    find_columns,
+    find_in_lists,
+    find_private_keys,
+    find_seed_phrases,
+)
+from refold.scan.secret_commands import COMMAND_SIGNS, find_in_calls, find_on_command_lines
 from refold.scan.secret_keys import find_keys, find_known
-from refold.scan.secret_lists import find_in_lists
 from refold.scan.secret_names import NEEDLES, find_names
 from refold.scan.secret_numbers import find_numbers
-from refold.scan.secret_passwords import find_password_like
 from refold.scan.secret_places import PLACE_SIGNS, find_placed
-from refold.scan.secret_tokens import find_digests, find_random_tokens
+from refold.scan.secret_tokens import find_digests, find_password_like, find_random_tokens
 from refold.scan.unwrap import join_lines, unescape
 from refold.scan.view import TextView
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from refold.errors import ConfigError
-from refold.private_files import data_file
+from refold.private_files import data_file, home_folder
 from refold.server.config_files import Entry
 
 Agent = Literal["claude", "codex"]
@@ -47,7 +47,7 @@ class Places:
 
 def find_places(platform: str, env: Mapping[str, str], project: Path | None = None) -> Places:
     """Return where things are for this user, or for one *project* as far as agents allow it."""
-    home = Path(env.get("USERPROFILE" if platform == "win32" else "HOME") or Path.home())
+    home = home_folder(platform, env)
     claude = env.get("CLAUDE_CONFIG_DIR")
     store = data_file(platform, env)
     settings = Path(claude) if claude else home / ".claude"

@@ -78,7 +78,7 @@ class ResultShortener:
 
 
 def _has_errors_of(text: str, excerpt: str) -> bool:
-    """Tell whether every line of *text* that tells of an error is in *excerpt*, whole."""
+    """Return whether every line of *text* that tells of an error is in *excerpt*, whole."""
     shown = {line.strip(_AROUND) for line in excerpt.split("\n")}
     severe = (line for line in text.split("\n") if _SEVERE.search(line))
     if not all(line.strip(_AROUND) in shown for line in severe):

@@ -50,13 +50,18 @@ def remove_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str
 
 
 def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
-    """Tell whether *entry* is in the document *text*, unchanged."""
-    found: Any = _read_toml(text) if is_toml else _read_json(text)
-    for key in entry.place:
-        found = found.get(key) if isinstance(found, dict) else None
+    """Return whether *entry* is in the document *text*, unchanged."""
+    found = _value_at(_read_toml(text) if is_toml else _read_json(text), entry.place)
     if entry.is_item:
         return isinstance(found, list) and entry.value in found
     return bool(found == entry.value)
+
+
+def _value_at(document: Any, place: Sequence[str]) -> Any:
+    """Return what stands under the keys of *place*; `None` if nothing does."""
+    for key in place:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
 
 
 def _add_json(text: str, entries: Sequence[Entry]) -> str:
@@ -123,9 +128,7 @@ def _line_end(text: str) -> str:
 def _add_toml(text: str, entries: Sequence[Entry]) -> str:
     document = _read_toml(text)
     for entry in entries:
-        found: Any = document
-        for key in entry.place:
-            found = found.get(key) if isinstance(found, dict) else None
+        found = _value_at(document, entry.place)
         if found is not None:
             raise ConfigError(f"{'.'.join(entry.place)} is set already: {found!r}")
     # A key of the document itself has to stand before its first table.

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from refold.server.agents import AGENTS, Places
 from refold.server.config_files import Entry, has_entry
 from refold.server.install import Installed, read_record
 from refold.server.originals import counts_beside, open_originals, read_counts
+from refold.server.wrap import open_directly
 
 State = Literal["works", "broken", "absent"]
 
@@ -26,6 +26,11 @@ _SECONDS: Final = 60.0
 _SAMPLE: Final = "\n".join(
     f"2026-01-01 10:{n // 60:02d}:{n % 60:02d} INFO request {n} done" for n in range(200)
 )
+_EVENT: Final = {
+    "hook_event_name": "PostToolUse",
+    "tool_name": "Bash",
+    "tool_response": {"stdout": _SAMPLE, "stderr": ""},
+}
 _INITIALIZE: Final = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -107,51 +112,34 @@ def _try(entry: Entry, port: int) -> str:
     """Return what is wrong with what *entry* sets up; nothing if it works."""
     match entry.place:
         case ("hooks", _):
-            return _try_hook(shlex.split(entry.value["hooks"][0]["command"]))
+            command = shlex.split(entry.value["hooks"][0]["command"])
+            problem = "it does not shorten a sample"
+            return _try_command(command, json.dumps(_EVENT), "updatedToolOutput", problem)
         case ("mcpServers" | "mcp_servers", _):
-            return _try_mcp([entry.value["command"], *entry.value["args"]])
+            command = [entry.value["command"], *entry.value["args"]]
+            problem = "the server does not answer; pip install 'refold[mcp]'"
+            return _try_command(command, json.dumps(_INITIALIZE) + "\n", "serverInfo", problem)
         case ("env" | "model_providers", _):
             return _try_proxy(f"http://127.0.0.1:{port}")
     return ""
 
 
-def _try_hook(command: Sequence[str]) -> str:
-    event = {
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_response": {"stdout": _SAMPLE, "stderr": ""},
-    }
+def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) -> str:
+    """Run *command* as an agent would, on a store of its own; return what is wrong with it."""
     with tempfile.TemporaryDirectory() as folder:
-        told = _run([*command, "--store", str(Path(folder) / "doctor.db")], json.dumps(event))
-    if isinstance(told, Exception):
-        return describe(told)
-    return "" if "updatedToolOutput" in told else "it does not shorten a sample"
-
-
-def _try_mcp(command: Sequence[str]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        store = str(Path(folder) / "doctor.db")
-        told = _run([*command, "--store", store], json.dumps(_INITIALIZE) + "\n")
-    if isinstance(told, Exception):
-        return describe(told)
-    return "" if "serverInfo" in told else "the server does not answer; pip install 'refold[mcp]'"
+        own = [*command, "--store", str(Path(folder) / "doctor.db")]
+        try:
+            ran = subprocess.run(
+                own, input=stdin.encode(), capture_output=True, timeout=_SECONDS, check=False
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            return describe(error)
+    return "" if wanted in ran.stdout.decode(errors="replace") else problem
 
 
 def _try_proxy(url: str) -> str:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"{url}/healthz", timeout=_SECONDS):
+        with open_directly(f"{url}/healthz", _SECONDS):
             return ""
     except OSError as error:
         return f"nothing answers at {url}; start it with: refold serve ({describe(error)})"
-
-
-def _run(command: Sequence[str], told: str) -> str | Exception:
-    """Run *command* as an agent would; return what it writes, or why it cannot."""
-    try:
-        ran = subprocess.run(
-            command, input=told.encode(), capture_output=True, timeout=_SECONDS, check=False
-        )
-        return ran.stdout.decode(errors="replace")
-    except (OSError, subprocess.SubprocessError) as error:
-        return error

@@ -69,7 +69,7 @@ def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: o
 
 
 def _is_long(event: Any) -> bool:
-    """Tell whether there is a text in *event* that may be shortened."""
+    """Return whether there is a text in *event* that may be shortened."""
     found = [0]
 
     def measure(text: str) -> str:
@@ -122,7 +122,7 @@ def _count(store: str | Path, amounts: dict[str, int]) -> None:
 
 
 def _is_retrieval(tool: str) -> bool:
-    """Tell whether *tool* fetches originals: what it returns is wanted whole."""
+    """Return whether *tool* fetches originals: what it returns is wanted whole."""
     return tool.startswith(_OWN_SERVER) or tool.endswith(_RETRIEVE)
 
 

@@ -7,17 +7,15 @@ byte for byte. Where somebody has edited it since, only our entries go, and that
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from refold.errors import ConfigError, StoreError
-from refold.private_files import OWNER_ONLY
+from refold.private_files import OWNER_ONLY, replacing
 from refold.server.agents import PARTS, Agent, Part, Places, entries_for
 from refold.server.config_files import Entry, add_entries, remove_entries
 
@@ -176,16 +174,8 @@ def _write(path: Path, data: bytes) -> None:
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = target.stat().st_mode & 0o777 if target.exists() else OWNER_ONLY
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        Path(name).chmod(mode)
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    with replacing(target, mode=mode) as temporary:
+        temporary.write_bytes(data)
 
 
 @contextmanager

@@ -1,15 +1,174 @@
-"""The MCP server, on stdio or over HTTP: `Tools` for every client that speaks the protocol."""
+"""The MCP server: tools that fetch originals, shorten and count, on stdio or over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import secrets
 import socket
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from refold.api import compress
 from refold.errors import ConfigError, RefoldError
-from refold.server.tools import COMPRESS, RETRIEVE, STATS, Tools
+from refold.server.arrival import ResultShortener
+from refold.server.originals import (
+    add_counts,
+    counts_beside,
+    find_shown,
+    open_originals,
+    read_counts,
+)
+from refold.tools.retrieve import RetrieveTool
+from refold.tools.text_store import TextStore
+
+RETRIEVE: Final = "refold_retrieve"
+COMPRESS: Final = "refold_compress"
+STATS: Final = "refold_stats"
+
+_VIEW: Final = "refold:view:"
+"""Where the folded messages of a conversation are kept: its handles are found through them."""
+_NAME_BYTES: Final = 16
+"""A name that cannot be guessed: any client that knows it may read the originals."""
+_TEXT_TOKENS: Final = 2_000
+"""The default budget of a text: a page or two, a guess."""
+_MOST_CHARS: Final = 400
+"""How much of what a model gives as a handle is looked at."""
+_TEXT: Final = {"type": "string"}
+_COMPRESS_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "text": {**_TEXT, "description": "A long text; or give messages."},
+        "messages": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "A conversation as it is sent to a provider.",
+        },
+        "token_budget": {"type": "integer", "description": "What the result may take, in tokens."},
+    },
+    "additionalProperties": False,
+}
+
+
+class Tools:
+    """The tools on one store, which is that of the hook and the proxy."""
+
+    def __init__(self, store: str | os.PathLike[str]) -> None:
+        self._store = open_originals(store)
+        self._counts = counts_beside(store)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the name, the description and the JSON schema of every tool."""
+        retrieve = self._retriever().schema
+        schema = retrieve["input_schema"]
+        named = {**_TEXT, "description": f"The one that {COMPRESS} named, if it was that."}
+        properties = {**schema["properties"], "conversation": named}
+        return [
+            {**retrieve, "input_schema": {**schema, "properties": properties}},
+            {
+                "name": COMPRESS,
+                "description": "Say a long text or conversation in fewer tokens; both are kept.",
+                "input_schema": _COMPRESS_SCHEMA,
+            },
+            {
+                "name": STATS,
+                "description": "Tell how much was shortened so far, and what that saved.",
+                "input_schema": {"type": "object", "properties": {}},
+            },
+        ]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str | dict[str, Any]:
+        """Answer a call of the tool *name*.
+
+        Raises:
+            RefoldError: there is no such tool, or it cannot do what it is asked to.
+        """
+        match name:
+            case "refold_retrieve":
+                return self.retrieve(arguments)
+            case "refold_compress":
+                return self.compress(**arguments)
+            case "refold_stats":
+                return self.stats()
+        raise ConfigError(f"there is no tool {name!r}")
+
+    def retrieve(self, arguments: Mapping[str, Any]) -> str:
+        """Return an original, or a part of it; what goes wrong is said in the answer."""
+        add_counts(self._counts, {"retrieved": 1})
+        conversation = str(arguments.get("conversation") or "")
+        if conversation:
+            key = _VIEW + conversation
+            view = self._store.get([key]).get(key, [])
+            return self._retriever(conversation, view).call(arguments)
+        shown = find_shown(self._store, str(arguments.get("handle") or "")[:_MOST_CHARS])
+        if not shown:
+            return self._retriever().call(arguments)
+        return "\n\n".join(
+            self._retriever(messages=[original]).call({**arguments, "handle": original["id"]})
+            for original in shown
+        )
+
+    def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
+        return RetrieveTool(
+            source=self._store,
+            messages=messages,
+            conversation=conversation or None,
+            name=RETRIEVE,
+            style="anthropic",
+        )
+
+    def compress(
+        self,
+        text: str = "",
+        messages: list[dict[str, Any]] | None = None,
+        token_budget: int | None = None,
+    ) -> dict[str, Any]:
+        """Shorten a text or a conversation, to about *token_budget*.
+
+        Raises:
+            ConfigError: both are given, or neither.
+            RefoldError: the messages cannot be read or kept.
+        """
+        if bool(text) == bool(messages):
+            raise ConfigError("give either text or messages")
+        if messages:
+            return self._compress_messages(messages, token_budget)
+        text_store, most = TextStore(self._store), token_budget or _TEXT_TOKENS
+        short = ResultShortener(text_store, profile="standard", max_tokens=most).shorten(text)
+        if short is None:
+            return {"text": text, "tokens_saved": 0}
+        return {"text": short.text, **self._count(short.tokens_before, short.tokens_after)}
+
+    def _compress_messages(
+        self, messages: list[dict[str, Any]], token_budget: int | None
+    ) -> dict[str, Any]:
+        name = secrets.token_hex(_NAME_BYTES)
+        result = compress(messages, token_budget=token_budget, store=self._store, conversation=name)
+        self._store.put({_VIEW + name: result.messages})
+        done = result.compression
+        counts = self._count(done.tokens_before, done.tokens_after)
+        return {"messages": result.messages, "conversation": name, **counts}
+
+    def stats(self) -> dict[str, int]:
+        """Return what was done with this store so far, by the hook and by these tools."""
+        counts = read_counts(self._counts)
+        saved = _saved(counts.pop("tokens_before", 0), counts.pop("tokens_after", 0))
+        return {"originals": len(self._store), **counts, **saved}
+
+    def _count(self, before: int, after: int) -> dict[str, int]:
+        add_counts(self._counts, {"folded": 1, "tokens_before": before, "tokens_after": after})
+        return _saved(before, after)
+
+
+def _saved(before: int, after: int) -> dict[str, int]:
+    return {"tokens_before": before, "tokens_after": after, "tokens_saved": before - after}
+
 
 _NAME: Final = "refold"
 _HOST: Final = "127.0.0.1"

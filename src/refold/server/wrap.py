@@ -24,7 +24,7 @@ _KILLED: Final = 128
 """What shells add to the number of the signal that has ended a program."""
 _LISTENING: Final = "listening on "
 _SECONDS: Final = 10.0
-"""How long the proxy may take to tell its figures, and then to end."""
+"""How long the proxy may take to answer with its figures, and then to end."""
 _UPSTREAM: Final = {
     "ANTHROPIC_BASE_URL": "REFOLD_ANTHROPIC_URL",
     "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
@@ -172,10 +172,15 @@ class _Signals:
                 signal.signal(number, handler)
 
 
-def _fetch_stats(url: str) -> Mapping[str, Any]:
-    """Return the totals of the proxy; nothing if it does not tell."""
+def open_directly(url: str, timeout_seconds: float) -> Any:
+    """Open an address of this machine, whatever proxy the environment names."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with suppress(OSError, ValueError), direct.open(f"{url}/stats", timeout=_SECONDS) as answer:
+    return direct.open(url, timeout=timeout_seconds)
+
+
+def _fetch_stats(url: str) -> Mapping[str, Any]:
+    """Return the totals of the proxy; nothing if it does not answer."""
+    with suppress(OSError, ValueError), open_directly(f"{url}/stats", _SECONDS) as answer:
         stats = json.loads(answer.read())
         return stats if isinstance(stats, Mapping) else {}
     return {}

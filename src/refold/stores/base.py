@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from refold.errors import ConfigError, StoreError
 
@@ -30,13 +30,13 @@ class Store(Protocol):
 
 
 class Entry(NamedTuple):
-    """What a store tells about an original without reading it."""
+    """What a store knows about an original without reading it."""
 
     key: str
     size: int
     """Bytes that it takes, its key included; 0 where originals are no bytes."""
     written_at: float | None
-    """When it was put, in seconds since 1970; `None` where nobody noted it."""
+    """When it was put, in seconds since 1970; `None` where that is not recorded."""
 
 
 class Removed(NamedTuple):
@@ -44,6 +44,12 @@ class Removed(NamedTuple):
 
     entries: int
     size: int
+
+    @classmethod
+    def total(cls, parts: Iterable[Removed]) -> Removed:
+        """Return how much that is together."""
+        counted = list(parts)
+        return cls(sum(part.entries for part in counted), sum(part.size for part in counted))
 
 
 @runtime_checkable
@@ -63,6 +69,25 @@ class ManagedStore(Store, Protocol):
         Notes of earlier removals in this store stay, unless *prefix* is theirs.
         """
         ...
+
+
+class Closing:
+    """What all stores share that are opened: `with` closes them, and an empty one is still true.
+
+    Else `store or MemoryStore()` would drop it.
+    """
+
+    def close(self) -> None:
+        """Let go of what the store was opened on."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __bool__(self) -> bool:
+        return True
 
 
 async def aput(store: Store, entries: Mapping[str, Any]) -> None:

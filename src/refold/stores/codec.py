@@ -70,7 +70,7 @@ def parse_json(data: bytes) -> Any:
 
 
 class _Place(NamedTuple):
-    """A spot inside a value, as a link to the one around it: cheap until somebody prints it."""
+    """A spot inside a value, as a link to the one around it: cheap until it is printed."""
 
     around: _Place | None
     step: str | int

@@ -1,4 +1,4 @@
-"""A store that nobody can read without a key: AES-GCM around whatever store there is."""
+"""An encrypted store: AES-GCM around any other store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Final, Self
+from typing import Any, Final
 
+from refold.checks import need
 from refold.errors import ConfigError, StoreError
-from refold.stores.base import Entry, Removed, Store, aget, aput, check_store, managed
+from refold.stores.base import Closing, Entry, Removed, Store, aget, aput, check_store, managed
 from refold.stores.codec import parse_json, spell_json
 from refold.stores.key import check_entries, check_keys, encode_key
 from refold.stores.packing import Compression, pack, unpack
@@ -26,7 +27,7 @@ class LockedError(StoreError):
     """A value may be sound, but is not to be read with these keys."""
 
 
-class EncryptedStore:
+class EncryptedStore(Closing):
     """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
 
     *keys* are 32 random bytes each (`EncryptedStore.new_key()`). The first encrypts; all of them
@@ -47,41 +48,35 @@ class EncryptedStore:
             raise ConfigError(
                 f"keys must be {KEY_BYTES} bytes each, such as EncryptedStore.new_key()"
             )
-        try:
-            from cryptography.exceptions import InvalidTag
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-        except ImportError as error:
-            raise StoreError(
-                "cannot open an EncryptedStore: cryptography is not installed; "
-                "pip install 'refold[encryption]'"
-            ) from error
+        need_here = partial(need, extra="encryption", what="an EncryptedStore", error=StoreError)
+        aead = need_here("cryptography.hazmat.primitives.ciphers.aead")
         self._store = store
         self._keys = tuple(ring)
         self._compression: Compression = compression
-        self._ciphers: dict[bytes, Any] = {id_of(key): AESGCM(key) for key in ring}
+        self._ciphers: dict[bytes, Any] = {id_of(key): aead.AESGCM(key) for key in ring}
         self._first = id_of(ring[0])
-        self._refusal = InvalidTag
+        self._refusal: type[Exception] = need_here("cryptography.exceptions").InvalidTag
 
     @staticmethod
     def new_key() -> bytes:
-        """Return a key that nobody else has. Keep it: without it nothing can be decrypted."""
+        """Return a random key. Keep it: without it nothing can be decrypted."""
         return os.urandom(KEY_BYTES)
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry, or none if it raises; a key that is already there keeps its value."""
-        self._store.put(self._sealed(entries))
+        self._store.put(self._encrypted(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*; `StoreError` if it cannot be decrypted."""
-        return self._opened(self._store.get(check_keys(keys)))
+        return self._decrypted(self._store.get(check_keys(keys)))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
         """Do what `put` does, without blocking the event loop."""
-        await aput(self._store, self._sealed(entries))
+        await aput(self._store, self._encrypted(entries))
 
     async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
         """Do what `get` does, without blocking the event loop."""
-        return self._opened(await aget(self._store, check_keys(keys)))
+        return self._decrypted(await aget(self._store, check_keys(keys)))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield what there is under keys that begin with *prefix*."""
@@ -108,28 +103,19 @@ class EncryptedStore:
         again = partial(type(self), self._store, self._keys, compression=self._compression)
         return again, ()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __len__(self) -> int:
         return sum(1 for _ in self.entries())
-
-    def __bool__(self) -> bool:
-        return True
 
     def __repr__(self) -> str:
         return f"EncryptedStore({self._store!r})"
 
-    def _sealed(self, entries: Mapping[str, Any]) -> dict[str, str]:
-        return {key: self._seal(key, value) for key, value in check_entries(entries).items()}
+    def _encrypted(self, entries: Mapping[str, Any]) -> dict[str, str]:
+        return {key: self._encrypt(key, value) for key, value in check_entries(entries).items()}
 
-    def _opened(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._open(key, value) for key, value in found.items()}
+    def _decrypted(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._decrypt(key, value) for key, value in found.items()}
 
-    def _seal(self, key: str, value: Any) -> str:
+    def _encrypt(self, key: str, value: Any) -> str:
         """Encrypt *value*, packed: what is encrypted cannot be packed any more."""
         raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
         data = pack(raw, spell_json(key, value), self._compression)
@@ -137,39 +123,34 @@ class EncryptedStore:
         # Text goes into any store. Packing takes back there what base64 adds.
         return _MARK + base64.b64encode(self._first + nonce + secret).decode()
 
-    def _open(self, key: str, value: Any) -> Any:
-        """Undo `_seal`."""
+    def _decrypt(self, key: str, value: Any) -> Any:
+        """Undo `_encrypt`."""
         if not is_sealed(value):
-            raise self._locked(
-                key, "it is not encrypted; `refold store copy --encrypt` makes a store that is"
-            )
+            why = "it is not encrypted; `refold store copy --encrypt` makes a store that is"
+            raise LockedError(self._explain(key, why))
         try:
             data = base64.b64decode(value.removeprefix(_MARK), validate=True)
         except ValueError as error:
-            raise self._unreadable(key, "it is damaged") from error
+            raise StoreError(self._explain(key, "it is damaged")) from error
         name, nonce = data[:_ID_BYTES], data[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
         cipher = self._ciphers.get(name)
         if cipher is None:
-            raise self._locked(key, f"it needs the key {name.hex()}, which was not given")
+            why = f"it needs the key {name.hex()}, which was not given"
+            raise LockedError(self._explain(key, why))
         raw = encode_key(key)
         try:
             plain = cipher.decrypt(nonce, data[_ID_BYTES + _NONCE_BYTES :], raw)
             return parse_json(unpack(raw, plain))
         except (self._refusal, ValueError) as error:
-            raise self._unreadable(key, "it is damaged, or was put under another key") from error
-
-    def _unreadable(self, key: str, reason: str) -> StoreError:
-        return StoreError(self._explain(key, reason))
-
-    def _locked(self, key: str, reason: str) -> LockedError:
-        return LockedError(self._explain(key, reason))
+            why = "it is damaged, or was put under another key"
+            raise StoreError(self._explain(key, why)) from error
 
     def _explain(self, key: str, reason: str) -> str:
         return f"cannot read {self._store!r}: the value of {key!r} cannot be decrypted: {reason}"
 
 
 def is_sealed(value: object) -> bool:
-    """Tell whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
+    """Return whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
     return isinstance(value, str) and value.startswith(_MARK)
 
 

@@ -14,6 +14,9 @@ AUDIT_PREFIX: Final = "refold:audit:"
 _DIGEST_CHARS: Final = 32
 _IS_DIGEST: Final = re.compile("[0-9a-f]{32}").fullmatch
 _DIGEST_MARK: Final = 0xFF  # a byte that is in no UTF-8, so no other key ends like this
+_BEYOND: Final = bytes([_DIGEST_MARK] * (2 + _DIGEST_CHARS // 2))
+"""Behind all keys with the same beginning: of those, the last is a mark and a digest of the same
+bytes, which is one byte shorter."""
 
 
 def check_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,12 +64,12 @@ def encode_prefix(prefix: str) -> bytes:
 
 
 def is_digest(key: str) -> bool:
-    """Tell whether *key* is nothing but a digest: of the original that it is the key of."""
+    """Return whether *key* is nothing but a digest: of the original that it is the key of."""
     return _IS_DIGEST(key) is not None
 
 
-Range = tuple[bytes, bytes | None]
-"""From a key on, up to but without another one, or to the end."""
+Range = tuple[bytes, bytes]
+"""From a key on, up to but without another one."""
 
 
 def removable(prefix: str) -> list[Range]:
@@ -78,19 +81,15 @@ def removable(prefix: str) -> list[Range]:
     first, last = span(AUDIT_PREFIX)
     if prefix.startswith(AUDIT_PREFIX) or not AUDIT_PREFIX.startswith(prefix):
         return [(low, high)]
-    return [(low, first), (last or b"", high)]
+    return [(low, first), (last, high)]
 
 
 def is_removable(prefix: str, key: str) -> bool:
-    """Tell the same about one key that begins with *prefix*."""
+    """Return the same for one key that begins with *prefix*."""
     return prefix.startswith(AUDIT_PREFIX) or not key.startswith(AUDIT_PREFIX)
 
 
 def span(prefix: str) -> Range:
     """Return where the keys are that begin with *prefix*."""
-    return _span(encode_prefix(prefix))
-
-
-def _span(raw: bytes) -> Range:
-    # No key has a byte above the mark, and none that begins with *raw* goes beyond this.
-    return (raw, raw + b"\xff" * 18) if raw else (b"", None)
+    start = encode_prefix(prefix)
+    return start, start + _BEYOND

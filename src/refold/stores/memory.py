@@ -42,7 +42,7 @@ class MemoryStore:
         return {key: _copy(key, value) for key, value in found.items()}
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield the keys that begin with *prefix*; nobody counts bytes or notes times here."""
+        """Yield the keys that begin with *prefix*; bytes and times are not recorded here."""
         with self._lock:
             keys = [key for key in self._values if key.startswith(prefix)]
         yield from (Entry(key, 0, None) for key in keys)

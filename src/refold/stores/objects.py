@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from refold.checks import need
 from refold.errors import StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
-from refold.stores.bundle import REMOVED, Record, removal_of
+from refold.stores.bundles import LOG, REMOVED, Bundles, Record, removal_of
 from refold.stores.key import decode_key, encode_prefix, is_removable
-from refold.stores.object_files import LOG, Bundles
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -56,11 +56,9 @@ class ObjectStore(RemoteStore):
         choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, options=options, **choices)
         backend = _Objects(url, options or {}, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as another way to the same place."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 @dataclass(slots=True)
@@ -70,9 +68,9 @@ class _Log:
     last: int = -1
     """The number of the last object; -1 before anybody has looked."""
     rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
-    """In which object a key is, the first that has it, and what there is to tell about it."""
+    """In which object a key is, the first that has it, and its row."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by whoever looks for new objects or adds one."""
+    """Held while new objects are looked for or added."""
 
     def add(self, number: int, records: Sequence[Record]) -> None:
         """Note what the next object holds: originals, or that some before it are removed."""
@@ -92,15 +90,8 @@ class _Objects:
     """Speaks to the storage."""
 
     def __init__(self, url: str, options: Mapping[str, Any], timeout_seconds: float) -> None:
-        try:
-            import obstore
-            import obstore.exceptions
-        except ImportError as error:
-            raise StoreError(
-                "cannot open an ObjectStore: obstore is not installed; "
-                "pip install 'refold[objects]'"
-            ) from error
-        self._obstore: Any = obstore
+        need("obstore.exceptions", "objects", what="an ObjectStore", error=StoreError)
+        self._obstore = need("obstore", "objects")
         self._url = url
         self._options = options
         self._timeout_seconds = timeout_seconds
@@ -117,7 +108,6 @@ class _Objects:
         """Do nothing: obstore holds nothing open."""
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that are in an object already."""
         found: set[bytes] = set()
         for path, wanted in _by_log(keys, lambda key: key).items():
             log = self._log(path)
@@ -136,7 +126,7 @@ class _Objects:
     async def _write_log(
         self, path: str, log: _Log, group: Sequence[tuple[bytes, bytes]], now: float
     ) -> None:
-        """Take the next number; if somebody else has, look at what they wrote, and try the next."""
+        """Take the next number; if another writer has it, read what it wrote, and try the next."""
         if log.last < 0:
             await self._catch_up(path, log)
         while True:
@@ -145,7 +135,7 @@ class _Objects:
                 return
 
     async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
-        """Take the next number; if somebody else has, catch up with them and return false."""
+        """Take the next number; if another writer has it, catch up with that and return false."""
         number = log.last + 1
         if await self._bundles.create(path, number, records):
             log.add(number, records)
@@ -235,18 +225,16 @@ class _Objects:
                 await self._bundles.replace(path, number, left)
 
     async def count(self) -> int:
-        """Count what is in all objects."""
         entries = 0
         async for page in self.rows(""):
             entries += len(page)
         return entries
 
     def is_passing(self, error: Exception) -> bool:
-        """Take it for a moment's trouble if the storage gave no reason."""
+        """Treat an error without a reason as a temporary one."""
         return isinstance(error, self._obstore.exceptions.GenericError)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         errors = self._obstore.exceptions
         match error:
             case errors.PermissionDeniedError() | errors.UnauthenticatedError() | PermissionError():
@@ -266,7 +254,7 @@ class _Objects:
         return log
 
     async def _catch_up(self, path: str, log: _Log) -> None:
-        """Read the objects that were added since somebody looked; all of them the first time."""
+        """Read the objects that were added since the last look; all of them the first time."""
         if log.last < 0:
             numbers = await self._numbers(path)
             log.last = 0
@@ -321,12 +309,12 @@ def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, l
 
 
 def _is_in(log: _Log, number: int, key: bytes) -> bool:
-    """Tell whether an object of that *number* is the one that counts for *key*."""
+    """Return whether an object of that *number* is the one that counts for *key*."""
     return key in log.rows and log.rows[key][0] == number
 
 
 def _folder(names: Sequence[str]) -> str:
-    """Return where the objects of nested scopes are: names may be long, odd, or nobody's business.
+    """Return where the objects of nested scopes are: names may be long, odd or private.
 
     The folder of an inner scope is in that of the wider one.
     """

@@ -6,12 +6,28 @@ import base64
 import os
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from refold.errors import ConfigError
-from refold.stores.address import public
 from refold.stores.base import ManagedStore
 from refold.stores.sqlite import SqliteStore
+
+_SECRET = ("password", "secret", "token", "key", "sas")
+
+
+def without_secrets(url: str) -> str:
+    """Return *url* without what should not be in a log: its password, and secrets in its query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # an address that nobody can read
+        return url.partition("://")[0] + "://…"
+    user, _, hosts = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if not any(w in name.lower() for w in _SECRET)]
+    query = urlencode(kept, quote_via=quote)
+    return parts._replace(netloc=f"{name}@{hosts}" if name else hosts, query=query).geturl()
+
 
 KEYS: Final = "REFOLD_STORE_KEYS"
 """The variable with the keys: base64 of 32 bytes each, the one to encrypt with first."""
@@ -35,12 +51,12 @@ class OpenStore(ManagedStore, Protocol):
 
 
 def is_file(address: str | os.PathLike[str]) -> bool:
-    """Tell whether *address* is the path of an SQLite file."""
+    """Return whether *address* is the path of an SQLite file."""
     return not isinstance(address, str) or "://" not in address
 
 
 def is_bucket(address: str) -> bool:
-    """Tell whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
+    """Return whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
     return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
 
 
@@ -116,7 +132,7 @@ def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only:
 
         return ObjectStore(address)
     raise ConfigError(
-        f"no store has an address like {public(address)!r}; name a file, or begin with "
+        f"no store has an address like {without_secrets(address)!r}; name a file, or begin with "
         "postgresql://, redis://, s3://, gs://, az:// or file://"
     )
 

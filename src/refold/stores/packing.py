@@ -17,6 +17,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from typing import Any, Final, Literal
 
+from refold.checks import need
 from refold.errors import StoreError
 
 Compression = Literal["zlib", "zstd"]
@@ -92,8 +93,7 @@ class _Zstd:
     """zstd with the dictionary; its working memory is for one thread at a time."""
 
     def __init__(self) -> None:
-        import zstandard
-
+        zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)
         words = files("refold.stores").joinpath(_DICTIONARY).read_bytes()
         self._made = zstandard
         self._dictionary = zstandard.ZstdCompressionDict(words)
@@ -124,10 +124,4 @@ class _Zstd:
 
 @cache
 def _zstd() -> _Zstd:
-    try:
-        return _Zstd()
-    except ImportError as error:
-        raise StoreError(
-            "originals packed with zstd need a package that is not installed: "
-            "pip install 'refold[zstd]'"
-        ) from error
+    return _Zstd()

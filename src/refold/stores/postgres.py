@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from refold.checks import check_whole
+from refold.checks import check_whole, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
 from refold.stores.key import Range, removable, span
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 
 MIGRATIONS: Final = (
@@ -34,6 +34,7 @@ _ROWS_PER_QUERY: Final = 2_000
 _RECONNECT_SECONDS: Final = 1.0
 """After that a pool waits to be asked again, instead of longer and longer."""
 _OPEN_SECONDS: Final = 2.0
+"""How long a pool waits for a connection before the call is tried again. A guess."""
 
 _KNOWN: Final = "SELECT key FROM refold_original WHERE key = ANY(%b::bytea[])"
 _READ: Final = "SELECT key, value FROM refold_original WHERE key = ANY(%b::bytea[])"
@@ -44,12 +45,12 @@ _WRITE: Final = (
 )
 _PAGE: Final = (
     "SELECT key, octet_length(key) + octet_length(value), written_at FROM refold_original "
-    "WHERE key {after} %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) ORDER BY key LIMIT %b"
+    "WHERE key {after} %b::bytea AND key < %b::bytea ORDER BY key LIMIT %b"
 )
 _REMOVE: Final = (
     "WITH gone AS (DELETE FROM refold_original WHERE key IN (SELECT key FROM refold_original "
-    "WHERE key >= %b::bytea AND (%b::bytea IS NULL OR key < %b::bytea) AND written_at < %b::float8 "
-    "LIMIT %b) RETURNING octet_length(key) + octet_length(value) AS size) "
+    "WHERE key >= %b::bytea AND key < %b::bytea AND written_at < %b::float8 LIMIT %b) "
+    "RETURNING octet_length(key) + octet_length(value) AS size) "
     "SELECT count(*), coalesce(sum(size), 0)::bigint FROM gone"
 )
 
@@ -81,26 +82,18 @@ class PostgresStore(RemoteStore):
         choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, max_connections=max_connections, **choices)
         backend = _Postgres(url, max_connections, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as other connections to the same database."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 class _Postgres:
     """Speaks to the server, through a pool of connections."""
 
     def __init__(self, url: str, max_connections: int, timeout_seconds: float) -> None:
-        try:
-            import psycopg
-            import psycopg_pool
-        except ImportError as error:
-            raise StoreError(
-                "cannot open a PostgresStore: psycopg is not installed; "
-                "pip install 'refold[postgres]'"
-            ) from error
-        self._psycopg = psycopg
+        need_here = partial(need, extra="postgres", what="a PostgresStore", error=StoreError)
+        self._psycopg = need_here("psycopg")
+        pool = need_here("psycopg_pool")
         self._url = url
         self._timeout_seconds = timeout_seconds
         # Rounded up, for libpq counts whole seconds, and takes less than two for two.
@@ -110,7 +103,7 @@ class _Postgres:
             "connect_timeout": max(2, int(timeout_seconds)),
         }
         self._make_pool = partial(
-            psycopg_pool.AsyncConnectionPool,
+            pool.AsyncConnectionPool,
             url,
             kwargs=self._options,
             min_size=0,
@@ -130,12 +123,10 @@ class _Postgres:
         await self._pool.open()
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._pool is not None:
             await self._pool.close()
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that are there."""
         return {row[0] for row in await self._ask(_KNOWN, keys)}
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
@@ -144,7 +135,6 @@ class _Postgres:
         await self._ask(_WRITE, now, keys, values)
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of *keys* that there are."""
         return dict(await self._ask(_READ, keys))
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
@@ -152,7 +142,7 @@ class _Postgres:
         low, high = span(prefix)
         after = ">="
         while True:
-            found = await self._ask(_PAGE.format(after=after), low, high, high, _ROWS_PER_QUERY)
+            found = await self._ask(_PAGE.format(after=after), low, high, _ROWS_PER_QUERY)
             if found:
                 yield [Row(*row) for row in found]
             if len(found) < _ROWS_PER_QUERY:
@@ -172,11 +162,10 @@ class _Postgres:
 
     async def _remove_some(self, part: Range, before: float) -> Removed:
         low, high = part
-        ((entries, size),) = await self._ask(_REMOVE, low, high, high, before, _ROWS_PER_QUERY)
+        ((entries, size),) = await self._ask(_REMOVE, low, high, before, _ROWS_PER_QUERY)
         return Removed(entries, size)
 
     async def count(self) -> int:
-        """Count the rows."""
         ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
         return int(entries)
 
@@ -189,7 +178,6 @@ class _Postgres:
         return isinstance(error, passing)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         errors = self._psycopg.errors
         match error:
             case TimeoutError():

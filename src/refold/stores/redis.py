@@ -13,11 +13,11 @@ from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from refold.checks import check_positive
+from refold.checks import check_positive, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.address import public
 from refold.stores.base import Removed
 from refold.stores.key import decode_key, encode_prefix, is_removable
+from refold.stores.opening import without_secrets
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -69,11 +69,9 @@ class RedisStore(RemoteStore):
             type(self), url, ttl_seconds=ttl_seconds, namespace=namespace, **choices
         )
         backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
-        super().__init__(public(url), backend, timeout_seconds=timeout_seconds, clock=clock)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as other connections to the same server."""
-        return self._reopen, ()
+        super().__init__(
+            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+        )
 
 
 class _Redis:
@@ -82,13 +80,7 @@ class _Redis:
     def __init__(
         self, url: str, ttl_seconds: float | None, namespace: str, timeout_seconds: float
     ) -> None:
-        try:
-            from redis import exceptions
-        except ImportError as error:
-            raise StoreError(
-                "cannot open a RedisStore: redis is not installed; pip install 'refold[redis]'"
-            ) from error
-        self._errors: Any = exceptions
+        self._errors = need("redis.exceptions", "redis", what="a RedisStore", error=StoreError)
         self._url = url
         self._lifetime_ms = None if ttl_seconds is None else math.ceil(ttl_seconds * 1000)
         self._start = namespace.encode()
@@ -112,7 +104,6 @@ class _Redis:
         await self._check_eviction()
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._client is not None:
             await self._client.aclose()
 
@@ -137,7 +128,6 @@ class _Redis:
                 await pipeline.execute()
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of *keys* that there are."""
         found = await self._ask_each(keys, "GET")
         return {key: value[_TIME.size :] for key, value in found.items()}
 
@@ -190,7 +180,6 @@ class _Redis:
         return is_away or isinstance(error, self._errors.ConnectionError | OSError)
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about the errors that people meet."""
         match error:
             case self._errors.OutOfMemoryError():
                 return "the server has no memory left; raise its maxmemory, or remove something"
@@ -247,8 +236,8 @@ class _Redis:
 
     async def _check_eviction(self) -> None:
         """Refuse a server that drops originals when it runs out of memory."""
-        told = await self._client.info("memory")
-        for node in _nodes(told):
+        info = await self._client.info("memory")
+        for node in _nodes(info):
             policy = str(node.get("maxmemory_policy", ""))
             evicts = policy.startswith("allkeys") or (
                 policy.startswith("volatile") and self._lifetime_ms is not None
@@ -264,7 +253,7 @@ def _escaped(part: bytes) -> bytes:
     return _GLOB.sub(rb"\\\1", part)
 
 
-def _nodes(told: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return what each node of a cluster told, or the one server."""
-    nested = [part for part in told.values() if isinstance(part, Mapping)]
-    return nested or [told]
+def _nodes(info: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return the answer of each node of a cluster, or of the one server."""
+    nested = [part for part in info.values() if isinstance(part, Mapping)]
+    return nested or [info]

@@ -15,6 +15,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Coroutine,
     Iterable,
     Iterator,
     Mapping,
@@ -25,20 +26,22 @@ from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 
 from refold.checks import check_positive
 from refold.errors import StoreError, describe
-from refold.stores.base import Entry, Removed
+from refold.stores.base import Closing, Entry, Removed
 from refold.stores.codec import decode_found, encode_value
 from refold.stores.key import check_entries, check_keys, decode_key, encode_key
-from refold.stores.loop import LoopThread
+from refold.stores.opening import without_secrets
 
 T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 30.0
+"""How long a call waits for a server that restarts or fails over, which takes seconds. A guess."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
+"""Between two tries: the first soon, the later ones seldom enough to burden no server. Guesses."""
 
 
 class Row(NamedTuple):
-    """What a backend tells about a record without reading it."""
+    """What a backend knows about a record without reading it."""
 
     key: bytes
     size: int
@@ -81,7 +84,7 @@ class Backend(Protocol):
         ...
 
     def is_passing(self, error: Exception) -> bool:
-        """Tell whether what failed may work in a moment, with the server back."""
+        """Return whether what failed may work in a moment, with the server back."""
         ...
 
     def advise(self, error: Exception) -> str:
@@ -89,20 +92,23 @@ class Backend(Protocol):
         ...
 
 
-class RemoteStore:
+class RemoteStore(Closing):
     """A store on a server; what its kinds differ in is their backend."""
+
+    _reopen: Callable[[], RemoteStore]
+    """Makes another one with the same choices; each kind sets it."""
 
     def __init__(
         self,
-        name: str,
+        url: str,
         backend: Backend,
         *,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        clock: Callable[[], float] = time.time,
+        timeout_seconds: float,
+        clock: Callable[[], float],
     ) -> None:
-        """Connect; *name* is what errors call the store, and must not give away a password."""
+        """Connect; errors call the store by its *url*, without what is secret in that."""
         check_positive("timeout_seconds", timeout_seconds)
-        self._name = name
+        self._name = without_secrets(url)
         self._backend = backend
         self._timeout_seconds = timeout_seconds
         self._clock = clock
@@ -171,12 +177,6 @@ class RemoteStore:
         """Do what `close` does, without blocking the event loop."""
         await asyncio.to_thread(self.close)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     async def __aenter__(self) -> Self:
         return self
 
@@ -186,9 +186,9 @@ class RemoteStore:
     def __len__(self) -> int:
         return self._using("read").run(self._trying("read", self._backend.count))
 
-    def __bool__(self) -> bool:
-        # Without this an empty store would be false, and `store or MemoryStore()` would drop it.
-        return True
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy as other connections to the same place."""
+        return self._reopen, ()
 
     def __repr__(self) -> str:
         closed = ", closed" if self._loop is None else ""
@@ -258,3 +258,44 @@ class RemoteStore:
         advice = self._backend.advise(error)
         detail = f"{advice} ({describe(error)})" if advice else describe(error)
         return StoreError(f"cannot {doing} the store {self._name!r}: {detail}")
+
+
+class LoopThread:
+    """Runs coroutines for other threads until it is closed."""
+
+    def __init__(self) -> None:
+        # What psycopg waits on does not exist in the default loop of Windows.
+        self._loop = asyncio.SelectorEventLoop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="refold-store", daemon=True
+        )
+        self._thread.start()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Return what *coroutine* returns; this thread waits for it."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # of use if it was the waiting that ended, as by Ctrl-C
+            raise
+
+    async def arun(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Return what *coroutine* returns; the event loop of the caller goes on meanwhile."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def close(self) -> None:
+        """End the thread; what is still running is cancelled."""
+        self.run(_cancel_all())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _cancel_all() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        if task is not None:
+            task.cancel()
+    await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -102,7 +102,7 @@ def _remove(
         if name is not None:
             check_name(kind, name)
     place = managed(store)
-    told: dict[str, Any] = {
+    about: dict[str, Any] = {
         "action": action,
         "tenant": name_digest(tenant),
         "conversation": name_digest(conversation),
@@ -110,10 +110,12 @@ def _remove(
         "reason": reason,
     }
     number = f"{AUDIT_PREFIX}{math.floor(clock() * 1e6):020}:{secrets.token_hex(8)}"
-    _note(store, f"{number}:1", RemovalNote(stage="begun", at=clock(), **told))
-    gone = [place.remove(start, before=before) for start in _starts(place, tenant, conversation)]
-    removed = Removed(sum(part.entries for part in gone), sum(part.size for part in gone))
-    done = RemovalNote(stage="done", at=clock(), entries=removed.entries, size=removed.size, **told)
+    _note(store, f"{number}:1", RemovalNote(stage="begun", at=clock(), **about))
+    starts = _starts(place, tenant, conversation)
+    removed = Removed.total(place.remove(start, before=before) for start in starts)
+    done = RemovalNote(
+        stage="done", at=clock(), entries=removed.entries, size=removed.size, **about
+    )
     _note(store, f"{number}:2", done)
     return removed
 

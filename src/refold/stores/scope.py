@@ -76,11 +76,11 @@ class ScopedStore:
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Keep every entry in this scope, or none if it raises."""
-        self._store.put(self._placed(entries))
+        self._store.put(self._scoped(entries))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
         """Do what `put` does, without blocking the event loop."""
-        await aput(self._store, self._placed(entries))
+        await aput(self._store, self._scoped(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys* in this scope."""
@@ -102,12 +102,12 @@ class ScopedStore:
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
         """Remove what is in this scope, expired or not, under keys that begin with *prefix*."""
-        gone = [
-            managed(self._store).remove(place + prefix, before=before) for place in self._written()
-        ]
-        return Removed(sum(part.entries for part in gone), sum(part.size for part in gone))
+        store = managed(self._store)
+        return Removed.total(
+            store.remove(place + prefix, before=before) for place in self._written()
+        )
 
-    def _placed(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+    def _scoped(self, entries: Mapping[str, Any]) -> dict[str, Any]:
         place = self._places()[0]
         return {place + key: value for key, value in check_entries(entries).items()}
 

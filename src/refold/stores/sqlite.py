@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, get_args
 
 from refold.checks import check_choice, check_positive
 from refold.errors import StoreError
-from refold.stores.base import Entry, Removed
+from refold.stores.base import Closing, Entry, Removed
 from refold.stores.codec import decode_found, encode_value
 from refold.stores.key import check_entries, check_keys, decode_key, encode_key, removable, span
 from refold.stores.packing import Compression, check_compression
@@ -30,10 +30,14 @@ _INSERT: Final = (
     "INSERT INTO original (key, written_at, value) VALUES (?, ?, ?) ON CONFLICT (key) DO "
 )
 _KEEP: Final = _INSERT + "NOTHING"
+_REMOVE: Final = (
+    "DELETE FROM original WHERE key IN (SELECT key FROM original WHERE key >= ? AND key < ? "
+    "AND written_at < ? LIMIT ?) RETURNING length(key) + length(value)"
+)
 _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excluded.written_at)"
 
 
-class SqliteStore:
+class SqliteStore(Closing):
     """Keeps originals in the SQLite file at *path*, which is created if it is not there.
 
     What is created can be read by nobody but its owner, and so can what SQLite writes beside it.
@@ -115,11 +119,10 @@ class SqliteStore:
         while True:
             query = (
                 "SELECT key, length(key) + length(value), written_at FROM original "
-                f"WHERE key {after} ? {'' if high is None else 'AND key < ?'} ORDER BY key LIMIT ?"
+                f"WHERE key {after} ? AND key < ? ORDER BY key LIMIT ?"
             )
-            bounds = (last,) if high is None else (last, high)
             with self._using("read") as connection:
-                rows = connection.execute(query, (*bounds, _ROWS_PER_QUERY)).fetchall()
+                rows = connection.execute(query, (last, high, _ROWS_PER_QUERY)).fetchall()
             for key, size, written_at in rows:
                 yield Entry(decode_key(key), size, written_at)
             if len(rows) < _ROWS_PER_QUERY:
@@ -134,19 +137,14 @@ class SqliteStore:
         """
         self._check_writable()
         entries = size = 0
+        latest = math.inf if before is None else before
         for low, high in removable(prefix):
-            query = (
-                "DELETE FROM original WHERE key IN (SELECT key FROM original WHERE key >= ? "
-                f"{'' if high is None else 'AND key < ?'} AND written_at < ? LIMIT ?) "
-                "RETURNING length(key) + length(value)"
-            )
-            latest = math.inf if before is None else before
-            bounds = (low,) if high is None else (low, high)
             is_over = False
             while not is_over:
                 with self._using("write to") as connection, _transaction(connection):
                     self._check_in_place()
-                    rows = connection.execute(query, (*bounds, latest, _ROWS_PER_QUERY)).fetchall()
+                    bounds = (low, high, latest, _ROWS_PER_QUERY)
+                    rows = connection.execute(_REMOVE, bounds).fetchall()
                 entries, size = entries + len(rows), size + sum(row[0] for row in rows)
                 is_over = len(rows) < _ROWS_PER_QUERY
         with self._using("write to") as connection:
@@ -154,7 +152,7 @@ class SqliteStore:
         return Removed(entries, size)
 
     def shrink(self) -> None:
-        """Give back the room of what was removed; the file is written anew, so nobody else may."""
+        """Give back the room of what was removed; the file is rewritten while others wait."""
         self._check_writable()
         with self._using("write to") as connection:
             connection.execute("VACUUM")
@@ -184,22 +182,12 @@ class SqliteStore:
         )
         return reopen, ()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __len__(self) -> int:
         oldest = self._oldest(self._clock())
         with self._using("read") as connection:
             query = "SELECT count(*) FROM original WHERE written_at >= ?"
             (count,) = connection.execute(query, (oldest,)).fetchone()
         return int(count)
-
-    def __bool__(self) -> bool:
-        # Without this an empty store would be false, and `store or MemoryStore()` would drop it.
-        return True
 
     def __repr__(self) -> str:
         ttl = "" if self._ttl_seconds is None else f", ttl_seconds={self._ttl_seconds!r}"
@@ -270,7 +258,7 @@ def _find(
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file at *path* from any other, or None if there is none."""
+    """Return the identity of the file at *path*, or None if there is none."""
     try:
         status = path.stat()
     except OSError:

@@ -133,7 +133,7 @@ def _check_path(path: Path) -> None:
 
 
 def _is_fixed(path: Path) -> bool:
-    """Tell whether a file can only be read, and holds all that was ever written to it.
+    """Return whether a file can only be read, and holds all that was ever written to it.
 
     SQLite writes beside a file even to read it, unless it is told that nobody else will change it.
     """
@@ -161,7 +161,7 @@ def _prepare_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Say whether nobody has put anything into this database, not even a version."""
+    """Return whether this database is empty, without even a version."""
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return not (
         objects or _pragma(connection, "user_version") or _pragma(connection, "application_id")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final, Literal
 
+from refold.checks import need
 from refold.errors import StoreError
 from refold.private_files import make_private
 from refold.stores.base import Store, managed
@@ -22,10 +23,6 @@ from refold.stores.upkeep import OnProgress, batches, ignore_progress
 
 _FORMAT: Final = "refold originals"
 _VERSION: Final = 1
-
-
-def ignore_share(share: float) -> None:
-    """Tell nobody."""
 
 
 def export_store(
@@ -37,7 +34,7 @@ def export_store(
     """
     make_private(path)
     done = 0
-    with _writing(path) as file:
+    with _open(path, "w") as (file, _):
         file.write(_line(format=_FORMAT, version=_VERSION))
         for keys in batches(entry.key for entry in managed(store).entries(prefix)):
             for key, value in store.get(keys).items():
@@ -50,17 +47,15 @@ def export_store(
     return done
 
 
-def import_store(
-    store: Store, path: Path, *, on_share: Callable[[float], None] = ignore_share
-) -> int:
+def import_store(store: Store, path: Path, *, on_share: OnProgress = ignore_progress) -> int:
     """Put what `export_store` wrote into *store*; return how much there was.
 
     What *store* has already stays as it is, so that this may be done again if it was broken off.
-    *on_share* is told how much of the file is read, from 0 to 1: only its end says how many
-    originals there are.
+    *on_share* is called with the share of the file that is read, from 0 to 1: only its end says how
+    many originals there are.
     """
     done = 0
-    with _reading(path) as (file, packed):
+    with _open(path, "r") as (file, packed):
         size = os.fstat(packed.fileno()).st_size
         for records in batches(_records(file, path)):
             store.put(dict(records))
@@ -90,8 +85,8 @@ def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
     raise StoreError(f"{str(path)!r} is cut off after {count} originals")
 
 
-def _line(**told: Any) -> bytes:
-    return spell_json("", told) + b"\n"
+def _line(**fields: Any) -> bytes:
+    return spell_json("", fields) + b"\n"
 
 
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
@@ -103,23 +98,13 @@ def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[IO[bytes]]:
-    with _told(path, "write"), path.open("wb") as file, _packed(file, path, "w") as packed:
-        yield packed
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[tuple[IO[bytes], BinaryIO]]:
-    """Lend what is in a file, and the file itself."""
-    with _told(path, "read"), path.open("rb") as packed, _packed(packed, path, "r") as file:
-        yield file, packed
-
-
-@contextmanager
-def _told(path: Path, doing: str) -> Iterator[None]:
+def _open(path: Path, mode: Literal["r", "w"]) -> Iterator[tuple[IO[bytes], BinaryIO]]:
+    """Lend what is in a file, or goes into it, and the file itself."""
     try:
-        yield
+        with path.open("wb" if mode == "w" else "rb") as file, _packed(file, path, mode) as data:
+            yield data, file
     except (OSError, EOFError) as error:
+        doing = "write" if mode == "w" else "read"
         raise StoreError(f"cannot {doing} {str(path)!r}: {error}") from error
 
 
@@ -130,10 +115,7 @@ def _packed(file: BinaryIO, path: Path, mode: str) -> Iterator[Any]:
         with gzip.GzipFile(fileobj=file, mode=f"{mode}b") as packed:
             yield packed
     elif path.suffix == ".zst":
-        try:
-            import zstandard
-        except ImportError as error:
-            raise StoreError(".zst files need `pip install 'refold[zstd]'`") from error
+        zstandard = need("zstandard", "zstd", what="a .zst file", error=StoreError)
         try:
             with zstandard.open(file, f"{mode}b") as packed:
                 yield io.BufferedReader(packed) if mode == "r" else packed

@@ -17,15 +17,15 @@ from refold.stores.scope import period_of, scopes_of
 
 T = TypeVar("T")
 
-OnProgress = Callable[[int], None]
-"""Told how many originals are done."""
+OnProgress = Callable[[float], None]
+"""Called with how many originals are done, or with the share of them."""
 
 BATCH: Final = 500
 """How many originals are in memory at a time."""
 
 
-def ignore_progress(done: int) -> None:
-    """Tell nobody."""
+def ignore_progress(done: float) -> None:
+    """Show nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class StoreStat:
     """Notes of removals: see `read_audit`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {
             "entries": self.entries,
             "size": self.size,
@@ -161,7 +161,7 @@ def _read_what_can_be(
 
 
 def _is_named_right(key: str, value: Any) -> bool:
-    """Tell whether *value* is what its key says, if that is named by content."""
+    """Return whether *value* is what its key says, if that is named by content."""
     _, rest = scopes_of(key)
     name = rest.removeprefix(period_of(rest))
     return not is_digest(name) or digest(value) == name

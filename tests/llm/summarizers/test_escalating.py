@@ -6,7 +6,7 @@ import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary
-from refold.llm.summarizers.escalating import Escalating
+from refold.llm.summarizers.llm import Escalating
 from tests.llm.summarizers.contract import (
     PAID,
     TEXT,

@@ -1,4 +1,4 @@
-"""Models that write summaries, and the wrappers that keep them on a leash.
+"""Models that write summaries, and wrappers: limits, retries, deadlines, caches, redaction.
 
 Everything is loaded when it is first asked for: who uses no model pays for none.
 """
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from refold.llm.summarizers.caches import MemoryCache, SqliteCache
     from refold.llm.summarizers.chunking import Chunking
     from refold.llm.summarizers.deadline import WithTimeout
-    from refold.llm.summarizers.escalating import Escalating
     from refold.llm.summarizers.gemini import GeminiSummarizer
     from refold.llm.summarizers.limited import Limited, Limiter
-    from refold.llm.summarizers.llm import create_escalating_summarizer, create_summarizer
+    from refold.llm.summarizers.llm import (
+        Escalating,
+        create_escalating_summarizer,
+        create_summarizer,
+    )
     from refold.llm.summarizers.openai import OpenAISummarizer
     from refold.llm.summarizers.redacting import Redacting
     from refold.llm.summarizers.resolve import resolve_summarizer
@@ -40,7 +43,7 @@ _HOMES: Final = {
     "Cached": "cached",
     "Chunking": "chunking",
     "CircuitBreaker": "breaker",
-    "Escalating": "escalating",
+    "Escalating": "llm",
     "GeminiSummarizer": "gemini",
     "Limited": "limited",
     "Limiter": "limited",
@@ -57,6 +60,7 @@ _HOMES: Final = {
 """The module of every name that is loaded late."""
 
 _CALL_SECONDS: Final = 120
+"""How long a call may take: models that think first take a minute and more. A guess."""
 
 
 def __getattr__(name: str) -> Any:

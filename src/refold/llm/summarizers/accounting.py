@@ -6,7 +6,6 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 from refold.checks import check_number, check_whole
 from refold.errors import AnswerError, SpendingError
@@ -20,8 +19,6 @@ from refold.llm.summarizers.base import (
     usage_of,
 )
 from refold.scan.tokens.estimate import estimate_tokens
-
-_MILLION: Final = 1_000_000
 
 
 class Accounting:
@@ -52,8 +49,8 @@ class Accounting:
         if max_calls is not None:
             check_whole("max_calls", max_calls)
         self._inner = as_summarizer(inner)
-        self._input_price = price_per_million_input / _MILLION
-        self._output_price = price_per_million_output / _MILLION
+        self._input_price = price_per_million_input / 1e6
+        self._output_price = price_per_million_output / 1e6
         self._count_tokens = count_tokens
         self._max_cost = math.inf if max_cost_usd is None else max_cost_usd
         self._max_calls = math.inf if max_calls is None else max_calls

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
@@ -52,26 +51,21 @@ class AnthropicSummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = temperature
         self._clients = _clients(client, base_url, api_key)
 
     async def _ask(self, prompt: Prompt) -> Summary:
-        extra = {} if self._temperature is None else {"temperature": self._temperature}
         async with self._clients.lend() as client:
-            try:
-                answer = await client.with_options(
-                    max_retries=0, timeout=self._timeout_seconds
-                ).messages.create(
-                    model=self.model,
-                    system=prompt.system,
-                    messages=[{"role": "user", "content": prompt.user}],
-                    max_tokens=self._limit(prompt),
-                    extra_body=extra,
-                )
-            except json.JSONDecodeError as error:  # the SDK lets it through
-                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+            once = client.with_options(max_retries=0, timeout=self._timeout_seconds)
+            answer = await once.messages.create(
+                model=self.model,
+                system=prompt.system,
+                messages=[{"role": "user", "content": prompt.user}],
+                max_tokens=self._limit(prompt),
+                extra_body=self._temperature,
+            )
         return self._read(answer, prompt)
 
     def _read(self, answer: Message, prompt: Prompt) -> Summary:

@@ -8,7 +8,7 @@ refold drives them on an event loop of its own. Plain functions become summarize
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from refold.calling import Callee
@@ -58,6 +58,14 @@ class Summary:
 
     text: str
     usage: Usage = field(default_factory=Usage)
+
+    def is_useful_for(self, request: SummaryRequest) -> bool:
+        """Return whether it says something, and is shorter than the text."""
+        return bool(self.text.strip()) and len(self.text) < len(request.text)
+
+    def charged(self, spent: Usage) -> Summary:
+        """Return the same answer with what was *spent* before it on top of its usage."""
+        return self if spent == Usage() else replace(self, usage=spent + self.usage)
 
 
 @runtime_checkable

@@ -21,6 +21,7 @@ from refold.llm.summarizers.retrying import status_of
 
 _ABOUT_THE_TEXT: Final = frozenset({400, 413, 422})
 _BUSY: Final = 429
+"""HTTP statuses of a server that works: it refuses this text, or is busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +132,5 @@ class CircuitBreaker:
 
 
 def _is_at_work(error: Exception) -> bool:
-    """Tell whether the summarizer works, only not now or not for this text."""
+    """Return whether the summarizer works, only not now or not for this text."""
     return isinstance(error, AnswerError) or status_of(error) in {_BUSY, *_ABOUT_THE_TEXT}

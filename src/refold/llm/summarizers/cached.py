@@ -94,7 +94,7 @@ class Cached:
         with self._lock:
             flight = self._flights.get(key)
             if flight is not None and flight.loop.is_closed():
-                _tell(flight, _Outcome())
+                _notify(flight, _Outcome())
                 flight = None
             is_new = flight is None
             if flight is None:
@@ -131,7 +131,7 @@ class Cached:
         with self._lock:
             if self._flights.get(key) is flight:
                 del self._flights[key]
-            _tell(flight, _outcome(task))
+            _notify(flight, _outcome(task))
 
     def _leave(
         self, key: str, flight: _Flight, waiter: asyncio.Future[_Outcome]
@@ -176,7 +176,7 @@ def _outcome(task: asyncio.Task[Summary]) -> _Outcome:
     return _Outcome(error=asyncio.CancelledError())  # the inner summarizer's own idea
 
 
-def _tell(flight: _Flight, outcome: _Outcome) -> None:
+def _notify(flight: _Flight, outcome: _Outcome) -> None:
     """Wake everybody who waits; the first of them is charged."""
     waiters, flight.waiters = flight.waiters, {}
     for waiter, loop in waiters.items():

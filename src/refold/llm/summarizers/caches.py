@@ -63,12 +63,12 @@ class SqliteCache:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path).absolute()
         self._lock = threading.Lock()
-        with _saying("open", self._path):
+        with _naming_errors("open", self._path):
             self._connection = _open(self._path)
 
     def get(self, key: str) -> str | None:
         """Return the answer kept under *key*, or None."""
-        with self._lock, _saying("read", self._path):
+        with self._lock, _naming_errors("read", self._path):
             query = "SELECT text FROM summary WHERE key = ?"
             row = self._connection.execute(query, (key,)).fetchone()
             return None if row is None else bytes(row[0]).decode("utf-8", "surrogatepass")
@@ -76,7 +76,7 @@ class SqliteCache:
     def put(self, key: str, text: str) -> None:
         """Keep an answer; of two processes that ask the same, the first one's is kept."""
         row = key, text.encode("utf-8", "surrogatepass")
-        with self._lock, _saying("write to", self._path):
+        with self._lock, _naming_errors("write to", self._path):
             self._connection.execute(
                 "INSERT INTO summary VALUES (?, ?) ON CONFLICT DO NOTHING", row
             )
@@ -117,7 +117,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _saying(doing: str, path: Path) -> Iterator[None]:
+def _naming_errors(doing: str, path: Path) -> Iterator[None]:
     """Let what goes wrong with the file leave as a `StoreError`."""
     try:
         yield

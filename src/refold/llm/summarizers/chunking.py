@@ -71,8 +71,7 @@ class Chunking:
             if is_done or is_stuck:
                 return Summary(text=text, usage=spent)
             request = replace(request, text=text)
-        answer = await self._inner.summarize(request)
-        return answer if spent == Usage() else replace(answer, usage=spent + answer.usage)
+        return (await self._inner.summarize(request)).charged(spent)
 
     async def _ask_all(self, requests: Iterable[SummaryRequest]) -> list[Summary]:
         """Ask for all at once; after the first error the others are cancelled and awaited."""
@@ -85,8 +84,8 @@ class Chunking:
 
     async def _ask(self, request: SummaryRequest) -> Summary:
         answer = await self._inner.summarize(request)
-        is_useful = answer.text.strip() and len(answer.text) < len(request.text)
-        return replace(answer, text=(answer.text if is_useful else request.text).strip())
+        text = answer.text if answer.is_useful_for(request) else request.text
+        return replace(answer, text=text.strip())
 
 
 def _requests(whole: SummaryRequest, pieces: list[str]) -> Iterator[SummaryRequest]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, Unpack
 
@@ -20,6 +19,7 @@ from refold.llm.summarizers.prompt import Prompt, PromptOptions
 
 _DOMAIN: Final = "googleapis.com"
 _THINKING_TOKENS: Final = 2_000
+"""Room to think before the answer, which Gemini counts with it. A guess."""
 
 
 class GeminiSummarizer(ModelSummarizer):
@@ -50,25 +50,21 @@ class GeminiSummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = temperature
         self._clients = _clients(client, _maker(base_url, api_key, timeout_seconds))
 
     async def _ask(self, prompt: Prompt) -> Summary:
-        config: dict[str, object] = {
+        config = {
             "system_instruction": prompt.system,
             "max_output_tokens": self._limit(prompt),
+            **self._temperature,
         }
-        if self._temperature is not None:
-            config["temperature"] = self._temperature
         async with self._clients.lend() as client:
-            try:
-                answer = await client.aio.models.generate_content(
-                    model=self.model, contents=prompt.user, config=config
-                )
-            except json.JSONDecodeError as error:
-                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+            answer = await client.aio.models.generate_content(
+                model=self.model, contents=prompt.user, config=config
+            )
         return self._read(answer, prompt)
 
     def _read(self, answer: Any, prompt: Prompt) -> Summary:

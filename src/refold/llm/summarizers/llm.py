@@ -1,8 +1,9 @@
-"""Summarizers made of a model: a prompt, a call, an answer that is complete."""
+"""Summarizers made of models: a prompt, a call, a complete answer; and one model after another."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -12,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from refold.checks import check_positive, check_whole
-from refold.errors import AnswerError, ConfigError
+from refold.errors import AnswerError, ConfigError, describe
 from refold.llm.summarizers.base import (
     FunctionSummarizer,
     Summarizer,
@@ -20,13 +21,15 @@ from refold.llm.summarizers.base import (
     SummaryRequest,
     TextFunction,
     Usage,
+    as_summarizer,
+    usage_of,
 )
-from refold.llm.summarizers.escalating import Escalating
 from refold.llm.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
 
 C = TypeVar("C")
 
 _SPARE_TOKENS: Final = 64
+"""On top of twice the tokens that were asked for: a short answer may end late. A guess."""
 _NO_KEY: Final = "no-key-needed"
 
 
@@ -154,6 +157,7 @@ class ModelSummarizer(ABC):
         *,
         timeout_seconds: float,
         thinking_tokens: int,
+        temperature: float | None,
         options: PromptOptions,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
@@ -163,6 +167,8 @@ class ModelSummarizer(ABC):
         self.model = model
         self._timeout_seconds = timeout_seconds
         self._thinking_tokens = thinking_tokens
+        self._temperature = {} if temperature is None else {"temperature": temperature}
+        """For the request; left out where the server is to decide."""
         self._writer = PromptWriter(**options)
 
     @property
@@ -173,7 +179,10 @@ class ModelSummarizer(ABC):
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
         prompt = self._writer.write(request)
-        answer = await self._ask(prompt)
+        try:
+            answer = await self._ask(prompt)
+        except json.JSONDecodeError as error:  # the SDKs let it through
+            raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
         return replace(answer, text=prompt.clean(answer.text))
 
     @abstractmethod
@@ -198,7 +207,7 @@ class ModelSummarizer(ABC):
 
 
 def leads_to(url: str, *domains: str) -> bool:
-    """Tell whether the host of *url* is one of *domains* or within one."""
+    """Return whether the host of *url* is one of *domains* or within one."""
     host = f".{urlsplit(url).hostname}"
     return host.endswith(tuple(f".{domain}" for domain in domains))
 
@@ -217,3 +226,39 @@ def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | N
 def missing_package(package: str, extra: str) -> ConfigError:
     """Say which package is missing and how to get it."""
     return ConfigError(f"{package} is not installed; run: pip install 'refold[{extra}]'")
+
+
+class Escalating:
+    """Asks *inner* in turn until one gives an answer that is not empty and shorter than the text.
+
+    The last one has the last word: its answer is returned and its error raised, whatever they are.
+    The answer's usage includes what the useless answers before it have cost.
+    """
+
+    def __init__(self, *inner: Summarizer | TextFunction) -> None:
+        if not inner:
+            raise ConfigError("Escalating needs at least one summarizer, got none")
+        *self._first, self._last = map(as_summarizer, inner)
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return the first useful answer."""
+        spent = Usage()
+        problems: list[str] = []
+        for summarizer in self._first:
+            try:
+                answer = await summarizer.summarize(request)
+            except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+                problems.append(describe(error))
+                spent += usage_of(error)
+                continue
+            if answer.is_useful_for(request):
+                return answer.charged(spent)
+            problems.append("its answer was not shorter" if answer.text.strip() else "no answer")
+            spent += answer.usage
+        try:
+            answer = await self._last.summarize(request)
+        except Exception as error:
+            for number, problem in enumerate(problems, start=1):
+                error.add_note(f"summarizer {number}, asked before: {problem}")
+            raise
+        return answer.charged(spent)

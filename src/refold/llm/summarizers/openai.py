@@ -1,8 +1,7 @@
-"""Summaries by whoever speaks OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, xAI."""
+"""Summaries by servers with OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, xAI."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 _THINKING_TOKENS: Final = 2_000
+"""Room to think before the answer, which OpenAI counts with it. A guess, as for Gemini."""
 _DOMAINS: Final = ("openai.com", "openai.azure.com")
 
 
@@ -60,32 +60,24 @@ class OpenAISummarizer(ModelSummarizer):
             model,
             timeout_seconds=timeout_seconds,
             thinking_tokens=thinking_tokens,
+            temperature=temperature,
             options=options,
         )
-        self._temperature = {} if temperature is None else {"temperature": temperature}
         self._extra_body = dict(extra_body or {})
 
     async def _ask(self, prompt: Prompt) -> Summary:
         # OpenAI's newer models know only the new name, many other servers only the old one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
         async with self._clients.lend() as client:
-            try:
-                answer = await client.with_options(
-                    max_retries=0, timeout=self._timeout_seconds
-                ).chat.completions.create(
-                    model=self.model,
-                    messages=[
-                        {"role": "system", "content": prompt.system},
-                        {"role": "user", "content": prompt.user},
-                    ],
-                    extra_body={
-                        limit: self._limit(prompt),
-                        **self._temperature,
-                        **self._extra_body,
-                    },
-                )
-            except json.JSONDecodeError as error:  # the SDK lets it through
-                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+            once = client.with_options(max_retries=0, timeout=self._timeout_seconds)
+            answer = await once.chat.completions.create(
+                model=self.model,
+                messages=[
+                    {"role": "system", "content": prompt.system},
+                    {"role": "user", "content": prompt.user},
+                ],
+                extra_body={limit: self._limit(prompt), **self._temperature, **self._extra_body},
+            )
         return self._read(answer, prompt)
 
     def _read(self, answer: ChatCompletion, prompt: Prompt) -> Summary:

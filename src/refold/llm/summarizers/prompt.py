@@ -75,7 +75,7 @@ class PromptOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is said to a model: instructions of ours around a text of somebody else."""
+    """What is said to a model: our instructions around a text that is not ours."""
 
     system: str
     """Our instructions."""

@@ -21,7 +21,9 @@ from refold.llm.summarizers.base import (
 )
 
 _STATUSES: Final = frozenset({408, 409, 425, 429})
+"""HTTP statuses below 500 that may pass: too slow, in conflict, too early, too many."""
 _LARGEST_EXPONENT: Final = 60
+"""Beyond, a power of two would be too large for a float; the wait is capped long before."""
 
 # Client libraries have errors of their own for what Python calls TimeoutError and ConnectionError.
 # They are known by name, so that none of these libraries has to be installed.
@@ -96,7 +98,7 @@ class Retrying:
 
 
 def is_transient(error: Exception) -> bool:
-    """Tell whether the same request may succeed later: by type, by HTTP status, by name.
+    """Return whether the same request may succeed later: by type, by HTTP status, by name.
 
     To retry more: `is_retryable=lambda e: is_transient(e) or isinstance(e, MyError)`.
     """

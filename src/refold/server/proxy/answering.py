@@ -161,7 +161,7 @@ class _Streamed:
         """Return what was held back, without calls of ours."""
         events = read_events([*self.passed, *self.held])
         kept = self._api.without_own(events)[len(read_events(self.passed)) :]
-        pieces = [piece for event in kept for piece in self._spelt(event)]
+        pieces = [piece for event in kept for piece in self._write(event)]
         return [*pieces, *(event for event in self.held if read_event(event) is None)]
 
     def _is_own(self, event: bytes) -> bool:
@@ -178,9 +178,9 @@ class _Streamed:
             self.name = self.name or self._api.name_of(said)
         if self._known is None:
             return [event]
-        return [event] if said is None else self._spelt(said)
+        return [event] if said is None else self._write(said)
 
-    def _spelt(self, said: Wire) -> list[bytes]:
+    def _write(self, said: Wire) -> list[bytes]:
         moved: Wire | None = said
         if self._known is not None:
             moved = self._api.shift(said, self._shown, self._known)

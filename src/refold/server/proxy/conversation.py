@@ -77,7 +77,7 @@ class Conversation:
         return self.saved_earlier + report.tokens_unfolded - report.tokens
 
     def is_full(self, budget: int) -> bool:
-        """Tell whether to fold anew: the budget is nearly spent, and it may help."""
+        """Return whether to fold anew: the budget is nearly spent, and it may help."""
         most = max(FULL_SHARE * budget, self.landed + _MIN_GAIN * budget)
         return self.session.report.tokens > most
 
@@ -166,7 +166,7 @@ class Conversation:
 
 
 def is_cut(given: Wire, form: Wire) -> bool:
-    """Tell whether the *form* of a message leaves something out, or only says it shorter."""
+    """Return whether the *form* of a message leaves something out, or only says it shorter."""
     known = {text.text for text in find_texts([given])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
     return not all(map(says_all, changed))

@@ -109,7 +109,7 @@ class Meter:
             self._whole += chunk
 
     def see(self, event: bytes) -> None:
-        """Take an event that somebody else has cut out."""
+        """Read an event that was cut from the stream elsewhere."""
         if _SAYS_USAGE.search(event):
             said = read_event(event)
             if said is not None:

@@ -15,7 +15,7 @@ from refold.server.proxy.apis.base import OwnCall
 from refold.server.proxy.request import Folded, Folding, Job, Request, with_marks
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.visit import Visit
-from refold.server.proxy.workers import Workers
+from refold.server.proxy.workers import NO_ANSWER, Workers
 
 RETRIEVE_SECONDS: Final = 10.0
 """How long a worker may take to fetch or to enter something."""
@@ -95,7 +95,7 @@ class FoldCalls:
                 call.arguments,
                 seconds=RETRIEVE_SECONDS,
             )
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             self._stats.fault("retrieval failed")
             return "[the original cannot be fetched at the moment; try again later]"
         return text
@@ -104,18 +104,18 @@ class FoldCalls:
         """Enter what was said about originals, so that later requests have it."""
         visit.count_retrievals(len(answer.rounds))
         beginning = visit.folded.beginning
-        await self._tell(visit, "rounds", visit.tenant, beginning, answer.rounds, answer.names)
+        await self._enter(visit, "rounds", visit.tenant, beginning, answer.rounds, answer.names)
 
     async def turn_off(self, visit: Visit, folded: Folded) -> None:
         """Fold a conversation no more: its provider refuses what was folded, not what came."""
         self._stats.fault("folded request refused")
         _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
-        await self._tell(visit, "off", visit.tenant, folded.beginning)
+        await self._enter(visit, "off", visit.tenant, folded.beginning)
 
-    async def _tell(self, visit: Visit, name: str, *given: object) -> None:
+    async def _enter(self, visit: Visit, name: str, *given: object) -> None:
         try:
             await self._workers.call(visit.key, name, *given, seconds=RETRIEVE_SECONDS)
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             self._stats.fault("not entered")
 
 

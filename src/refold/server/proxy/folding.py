@@ -86,58 +86,46 @@ class Folder:
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
 
     def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
-        """Fold what is new of a conversation."""
-        with self._store.joined():
-            view, is_offered, folded = self._fold_new(job, request, found)
-        if not folded.why_not:
-            found.sent, found.is_offered = (view, len(request.messages)), is_offered
-            self._keep(job.tenant, found, request)
-        return folded
-
-    def _fold_new(
-        self, job: Job, request: Request, found: Conversation
-    ) -> tuple[list[Any], bool, Folded]:
-        """Return what the model is to see, whether it is offered the tool, and what to send."""
+        """Fold what is new of a conversation; what it puts into the store is written as one."""
         saved_before, known = found.saved, found.tokens_known
-        view, is_refolded, first_changed = self._view(job, request, found)
-        forms = found.new_forms(view, request.messages)
-        is_whole = job.how is Folding.REQUEST
-        is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
-        is_offered = is_new or found.is_offered
-        has_tool = is_whole and is_offered and request.api.has_tools(request.body)
-        written = found.write(view, request.messages, request.given)
-        body = request.write(written, has_tool=has_tool)
-        if self._clock() > job.deadline:
-            return view, is_offered, replace(request.about, why_not="late")
-        sent: dict[str, Wire] = {}
-        folded: dict[str, Wire] = {}
-        if is_refolded:
-            folded[request.about.beginning] = {"wires": view, "saved": found.saved}
-        else:
-            saved = found.saved - saved_before  # all of it is entered with the first
-            for at, wire in forms.items():
-                sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
-        offered = request.about.beginning if is_new else ""
-        Ledger(self.store(job.tenant)).enter(sent=sent, folded=folded, offered=offered)
-        if self._settings.retrieve == "mcp":
-            for at, wire in forms.items():
-                enter_shown(self.store(job.tenant), wire, request.messages[at])
+        with self._store.joined():
+            view, is_refolded, first_changed = self._view(job, request, found)
+            forms = found.new_forms(view, request.messages)
+            is_whole = job.how is Folding.REQUEST
+            is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
+            is_offered = is_new or found.is_offered
+            has_tool = is_whole and is_offered and request.api.has_tools(request.body)
+            written = found.write(view, request.messages, request.given)
+            body = request.write(written, has_tool=has_tool)
+            if self._clock() > job.deadline:
+                return replace(request.about, why_not="late")
+            ledger, last = Ledger(self.store(job.tenant)), request.about.beginning
+            offered = last if is_new else ""
+            if is_refolded:
+                ledger.enter(folded={last: {"wires": view, "saved": found.saved}}, offered=offered)
+            else:
+                saved = found.saved - saved_before  # all of it is entered with the first
+                sent: dict[str, Wire] = {}
+                for at, wire in forms.items():
+                    sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
+                ledger.enter(sent=sent, offered=offered)
+            if self._settings.retrieve == "mcp":
+                for at, wire in forms.items():
+                    enter_shown(self.store(job.tenant), wire, request.messages[at])
+        found.sent, found.is_offered = (view, len(request.messages)), is_offered
+        self._keep(job.tenant, found, request)
         tokens = found.session.report.tokens
-        return (
-            view,
-            is_offered,
-            replace(
-                request.about,
-                body=body,
-                has_tool=has_tool,
-                tokens_before=tokens + found.saved,
-                tokens_after=tokens,
-                saved_before=saved_before,
-                tokens_known=known,
-                is_refolded=is_refolded,
-                first_changed=first_changed,
-                thinking=found.session.report.thinking,
-            ),
+        return replace(
+            request.about,
+            body=body,
+            has_tool=has_tool,
+            tokens_before=tokens + found.saved,
+            tokens_after=tokens,
+            saved_before=saved_before,
+            tokens_known=known,
+            is_refolded=is_refolded,
+            first_changed=first_changed,
+            thinking=found.session.report.thinking,
         )
 
     def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool, int]:
@@ -250,7 +238,7 @@ class Folder:
     def _is_wanted(
         self, found: Conversation, request: Request, forms: Mapping[int, Wire], is_refolded: bool
     ) -> bool:
-        """Tell whether from now on the retrieval tool is to be offered.
+        """Return whether from now on the retrieval tool is to be offered.
 
         It costs tokens with every request, and the cache of everything when it is added, so that it
         is offered once something is left out, not for what is only said shorter. Where thinking is
@@ -289,7 +277,7 @@ def _answered(messages: Sequence[object]) -> int:
 
 
 def _is_answer(message: object) -> bool:
-    """Tell whether a model said this."""
+    """Return whether a model said this."""
     if not isinstance(message, Mapping):
         return False
     is_said = message.get("role") in ("assistant", "model")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, Final
 
 from refold.messages.wire import clone
@@ -26,6 +27,7 @@ _OFFERED: Final = "proxy:offered:"
 _OFF: Final = "proxy:off:"
 _ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
+_NONE: Final[Mapping[str, Wire]] = MappingProxyType({})
 _MOST_KNOWN: Final = 100_000
 """Keys that are remembered as written; beyond that, all are forgotten."""
 
@@ -77,8 +79,8 @@ class Ledger:
     def enter(
         self,
         *,
-        sent: Mapping[str, Wire],
-        folded: Mapping[str, Wire],
+        sent: Mapping[str, Wire] = _NONE,
+        folded: Mapping[str, Wire] = _NONE,
         offered: str = "",
     ) -> None:
         """Enter what is about to be sent, by beginning; all of it or nothing."""

@@ -16,7 +16,7 @@ from refold.server.proxy.fold_calls import RETRIEVE_SECONDS
 from refold.server.proxy.headers import tenant_of
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.workers import Workers
+from refold.server.proxy.workers import NO_ANSWER, Workers
 
 _PAGE: Final = {
     "/": ("page.html", "text/html"),
@@ -98,7 +98,7 @@ class OwnRoutes:
     async def _ready(self) -> web.Response:
         try:
             await self._workers.call("", "ping", seconds=_READY_SECONDS)
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             return web.Response(status=503, text="no worker\n")
         return web.Response(text="ready\n")
 
@@ -114,7 +114,7 @@ class OwnRoutes:
                 look = await self._workers.call(
                     key, "look", tenant, conversation, known.api, seconds=RETRIEVE_SECONDS
                 )
-            except (TimeoutError, WorkerLostError, JobError):
+            except NO_ANSWER:
                 return web.Response(status=503, text="no worker has answered\n")
         if look is None:
             return web.Response(status=404, text="there is no such session in memory\n")
@@ -151,7 +151,7 @@ class OwnRoutes:
             text = await self._workers.call(
                 tenant, "original", tenant, name, query, seconds=RETRIEVE_SECONDS
             )
-        except (TimeoutError, WorkerLostError, JobError):
+        except NO_ANSWER:
             self._stats.fault("retrieval failed")
             return web.json_response({"error": "no worker has answered"}, status=503)
         if text is None:

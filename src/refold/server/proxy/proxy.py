@@ -21,9 +21,8 @@ from refold.server.proxy.fold_calls import FAILURES, FoldCalls
 from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.sockets import SocketTalk, relay_socket
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream
+from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketTalk, Upstream, relay_socket
 from refold.server.proxy.visit import Visit
 from refold.server.proxy.workers import Workers
 
@@ -273,7 +272,7 @@ async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[
 
 
 def _is_gone(request: web.BaseRequest) -> bool:
-    """Tell whether the client has hung up: then it is not the provider that is in trouble."""
+    """Return whether the client has hung up: then it is not the provider that is in trouble."""
     return request.transport is None or request.transport.is_closing()
 
 

@@ -41,7 +41,7 @@ class Job(NamedTuple):
     """What the client calls the conversation; empty if it does not say."""
     body: bytes
     deadline: float
-    """When nobody waits for it any more, on the clock of the worker."""
+    """When the proxy stops waiting, on the clock of the worker."""
     how: Folding = Folding.REQUEST
 
 
@@ -114,14 +114,14 @@ class Request:
         if is_same and not has_tool and not self.is_renamed:
             return None
         body = {**self.body, self.api.key: messages}
-        return _spell(self.api.offer(body) if has_tool else body)
+        return _dump(self.api.offer(body) if has_tool else body)
 
 
 def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _spell(body: Wire) -> bytes:
+def _dump(body: Wire) -> bytes:
     try:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.encode()

@@ -1,4 +1,4 @@
-"""What `refold serve` can be told, checked once at the start."""
+"""The settings of `refold serve`, checked once at the start."""
 
 from __future__ import annotations
 

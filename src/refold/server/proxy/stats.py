@@ -125,7 +125,7 @@ class Totals:
         self.refolds += folded.is_refolded
 
     def take_back_fold(self, folded: Folded) -> None:
-        """Count a request as one that went out as it came."""
+        """Count a request as one that went out as it came: its tokens stay, what it saved goes."""
         self.folded -= folded.body is not None
         self.tokens_after += folded.tokens_before - folded.tokens_after
         self.refolds -= folded.is_refolded
@@ -203,7 +203,7 @@ class Stats:
         self.totals.errors += 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell everything as JSON-ready data."""
+        """Return everything as JSON-ready data."""
         totals = self.totals.to_dict()
         money = {name: totals[f"money_{name}"] for name in ("before", "after", "saved")}
         return {

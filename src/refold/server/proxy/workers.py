@@ -22,6 +22,8 @@ _CLOSE_SECONDS: Final = 5.0
 """Jobs under way may end; then the worker is killed."""
 _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
+NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
+"""What `Workers.call` raises: a worker is late, or gone, or has failed."""
 _log: Final = logging.getLogger("refold.serve")
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.server.proxy.apis.anthropic import Anthropic
+from refold.server.proxy.apis import anthropic, gemini, openai_chat, openai_responses
 from refold.server.proxy.apis.base import Api
-from refold.server.proxy.apis.gemini import Gemini
-from refold.server.proxy.apis.openai_chat import OpenAIChat
-from refold.server.proxy.apis.openai_responses import OpenAIResponses
 
-APIS: Final[tuple[Api, ...]] = (Anthropic(), OpenAIChat(), OpenAIResponses(), Gemini())
+APIS: Final[tuple[Api, ...]] = (anthropic.API, openai_chat.API, openai_responses.API, gemini.API)
 
 
 def find_api(path: str) -> Api | None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
-    TOOL_NAME,
-    Api,
     OwnCall,
-    Provider,
-    Round,
+    PiecewiseApi,
     Turn,
     Usage,
     Wire,
     whole,
     without_numbers,
 )
-from refold.tools.retrieve import Style
 
 _COUNT: Final = "/messages/count_tokens"
 _PARTIAL: Final = {
@@ -29,22 +25,21 @@ _PARTIAL: Final = {
 """By the type of a delta: its field, which is also the field of the block that grows."""
 
 
-class Anthropic(Api):
+class _Anthropic(PiecewiseApi):
     """The Messages API."""
 
-    name: ClassVar[str] = "anthropic"
-    provider: ClassVar[Provider] = "anthropic"
-    format: ClassVar[str] = "anthropic"
-    key: ClassVar[str] = "messages"
-    beside: ClassVar[tuple[str, ...]] = ("system", "tools")
-    style: ClassVar[Style] = "anthropic"
+    name = "anthropic"
+    provider = "anthropic"
+    format = "anthropic"
+    key = "messages"
+    beside = ("system", "tools")
+    style = "anthropic"
+    wraps_results = True
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is one of the two."""
         return path.endswith(("/messages", _COUNT))
 
     def is_counting(self, path: str) -> bool:
-        """Tell whether tokens are only counted."""
         return path.endswith(_COUNT)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -61,8 +56,7 @@ class Anthropic(Api):
         )
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether a block of ours begins."""
-        return said.get("type") == "content_block_start" and _is_own(said.get("content_block"))
+        return said.get("type") == "content_block_start" and self.is_own(said.get("content_block"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Put the blocks together from their deltas."""
@@ -83,24 +77,22 @@ class Anthropic(Api):
                     block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
         for index, text in partial.items():
             blocks[index]["input"] = json.loads(text) if text else {}
-        return _take_apart([blocks[index] for index in sorted(blocks)])
+        return self.take_apart([blocks[index] for index in sorted(blocks)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the blocks of an answer."""
-        content = answer.get("content")
-        return _take_apart(content if isinstance(content, list) else [])
+        return self.take_apart(answer.get("content"))
 
-    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Answer with one user message."""
-        results = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": text}
-            for call, text in zip(turn.calls, texts, strict=True)
-        ]
-        return [*turn.wires, {"role": "user", "content": results}]
+    def result(self, call: OwnCall, text: str) -> Wire:
+        return {"type": "tool_result", "tool_use_id": call.id, "content": text}
+
+    def called(self, piece: Wire) -> str | None:
+        return str(piece.get("name")) if piece.get("type") == "tool_use" else None
+
+    def own_call(self, piece: Wire) -> OwnCall:
+        return OwnCall(piece["id"], piece.get("input") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put blocks before those of an answer."""
-        content = [block for block in answer.get("content") or [] if not _is_own(block)]
+        content = [block for block in answer.get("content") or [] if not self.is_own(block)]
         return {**answer, "content": [*shown, *content]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
@@ -113,41 +105,7 @@ class Anthropic(Api):
         return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Leave blocks of ours out."""
         return without_numbers(events, "index", self.starts_own_call)
 
-    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
-        """Split the first message, the assistant's, where it was interrupted."""
-        if not messages or messages[0].get("role") != "assistant":
-            return list(messages)
-        content = messages[0].get("content")
-        inserted = [wire for _, wires in rounds for wire in wires]
-        start = sum(shown for shown, _ in rounds)
-        if not isinstance(content, list) or len(content) < start:
-            return [*inserted, *messages]
-        rest = [{**messages[0], "content": content[start:]}] if content[start:] else []
-        return [*inserted, *rest, *messages[1:]]
 
-
-def _is_own(block: object) -> bool:
-    return (
-        isinstance(block, dict)
-        and block.get("type") == "tool_use"
-        and block.get("name") == TOOL_NAME
-    )
-
-
-def _take_apart(blocks: Sequence[Wire]) -> Turn:
-    own = [place for place, block in enumerate(blocks) if _is_own(block)]
-    if not own:
-        return Turn(shown=blocks)
-    shown = blocks[: own[0]]
-    is_mixed = any(block.get("type") == "tool_use" for block in shown)
-    calls = [OwnCall(blocks[place]["id"], blocks[place].get("input") or {}) for place in own]
-    said = [*shown, *(blocks[place] for place in own)]
-    return Turn(
-        shown=shown,
-        calls=calls,
-        is_mixed=is_mixed,
-        wires=[{"role": "assistant", "content": said}],
-    )
+API: Final = _Anthropic()

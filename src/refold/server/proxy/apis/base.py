@@ -72,10 +72,18 @@ class Api(ABC):
     beside: ClassVar[tuple[str, ...]]
     """What else of a request is part of the prompt."""
     style: ClassVar[Style] = "openai"
+    answer_role: ClassVar[str] = "assistant"
+    """Whose messages the answers of the model are."""
+    pieces: ClassVar[str] = "content"
+    """Where a message has what it says."""
+    pieces_type: ClassVar[type[list[Any]] | type[str]] = list
+    """What that is: a list of blocks or parts, or one text."""
+    wraps_results: ClassVar[bool] = False
+    """Whether the results of all calls stand in one message of the user."""
 
     @abstractmethod
     def matches(self, path: str) -> bool:
-        """Tell whether a request to *path* is one of this API that has messages."""
+        """Return whether a request to *path* is one of this API that has messages."""
 
     def model_of(self, body: Wire, path: str) -> str | None:
         """Return the model that is asked."""
@@ -84,7 +92,7 @@ class Api(ABC):
         return model if isinstance(model, str) else None
 
     def is_counting(self, path: str) -> bool:
-        """Tell whether a request only counts tokens."""
+        """Return whether a request only counts tokens."""
         del path
         return False
 
@@ -99,7 +107,7 @@ class Api(ABC):
         return body
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether the model is offered tools, and may choose among them."""
+        """Return whether the model is offered tools, and may choose among them."""
         return bool(body.get("tools"))
 
     def offer(self, body: Wire) -> Wire:
@@ -112,13 +120,13 @@ class Api(ABC):
         """Return what an answer or an event of one says of tokens, on top of what is *known*."""
 
     def name_of(self, said: Wire) -> str:
-        """Return the name of an answer, if the client may refer to it, and an event tells it."""
+        """Return the name of an answer if an event has it and clients may refer to it."""
         del said
         return ""
 
     @abstractmethod
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether with this event a call of the retrieval tool begins."""
+        """Return whether with this event a call of the retrieval tool begins."""
 
     @abstractmethod
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -129,27 +137,83 @@ class Api(ABC):
         """Read an answer that came in one piece."""
 
     @abstractmethod
+    def result(self, call: OwnCall, text: str) -> Wire:
+        """Return the result of a call: a message, or a piece of one."""
+
     def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
         """Return the messages that go on from *turn*: itself, and the results of its calls."""
+        results = [self.result(*pair) for pair in zip(turn.calls, texts, strict=True)]
+        wrapped = [{"role": "user", self.pieces: results}] if self.wraps_results else results
+        return [*turn.wires, *wrapped]
 
     @abstractmethod
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
         """Return an answer in one piece behind what was *shown* before, without calls of ours."""
 
-    @abstractmethod
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Return an event of a later round as if the answer were one; `None` to leave it out.
 
-        *shown* is what the client has of the rounds before, *name* the name that it knows.
+        *shown* is what the client has of the rounds before, *name* the name that it knows. Text and
+        parts simply go on.
         """
+        del shown, name
+        return event
 
     @abstractmethod
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
         """Return the *events* of an answer that do not belong to calls of ours."""
 
-    @abstractmethod
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
-        """Return the client's *messages* since a request, with the *rounds* of its answer."""
+        """Return the client's *messages* since a request, with the *rounds* of its answer.
+
+        The first one is the answer; it is split where it was interrupted.
+        """
+        if not messages or messages[0].get("role") != self.answer_role:
+            return list(messages)
+        answer = messages[0]
+        inserted = [wire for _, wires in rounds for wire in wires]
+        start = sum(shown for shown, _ in rounds)
+        pieces = answer.get(self.pieces)
+        if not isinstance(pieces, self.pieces_type) or len(pieces) < start:
+            return [*inserted, *messages]
+        has_rest = pieces[start:] or self.pieces_type is str  # which may have calls beside it
+        rest = [{**answer, self.pieces: pieces[start:]}] if has_rest else []
+        return [*inserted, *rest, *messages[1:]]
+
+
+class PiecewiseApi(Api):
+    """An API whose answers are lists of pieces, calls among them."""
+
+    @abstractmethod
+    def called(self, piece: Wire) -> str | None:
+        """Return the name of the tool that a piece calls; `None` if it is no call."""
+
+    @abstractmethod
+    def own_call(self, piece: Wire) -> OwnCall:
+        """Read a call of the retrieval tool."""
+
+    def said(self, pieces: list[Wire]) -> list[Wire]:
+        """Return an answer with these *pieces* as messages."""
+        return [{"role": self.answer_role, self.pieces: pieces}]
+
+    def is_own(self, piece: object) -> bool:
+        """Return whether a piece calls the retrieval tool."""
+        return isinstance(piece, dict) and self.called(piece) == TOOL_NAME
+
+    def take_apart(self, pieces: object) -> Turn:
+        """Read the pieces of an answer; what is no list has none."""
+        if not isinstance(pieces, list):
+            return Turn()
+        own = [piece for piece in pieces if self.is_own(piece)]
+        if not own:
+            return Turn(shown=pieces)
+        shown = pieces[: pieces.index(own[0])]
+        return Turn(
+            shown=shown,
+            calls=[self.own_call(piece) for piece in own],
+            is_mixed=any(self.called(piece) is not None for piece in shown),
+            wires=self.said([*shown, *own]),
+        )
 
 
 def usage_of_openai(usage: object, known: Usage, prompt: str, output: str) -> Usage:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
     Api,
     OwnCall,
-    Provider,
-    Round,
     Turn,
     Usage,
     Wire,
@@ -18,29 +16,27 @@ from refold.server.proxy.apis.base import (
 )
 
 
-class OpenAIChat(Api):
+class _OpenAIChat(Api):
     """Chat completions; what is shown of a turn is its text, as a list of one character each."""
 
-    name: ClassVar[str] = "openai-chat"
-    provider: ClassVar[Provider] = "openai"
-    format: ClassVar[str] = "openai-chat"
-    key: ClassVar[str] = "messages"
-    beside: ClassVar[tuple[str, ...]] = ("tools", "functions", "response_format")
+    name = "openai-chat"
+    provider = "openai"
+    format = "openai-chat"
+    key = "messages"
+    pieces_type = str
+    beside = ("tools", "functions", "response_format")
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is that of chat completions."""
         return path.endswith("/chat/completions")
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether there are tools, and one answer to call them in."""
+        """Return whether there are tools, and one answer to call them in."""
         return bool(body.get("tools")) and body.get("n") in (None, 1)
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
-        """Read `usage` of an answer or of the last chunk."""
         return usage_of_openai(said.get("usage"), known, "prompt_tokens", "completion_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether a chunk names our tool."""
         return any(_is_own(call) for call in _delta(said).get("tool_calls") or ())
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -62,23 +58,16 @@ class OpenAIChat(Api):
         return _take_apart(text, [calls[index] for index in sorted(calls)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the message of the first choice."""
         message = _choice(answer).get("message")
         if not isinstance(message, dict):
             return Turn()
         text = message.get("content")
         return _take_apart(text if isinstance(text, str) else "", message.get("tool_calls") or [])
 
-    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Answer with one tool message a call."""
-        results = [
-            {"role": "tool", "tool_call_id": call.id, "content": text}
-            for call, text in zip(turn.calls, texts, strict=True)
-        ]
-        return [*turn.wires, *results]
+    def result(self, call: OwnCall, text: str) -> Wire:
+        return {"role": "tool", "tool_call_id": call.id, "content": text}
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put text before that of an answer."""
         choice = _choice(answer)
         message = dict(choice.get("message") or {})
         if shown:
@@ -88,11 +77,6 @@ class OpenAIChat(Api):
             message.pop("tool_calls")
             message |= {"tool_calls": kept} if kept else {}
         return {**answer, "choices": [{**choice, "message": message}]}
-
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Leave a chunk as it is: text simply goes on."""
-        del shown, name
-        return event
 
     def without_own(self, events: Sequence[Wire]) -> list[Wire]:
         """Leave calls of ours out of the deltas, and close the gap in the numbers."""
@@ -114,18 +98,6 @@ class OpenAIChat(Api):
                 delta = {**choice["delta"], "tool_calls": rest}
                 kept.append({**event, "choices": [{**choice, "delta": delta}]})
         return kept
-
-    def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
-        """Split the first message, the assistant's, where it was interrupted."""
-        if not messages or messages[0].get("role") != "assistant":
-            return list(messages)
-        content = messages[0].get("content")
-        inserted = [wire for _, wires in rounds for wire in wires]
-        start = sum(shown for shown, _ in rounds)
-        if start and isinstance(content, str) and len(content) >= start:
-            rest: Wire = {**messages[0], "content": content[start:]}
-            return [*inserted, rest, *messages[1:]]
-        return [*inserted, *messages]
 
 
 def _choice(said: Wire) -> Wire:
@@ -154,3 +126,6 @@ def _take_apart(text: str, calls: Sequence[Wire]) -> Turn:
         is_mixed=own[0] > 0,
         wires=[{**said, "tool_calls": [calls[place] for place in own]}],
     )
+
+
+API: Final = _OpenAIChat()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
-    TOOL_NAME,
-    Api,
     OwnCall,
-    Provider,
+    PiecewiseApi,
     Round,
     Turn,
     Usage,
@@ -17,42 +15,37 @@ from refold.server.proxy.apis.base import (
     usage_of_openai,
     without_numbers,
 )
-from refold.tools.retrieve import Style
 
 _FOLLOWS: Final = "previous_response_id"
 _STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
 
-class OpenAIResponses(Api):
+class _OpenAIResponses(PiecewiseApi):
     """The Responses API."""
 
-    name: ClassVar[str] = "openai-responses"
-    provider: ClassVar[Provider] = "openai"
-    format: ClassVar[str] = "openai-responses"
-    key: ClassVar[str] = "input"
-    beside: ClassVar[tuple[str, ...]] = ("instructions", "tools")
-    style: ClassVar[Style] = "openai_responses"
+    name = "openai-responses"
+    provider = "openai"
+    format = "openai-responses"
+    key = "input"
+    beside = ("instructions", "tools")
+    style = "openai_responses"
 
     def matches(self, path: str) -> bool:
-        """Tell whether *path* is that of responses."""
         return path.endswith("/responses")
 
     def follows(self, body: Wire) -> str:
-        """Return the response that the request goes on from."""
         return str(body.get(_FOLLOWS) or "")
 
     def follow(self, body: Wire, name: str) -> Wire:
-        """Return the request as one that goes on from another response."""
         return {**body, _FOLLOWS: name}
 
     def name_of(self, said: Wire) -> str:
-        """Return the id of a response."""
         response = said.get("response")
         return str(response.get("id") or "") if isinstance(response, dict) else ""
 
     def has_tools(self, body: Wire) -> bool:
-        """Tell whether there are tools; what runs in the background is fetched elsewhere."""
+        """Return whether there are tools; what runs in the background is fetched elsewhere."""
         return bool(body.get("tools")) and not body.get("background")
 
     def usage_of(self, said: Wire, known: Usage) -> Usage:
@@ -62,30 +55,34 @@ class OpenAIResponses(Api):
         return usage_of_openai(usage, known, "input_tokens", "output_tokens")
 
     def starts_own_call(self, said: Wire) -> bool:
-        """Tell whether an item of ours is added."""
-        return said.get("type") == "response.output_item.added" and _is_own(said.get("item"))
+        return said.get("type") == "response.output_item.added" and self.is_own(said.get("item"))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Take the items as they are when they are done."""
         done = [event for event in events if event.get("type") == "response.output_item.done"]
-        return _take_apart([event["item"] for event in done])
+        return self.take_apart([event["item"] for event in done])
 
     def read_answer(self, answer: Wire) -> Turn:
-        """Read the items of a response."""
-        output = answer.get("output")
-        return _take_apart(output if isinstance(output, list) else [])
+        return self.take_apart(answer.get("output"))
 
-    def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Answer with one item a call."""
-        results = [
-            {"type": "function_call_output", "call_id": call.id, "output": text}
-            for call, text in zip(turn.calls, texts, strict=True)
-        ]
-        return [*turn.wires, *results]
+    def result(self, call: OwnCall, text: str) -> Wire:
+        return {"type": "function_call_output", "call_id": call.id, "output": text}
+
+    def called(self, piece: Wire) -> str | None:
+        """Read an item; some kinds of calls have no name, or another kind of arguments."""
+        if piece.get("type") not in _CLIENT_CALLS:
+            return None
+        return str(piece.get("name")) if piece["type"] == "function_call" else ""
+
+    def own_call(self, piece: Wire) -> OwnCall:
+        return OwnCall(piece["call_id"], piece["arguments"])
+
+    def said(self, pieces: list[Wire]) -> list[Wire]:
+        """Return the items: each is a message of its own."""
+        return pieces
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Put items before those of a response."""
-        output = [item for item in answer.get("output") or [] if not _is_own(item)]
+        output = [item for item in answer.get("output") or [] if not self.is_own(item)]
         return {**answer, "output": [*shown, *output]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
@@ -117,22 +114,4 @@ class OpenAIResponses(Api):
         return [*expanded, *messages[start:]]
 
 
-def _is_own(item: object) -> bool:
-    return (
-        isinstance(item, dict)
-        and item.get("type") == "function_call"
-        and item.get("name") == TOOL_NAME
-    )
-
-
-def _take_apart(items: Sequence[Wire]) -> Turn:
-    own = [place for place, item in enumerate(items) if _is_own(item)]
-    if not own:
-        return Turn(shown=items)
-    shown = items[: own[0]]
-    return Turn(
-        shown=shown,
-        calls=[OwnCall(items[place]["call_id"], items[place]["arguments"]) for place in own],
-        is_mixed=any(item.get("type") in _CLIENT_CALLS for item in shown),
-        wires=[*shown, *(items[place] for place in own)],
-    )
+API: Final = _OpenAIResponses()

@@ -19,8 +19,7 @@ from refold.conversation.prices import list_prices
 from refold.errors import RefoldError
 from refold.messages.formats import Loader, recognize
 from refold.options import Options
-from refold.report.models import models_in
-from refold.report.turns import make_counter
+from refold.report.turns import make_counter, models_in
 
 _FORMATS: Final = ("claude-code", "codex")
 _GROWTH: Final = 0.05
@@ -84,7 +83,7 @@ class SessionFile:
         self._saved = self._folded_at = 0
 
     def read_on(self) -> bool:
-        """Take in what was written since the last time; tell whether that was anything."""
+        """Take in what was written since the last time; return whether that was anything."""
         *lines, self._rest = (self._rest + self._read()).split(b"\n")
         fresh = [record for record in map(_parse, lines) if record is not None]
         for record in fresh:
@@ -97,7 +96,7 @@ class SessionFile:
         if fresh and self._format:
             self._count_fresh()
             self._fold()
-            self._tell(fresh)
+            self._update_figures(fresh)
         return bool(fresh)
 
     def _read(self) -> bytes:
@@ -124,7 +123,7 @@ class SessionFile:
         result = Compressor(options).compress(self._records)
         self._saved, self._folded_at = result.tokens_saved, self._tokens
 
-    def _tell(self, fresh: Sequence[Mapping[str, Any]]) -> None:
+    def _update_figures(self, fresh: Sequence[Mapping[str, Any]]) -> None:
         before = self.figures
         model = next(iter(models_in(fresh)), before.model)
         known = DEFAULT_REGISTRY.find(model) if model else None
@@ -198,7 +197,7 @@ def _parse(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _is_compaction(record: Mapping[str, Any]) -> bool:
-    """Tell whether the model reads nothing of what stands before *record*."""
+    """Return whether the model reads nothing of what stands before *record*."""
     return record.get("isCompactSummary") is True or record.get("type") == "compacted"
 
 

@@ -1,4 +1,4 @@
-"""Fold a file only to look at it, and tell what happened to every text of it."""
+"""Fold a file without writing anything, and list what happened to each of its texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from refold.cli.options import (
     make_options,
     set_budget,
 )
-from refold.cli.originals import open_for_looking
-from refold.cli.terminal import working
-from refold.cli.words import excerpt
+from refold.cli.originals import open_for_preview
+from refold.cli.terminal import excerpt, working
 from refold.messages.formats import load
 from refold.options import Options
 from refold.report.pieces import count_pieces
-from refold.report.story import Row
-from refold.report.story import tell as tell_texts
+from refold.report.story import Row, make_rows
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _EXCERPT_CHARS: Final = 160
@@ -34,7 +32,7 @@ _EXCERPT_CHARS: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Preview:
     """A file and its fold; neither the file nor a store has changed."""
 
     document: Document
@@ -42,12 +40,12 @@ class Look:
     options: Options
 
 
-def look_options(command: _Command) -> _Command:
-    """Give *command* a file, and the options that say how to fold it; for `fold_to_look`."""
+def preview_options(command: _Command) -> _Command:
+    """Give *command* a file, and the options that say how to fold it; for `fold_preview`."""
     return file_argument(fold_options(known_option(conversation_option(command))))
 
 
-def fold_to_look(
+def fold_preview(
     *,
     file: str,
     store: str | None,
@@ -55,22 +53,22 @@ def fold_to_look(
     budget: int | Share | None,
     trace: bool | None = None,
     **choices: Any,
-) -> Look:
+) -> Preview:
     """Fold *file* as the command line says, with a trace if that is asked for."""
     options = make_options(**choices, trace=trace)
     document = read_document(file, conversation)
     options = set_budget(options, budget, document)
     with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_looking(document, file, store, stack)
+        known = open_for_preview(document, file, store, stack)
         folded = fold_file(document, options, known, progress)
-    return Look(document=document, folded=folded, options=options)
+    return Preview(document=document, folded=folded, options=options)
 
 
-def tell(document: Document, folded: FoldedFile, format_name: str) -> Iterator[Row]:
+def explain_rows(document: Document, folded: FoldedFile, format_name: str) -> Iterator[Row]:
     """Yield one row per text, in the order of the conversation; needs a trace in the result."""
     before = load(document.messages, format_name=format_name)
     after = load(folded.document.messages, format_name=format_name) if before else ()
-    for row in tell_texts(before, after, folded.places, folded.result.decisions):
+    for row in make_rows(before, after, folded.places, folded.result.decisions):
         yield replace(row, line=document.items[row.index].line)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from refold import ConfigError, uncompress
 from refold.server.hook import run_hook
-from refold.server.tools import Tools
+from refold.server.mcp import Tools
 from refold.stores import SqliteStore
 from tests.server.outputs import ERROR, event, log
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from refold.gates._clauses import Clause, split_clauses
+from refold.gates._limits import AS_GOOD
 from refold.gates.base import Gate, Refusal, Source, some
 
 _AS_GOOD: Final = re.compile(
@@ -15,11 +16,6 @@ _AS_GOOD: Final = re.compile(
     r"以内|以下|以上|最大"
 )
 """Other ways to say no of something."""
-_NEITHER: Final = frozenset(
-    "? ？ since last latest until before need needs needed require requires required end ends left "
-    "too down out just open".split()
-)
-"""Words that make a clause vague, but do not say no."""
 _KEPT: Final = 0.4
 """The share of what a no is about that is said with one: much of it goes without saying."""
 
@@ -44,13 +40,12 @@ def lost_negations(source: Source, answer: str) -> list[str]:
 
 
 def _says_no(clause: Clause) -> bool:
-    is_no = clause.is_denied or clause.says_no or bool(clause.vague - _NEITHER)
-    return is_no or _AS_GOOD.search(clause.lower) is not None
+    return clause.noes > 0 or bool(AS_GOOD.search(clause.lower) or _AS_GOOD.search(clause.lower))
 
 
 def _is_said(clauses: list[Clause], said: frozenset[str]) -> bool:
     """Tell whether what is denied in a sentence is *said* with a no."""
-    denied = frozenset().union(*(one.stems for one in clauses if one.is_denied or one.says_no))
+    denied = frozenset().union(*(one.stems for one in clauses if one.noes))
     return len(denied & said) >= max(1, _KEPT * len(denied))
 
 

@@ -275,7 +275,7 @@ def _widest(facts: list[str]) -> list[str]:
     return [fact for fact in distinct if not is_said(fact)]
 
 
-_FRAME_TOKENS: Final = 60
+_FRAME_TOKENS: Final = 20
 """What the mark around a summary costs: without it, a single fact alone would be the best."""
 _NEGATION: Final = 2
 """A no counts as much as so many other facts: who misses it does the wrong thing."""

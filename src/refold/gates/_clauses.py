@@ -12,7 +12,7 @@ from typing import Final
 
 from refold.gates._counts import in_digits
 from refold.gates._languages import FUNCTION_WORDS
-from refold.gates._senses import DENIAL, senses_of
+from refold.gates._senses import DENIAL, NOT_YET, senses_of
 from refold.gates._values import values_in
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.facts import MONTH, SENTENCE_END, find_no
@@ -180,7 +180,8 @@ class Clause:
     @cached_property
     def noes(self) -> int:
         """How often it says no, in whatever words."""
-        return self.plain_noes + len(DENIAL.findall(self._plain))
+        found = self.plain_noes + len(DENIAL.findall(self._plain))
+        return found or int(NOT_YET.search(self._plain) is not None)
 
     @cached_property
     def senses(self) -> dict[str, set[int]]:
@@ -200,7 +201,9 @@ def _content(lower: str) -> Iterator[str]:
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _HELPING and not _is_other(word):
             stem = word[:_STEM].translate(_PLAIN)
-            yield stem.removesuffix("s") if len(word) <= _STEM else stem
+            if len(word) <= _STEM:
+                stem = stem.removesuffix("s")
+            yield stem[:-1] if len(stem) == _STEM and stem[-1] == stem[-2] else stem  # run, running
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from typing import Final
 
 from refold.gates._counts import in_digits
 from refold.gates._values import read_values
+from refold.text.alphabet import LOWER, UPPER
 from refold.text.facts import DIGIT, NUMBER, find_no, pieces
 
 _LIMITS: Final = {
@@ -106,11 +107,15 @@ _TO: Final = r"(?: | ?(?:to|auf|à|a|→|->|=>|bis|hasta|升到|降到|到|至|�
 _FROM_TO: Final = re.compile(rf"(?<!to ){_AMOUNT}{_TO}[$€£¥]?({_ONE})")
 """Two values of which the first became the second."""
 _TO_FROM: Final = re.compile(
-    rf"{_AMOUNT}(?: [a-z]+){{0,2}}?[,(]{{0,2}} ?\(?(?:instead of|rather than|up from|down from|from|"
+    rf"{_AMOUNT}(?: [^\W\d_]+){{0,2}}?[,(]{{0,2}} ?\(?(?:instead of|rather than|up from|down from|from|"
     r"compared (?:to|with)|before:|previously|vorher|bisher|statt|au lieu de|contre|en lugar de|"
     rf"frente a):? [$€£¥]?({_ONE})"
 )
 """Two of which the second became the first."""
+_BETWEEN: Final = re.compile(
+    rf"\b(?:from|von|de|da) ([{UPPER}][{LOWER}]++) (?:to|nach|à|a|para) ([{UPPER}][{LOWER}]++)"
+)
+"""Two places, of which the first comes first."""
 
 
 def limits_of(text: str) -> dict[str, set[str]]:
@@ -197,4 +202,4 @@ def changes_in(text: str) -> set[tuple[str, str]]:
     digits = in_digits(text)
     turned = _TO_FROM.findall(digits)
     found = {pair for pair in _FROM_TO.findall(digits) if pair not in turned}
-    return found | {(old, new) for new, old in turned}
+    return found | {(old, new) for new, old in turned} | set(_BETWEEN.findall(digits))

@@ -23,7 +23,7 @@ TITLED: Final = re.compile(
 )
 """A title makes a name of what stands beside it, also where a sentence begins."""
 _CAPITAL: Final = re.compile(
-    rf"(?<=[^\W\d_][ ,])(?P<inside>[{UPPER}][{LOWER}{UPPER}]*+)"
+    rf"(?:(?<=[^\W\d_] )|(?<=, )|(?<=\())(?P<inside>[{UPPER}][{LOWER}{UPPER}]*+)"
     rf"|(?<![\w'’])(?P<opener>[{UPPER}][{LOWER}]++)(?='s |[ ](?!of|on|in|for|at|by|with|from|above|below|"
     rf"under|over|to|and|or|is|are|was|were|de|del|des|du|pour|par|por|para|et|y|est|sont)[{LOWER}])"
 )

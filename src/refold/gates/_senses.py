@@ -10,7 +10,7 @@ _ROWS: Final = {
     "consent": (
         "accept* approv* agree* grant* adopt* endors* welcom* confirm* favour* favor* sign*_off "
         "signed_off annehm* angenomm* genehm* zustimm* zugestimmt einverstanden befürwort* "
-        "approuv* accord* favorable* acept* aprob* aprueb* conced* a_favor for en_faveur dafür "
+        "approuv* accord* favorable* acept* aprob* aprueb* conced* a_favor en_faveur dafür "
         "liked likes recommend* support* "
         "同意 批准 接受 赞成 承認 賛成 受け入れ",
         "reject* refus* declin* deny denied denies dismiss* turn*_down oppos* against veto* object* "
@@ -27,16 +27,16 @@ _ROWS: Final = {
     ),
     "success": (
         "succe* pass passed passes passing work works worked working fine ok okay green healthy "
-        "erfolg* gelung* gelang* klapp* funktionier* in_ordnung réuss* fonctionn* funcion* exitos* "
+        "erfolg* geling* gelung* gelang* sale_bien salió_bien klapp* funktionier* in_ordnung réuss* fonctionn* funcion* exitos* "
         "con_normalidad 成功 合格 通过 正常",
         "fail* crash* broke broken defect* unhealthy mismatch* malfunction* fehlg* fehlschl* "
-        "scheiter* gescheitert kaputt defekt échou* échec* panne fall* fracas* 失败 失敗 故障",
+        "scheiter* gescheitert kaputt defekt sale_mal salió_mal échou* échec* panne fall* fracas* 失败 失敗 故障",
     ),
     "presence": (
         "includ* contain* cover* provid* available enthalten einschließlich inbegriffen inclus* "
         "compris* fourni* inclu* compren* 包括 包含 含まれ",
         "exclud* lack* missing absent except excepting apart_from without remov* delet* dropped "
-        "skip* omit* gone left_out leaves_out fehl* außer ausgenommen ausgeschlossen ohne lösch* "
+        "skip* omit* gone left_out off_the leaves_out fehl* außer ausgenommen ausgeschlossen ohne lösch* "
         "gelöscht entfern* entfäll* exclu* manqu* sauf hors sans supprim* falt* salvo excepto sin "
         "fuera borr* elimin* 除外 除了 没有 删除 対象外 除く 除い 以外 なし 削除 欠席",
     ),
@@ -66,7 +66,7 @@ _ROWS: Final = {
     ),
     "time": (
         "before beforehand prior early earlier ahead vor bevor vorher davor früher frühestens "
-        "avant tôt antes temprano 之前 以前 前に 提前 早くとも 早くても 最早",
+        "avant tôt antes temprano 之前 以前 前 提前 早くとも 早くても 最早",
         "after afterwards later late behind delay* nach nachdem danach später spät* spätestens "
         "après tard retard* después tras tarde 之后 以后 后 推迟 延期 以降 後に 遅くとも 最晚 最迟",
     ),
@@ -92,10 +92,10 @@ _ROWS: Final = {
     "way": (
         "automat* permanent* dauerhaft public* online encrypted upload* import buy* lend* strong* "
         "fast* easy öffentlich kauf* leicht* schnell* achet* facile* rapide* automát* compr* fácil* "
-        "rápid* 自动 永久 公开 买 快 容易",
+        "rápid* 自动 永久 公开 买 快 容易 好",
         "manual* temporar* vorübergehend private* offline unencrypted plain download* export sell* "
         "sold borrow* weak* slow* hard difficult* manuell privat verkauf* schwer* langsam* vend* "
-        "difficile* lent* difícil* 手动 暂时 临时 卖 慢 困难",
+        "difficile* lent* difícil* 手动 暂时 临时 卖 慢 困难 差",
     ),
     "amount": (
         "all every everyone everybody everything everywhere any anyone anybody always whole full "
@@ -127,17 +127,17 @@ SIDES: Final = {
     name: tuple(re.compile(_pattern(words)) for words in sides) for name, sides in _ROWS.items()
 }
 """The opposites, by name; the words of each side."""
-_NOT_YET: Final = (
+_NOT_YET_WORDS: Final = (
     "pending outstanding undecided pendiente pendientes ausstehend steht_aus stehen_aus noch_offen "
     "en_attente still_has_to still_have_to still_needs_to yet_to noch_zu remains_to reste_à restent_à "
     "queda_por inutile まだ 待ち"
 )
 _UN: Final = r"(?<!\w)un(?!ter|til|der|it|ion|iver|iqu|less|as|os)(?=[a-zäöü]{4})[a-zäöü]++|(?<!\w)non-(?=\w)"
 """What is undecided or unsigned is not decided or signed."""
-DENIAL: Final = re.compile(
-    "|".join((*(_pattern(_ROWS[name][1]) for name in DENYING), _pattern(_NOT_YET), _UN))
-)
+DENIAL: Final = re.compile("|".join((*(_pattern(_ROWS[name][1]) for name in DENYING), _UN)))
 """Words that say no of what stands beside them."""
+NOT_YET: Final = re.compile(_pattern(_NOT_YET_WORDS))
+"""Words that say no if nothing else does: the contract is still pending."""
 
 
 def senses_of(lower: str, *, is_turned: bool) -> dict[str, set[int]]:

@@ -45,6 +45,7 @@ _TOGETHER: Final = 0.6
 """The share of what a clause is about that one sentence of the source speaks of; tuned likewise."""
 _BESIDE: Final = 0.4
 """What stands in the same sentence counts so much, and a word for the same thing a little less."""
+_AROUND: Final = 0.2
 _SENSE: Final = 0.3
 _NEARLY: Final = 0.01
 _CLEARLY: Final = 0.3
@@ -120,6 +121,7 @@ def _nearest(source: Source, clause: Clause) -> Sequence[Clause]:
     scores = {
         place: shared
         + _BESIDE * len((clause.stems - found.stems) & found.sentence)
+        + _AROUND * len((clause.sentence - clause.stems) & found.sentence)
         + _SENSE * len(clause.senses.keys() & found.senses.keys())
         for place, shared in overlaps.items()
         if (found := index.clauses[place])
@@ -137,7 +139,7 @@ def _is_new(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
     new = stems - source.clauses.stems - _NEUTRAL
     if ASIAN.search(sentence):
         return len(new) > _MOST_NEW_PAIRS * len(stems)
-    if len(new) <= len(stems) // _MOST_NEW:
+    if not new:
         return False
     beside = [said for one in told for near in one.nearest for said in _sentence(source, near)]
     lower = sentence.lower()
@@ -149,7 +151,10 @@ def _is_new(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
     known = {
         stem for pattern in patterns for f in pattern.finditer(lower) for stem in stems_of(f[0])
     }
-    return len(new - known) > len(stems) // _MOST_NEW
+    new -= known
+    return len(new) > len(stems) // _MOST_NEW or any(
+        len(new & one.clause.stems) * 2 >= len(one.clause.stems) for one in told if new
+    )
 
 
 def _sentence(source: Source, clause: Clause) -> Sequence[Clause]:
@@ -162,10 +167,10 @@ def _is_denied(source: Source, told: Sequence[_Told]) -> bool:
     A sentence may be cut into other clauses than that of the source: one that differs is none if
     the sentences do not.
     """
-    turned = [one for one in told if _differs(one, is_alone=len(told) == 1)]
+    turned = [one for one in told if _differs(source, one, is_alone=len(told) == 1)]
     if not turned:
         return False
-    if len(turned) > 1 or len(told) == 1:
+    if len(turned) > 1 or len(told) == 1 or turned[0].clause.noes:
         return True
     noes = sum(one.clause.noes for one in told)
     nearest = turned[0].nearest
@@ -176,13 +181,25 @@ def _is_denied(source: Source, told: Sequence[_Told]) -> bool:
     )
 
 
-def _differs(told: _Told, *, is_alone: bool) -> bool:
+def _differs(source: Source, told: _Told, *, is_alone: bool) -> bool:
     clause, nearest = told
     common = max((len(clause.stems & near.stems) for near in nearest), default=0)
-    is_part = common < _ALIKE and not is_alone and any(len(near.stems) > _ALIKE for near in nearest)
-    if common < min(_ALIKE, len(clause.stems)) or is_part:
+    least = min(_ALIKE, len(clause.stems), *(len(near.stems) for near in nearest), _ALIKE)
+    is_part = not is_alone and not clause.noes and any(len(near.stems) > _ALIKE for near in nearest)
+    if common < least or (common < _ALIKE and is_part):
         return False
-    return all((near.noes - clause.noes) % 2 and not _ASKING.search(near.lower) for near in nearest)
+    return all((_noes_within(source, near, clause) - clause.noes) % 2 for near in nearest)
+
+
+def _noes_within(source: Source, near: Clause, clause: Clause) -> int:
+    """Return how often the source says no of what *clause* is about: in all clauses that it has."""
+    if _ASKING.search(near.lower) and not _ASKING.search(clause.lower):
+        return clause.noes + 1  # what is asked is not said
+    return near.noes + sum(
+        said.noes
+        for said in _sentence(source, near)
+        if said is not near and said.stems and said.stems <= clause.stems
+    )
 
 
 def _is_other_side(source: Source, told: _Told) -> bool:
@@ -267,7 +284,7 @@ def _lost_only(source: Source, told: Sequence[_Told]) -> bool:
     for clause, nearest in told:
         if not nearest:
             continue
-        if not says_only and all(ONLY.search(near.lower) for near in nearest):
+        if not says_only and all(_is_only(source, near) for near in nearest):
             return True
         beside = [said for near in nearest for said in _sentence(source, near)]
         if ONLY.search(clause.lower) and not any(
@@ -275,6 +292,10 @@ def _lost_only(source: Source, told: Sequence[_Told]) -> bool:
         ):
             return True
     return False
+
+
+def _is_only(source: Source, clause: Clause) -> bool:
+    return any(ONLY.search(said.lower) for said in _sentence(source, clause))
 
 
 GATE: Final = Gate("supported", _check)

@@ -18,7 +18,6 @@ from refold.gates import (
     no_turn,
     not_empty,
     nothing_invented,
-    on_topic,
     only_summary,
     plain_characters,
     same_language,
@@ -60,7 +59,6 @@ GATES: Final[tuple[Gate, ...]] = (
     shorter.GATE,
     json_valid.GATE,
     same_language.GATE,
-    on_topic.GATE,
     nothing_invented.GATE,
     known_names.GATE,
     supported.GATE,
@@ -79,7 +77,6 @@ _LINE_GATES: Final = tuple(
         "shorter",
         "json_valid",
         "same_language",
-        "on_topic",
         "facts_present",
         "negations_kept",
     }

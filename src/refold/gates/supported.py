@@ -280,22 +280,24 @@ def _has_value_of_another(source: Source, clause: Clause) -> bool:
 
 def _lost_only(source: Source, told: Sequence[_Told]) -> bool:
     """Tell whether a sentence leaves out that something is only so, or adds it."""
-    says_only = any(AS_GOOD.search(c.lower) or c.link == "if" or c.noes for c, _ in told)
-    for clause, nearest in told:
-        if not nearest:
-            continue
-        if not says_only and all(_is_only(source, near) for near in nearest):
-            return True
+    restricts = [_restricts(clause) for clause, _ in told]
+    says_only = any(ONLY.search(clause.lower) for clause, _ in told)
+    for (clause, nearest), is_restricted in zip(told, restricts, strict=True):
         beside = [said for near in nearest for said in _sentence(source, near)]
-        if ONLY.search(clause.lower) and not any(
-            AS_GOOD.search(said.lower) or said.link == "if" or said.noes for said in beside
-        ):
+        if not beside:
+            continue
+        if not says_only and not is_restricted and all(ONLY.search(near.lower) for near in nearest):
+            return True
+        if not any(restricts) and any(ONLY.search(said.lower) for said in beside):
+            return True
+        if ONLY.search(clause.lower) and not any(map(_restricts, beside)):
             return True
     return False
 
 
-def _is_only(source: Source, clause: Clause) -> bool:
-    return any(ONLY.search(said.lower) for said in _sentence(source, clause))
+def _restricts(clause: Clause) -> bool:
+    """Tell whether a clause holds under a condition only, or says no of all the rest."""
+    return bool(AS_GOOD.search(clause.lower) or clause.link == "if" or clause.noes)
 
 
 GATE: Final = Gate("supported", _check)

@@ -18,6 +18,7 @@ from refold.gates import (
     no_turn,
     not_empty,
     nothing_invented,
+    on_topic,
     only_summary,
     plain_characters,
     same_language,
@@ -59,6 +60,7 @@ GATES: Final[tuple[Gate, ...]] = (
     shorter.GATE,
     json_valid.GATE,
     same_language.GATE,
+    on_topic.GATE,
     nothing_invented.GATE,
     known_names.GATE,
     supported.GATE,
@@ -77,14 +79,16 @@ _LINE_GATES: Final = tuple(
         "shorter",
         "json_valid",
         "same_language",
+        "on_topic",
         "facts_present",
         "negations_kept",
     }
 )
 """What a line can be refused for by itself."""
 _MOST_LINES: Final = 200
-_CUT: Final = frozenset(("nothing_invented", "known_names", "supported", "limits_kept"))
-"""Gates that doubt what a sentence says, and sometimes wrongly: without it, the rest may be used."""
+_INVENTING: Final = frozenset(("nothing_invented", "known_names"))
+_CUT: Final = _INVENTING | {"supported", "limits_kept"}
+"""Gates that doubt what a sentence says, and sometimes wrongly: the rest may be used."""
 _MOST_SENTENCES: Final = 40
 """So many sentences of an answer are looked at one by one: it keeps the work linear."""
 _LEAD: Final = re.compile(r"[\s*•·・-]*+(?:[0-9]{1,3}[.)] )?+")
@@ -178,19 +182,21 @@ def _choose(
 def mend(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> Iterator[str]:
     """Yield *answer* with what the source says in place of sentences in doubt, then without them.
 
-    Nothing is left of an answer that is in doubt from beginning to end. Whoever gives orders, declines or
-    plays another turn is not believed in anything.
+    Nothing is left of an answer that is in doubt from beginning to end, or of which half is
+    invented. Whoever gives orders, declines or plays another turn is not believed in anything.
     """
     if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
         return
     sentences = split_sentences(answer)
     if len(sentences) > _MOST_SENTENCES:
         return
-    in_doubt = [
-        any(gate.check(source, sentence) for gate in GATES if gate.name in _CUT)
+    doubts = [
+        {gate.name for gate in GATES if gate.name in _CUT and gate.check(source, sentence)}
         for sentence in sentences
     ]
-    if all(in_doubt):
+    in_doubt = [bool(gates) for gates in doubts]
+    invented = sum(not gates.isdisjoint(_INVENTING) for gates in doubts)
+    if all(in_doubt) or invented * 2 >= len(sentences):
         return
     for instead in (_instead_of(source, sentences, in_doubt), [""] * len(sentences)):
         kept: list[str] = []

@@ -28,13 +28,14 @@ _LIMITS: Final = {
         r"至少|最低|最少|不少于|少なくとも|以上"
     ),
     "below": (
-        r"<(?!=)|under|below|(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|unter|"
+        r"<(?!=)|under|below|unter|"
+        r"(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|"
         r"(?:weniger|leichter|kürzer|niedriger|kleiner) als|moins de|inférieure? à|menos de|"
         r"inferior(?:es)? a|低于|少于|未満"
     ),
     "above": (
-        r">(?!=)|over(?! (?:the|this|that|these|a)(?!\w))|above|(?:more|heavier|longer|higher|larger|"
-        r"bigger|greater|older) than|exceed\w*|"
+        r">(?!=)|over(?! (?:the|this|that|these|a)(?!\w))|above|exceed\w*|"
+        r"(?:more|heavier|longer|higher|larger|bigger|greater|older) than|"
         r"beyond|über|(?:mehr|schwerer|länger|höher|größer) als|plus de|supérieure? à|más de|"
         r"superior(?:es)? a|super[ae]n?|高于|超过|多于"
     ),
@@ -107,9 +108,9 @@ _TO: Final = r"(?: | ?(?:to|auf|à|a|→|->|=>|bis|hasta|升到|降到|到|至|�
 _FROM_TO: Final = re.compile(rf"(?<!to ){_AMOUNT}{_TO}[$€£¥]?({_ONE})")
 """Two values of which the first became the second."""
 _TO_FROM: Final = re.compile(
-    rf"{_AMOUNT}(?: [^\W\d_]+){{0,2}}?[,(]{{0,2}} ?\(?(?:instead of|rather than|up from|down from|from|"
-    r"compared (?:to|with)|before:|previously|vorher|bisher|statt|au lieu de|contre|en lugar de|"
-    rf"frente a):? [$€£¥]?({_ONE})"
+    rf"{_AMOUNT}(?: [^\W\d_]++){{0,2}}?[,(]{{0,2}} ?\(?(?:instead of|rather than|up from|down from|"
+    r"from|compared (?:to|with)|before:|previously|vorher|bisher|statt|au lieu de|contre|"
+    rf"en lugar de|frente a):? [$€£¥]?({_ONE})"
 )
 """Two of which the second became the first."""
 _BETWEEN: Final = re.compile(

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Final
 
 from refold.gates._clauses import ASIAN, stems_of
-from refold.gates._languages import FUNCTION_WORDS
-from refold.gates._languages import may_be_german
+from refold.gates._languages import FUNCTION_WORDS, may_be_german
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.facts import MONTH
 
@@ -24,8 +23,9 @@ TITLED: Final = re.compile(
 """A title makes a name of what stands beside it, also where a sentence begins."""
 _CAPITAL: Final = re.compile(
     rf"(?:(?<=[^\W\d_] )|(?<=, )|(?<=\())(?P<inside>[{UPPER}][{LOWER}{UPPER}]*+)"
-    rf"|(?<![\w'’])(?P<opener>[{UPPER}][{LOWER}]++)(?='s |[ ](?!of|on|in|for|at|by|with|from|above|below|"
-    rf"under|over|to|and|or|is|are|was|were|de|del|des|du|pour|par|por|para|et|y|est|sont)[{LOWER}])"
+    rf"|(?<![\w'’])(?P<opener>[{UPPER}][{LOWER}]++)(?='s |[ ](?!of|on|in|for|at|by|with|"
+    r"from|above|below|under|over|to|and|or|is|are|was|were|de|del|des|du|pour|par|por|para|et|y|est|"
+    rf"sont)[{LOWER}])"
 )
 """A word with a capital inside of a sentence, or before what somebody does."""
 _LETTER: Final = re.compile(r"(?<=[a-z] )[A-HJ-Z](?![\w.'’])")

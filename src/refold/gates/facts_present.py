@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.gates._languages import FUNCTION_WORDS
 from refold.gates._values import values_in
 from refold.gates.base import WORD, Gate, Refusal, Source, fold, some
-from refold.gates._languages import FUNCTION_WORDS
 from refold.text.alphabet import IDEOGRAPHS
 from refold.text.facts import NAME, find_quotes
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.gates.base import WORD, Gate, Refusal, Source, some
 from refold.gates._languages import FUNCTION_WORDS, may_be_german
 from refold.gates._names import TITLED
+from refold.gates.base import WORD, Gate, Refusal, Source, some
 from refold.text.alphabet import LOWER, UPPER
 from refold.text.facts import UNITS, find_no
 

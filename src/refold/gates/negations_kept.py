@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from refold.gates._clauses import Clause, split_clauses
@@ -30,23 +31,33 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 def lost_negations(source: Source, answer: str) -> list[str]:
     """Return the sentences of *source* whose no *answer* does not say."""
-    noes = [clause for clause in split_clauses(answer) if _says_no(clause)]
-    said = frozenset().union(*(clause.stems for clause in noes))
+    clauses = split_clauses(answer)
+    plain = _stems_of(clause for clause in clauses if clause.plain_noes or _is_limited(clause))
+    denied = _stems_of(clause for clause in clauses if clause.noes)
     return [
         sentence
         for sentence in source.facts.negations
-        if sentence not in answer and not _is_said(split_clauses(sentence), said)
+        if sentence not in answer and not _is_said(split_clauses(sentence), plain, denied)
     ]
 
 
-def _says_no(clause: Clause) -> bool:
-    return clause.noes > 0 or bool(AS_GOOD.search(clause.lower) or _AS_GOOD.search(clause.lower))
+def _stems_of(clauses: Iterable[Clause]) -> frozenset[str]:
+    return frozenset().union(*(clause.stems for clause in clauses))
 
 
-def _is_said(clauses: list[Clause], said: frozenset[str]) -> bool:
-    """Tell whether what is denied in a sentence is *said* with a no."""
-    denied = frozenset().union(*(one.stems for one in clauses if one.noes))
-    return len(denied & said) >= max(1, _KEPT * len(denied))
+def _is_limited(clause: Clause) -> bool:
+    return bool(AS_GOOD.search(clause.lower) or _AS_GOOD.search(clause.lower))
+
+
+def _is_said(clauses: list[Clause], plain: frozenset[str], denied: frozenset[str]) -> bool:
+    """Tell whether what a sentence denies is said with a no.
+
+    Words such as *delete* are one, unless the sentence has them itself: do not delete.
+    """
+    noes = [clause for clause in clauses if clause.plain_noes] or clauses
+    has_denial = any(clause.noes > clause.plain_noes for clause in noes)
+    about = _stems_of(noes)
+    return len(about & (plain if has_denial else plain | denied)) >= max(1, _KEPT * len(about))
 
 
 GATE: Final = Gate("negations_kept", _check)

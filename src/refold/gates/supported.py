@@ -21,20 +21,20 @@ from refold.notation.recognize import KEPT_LINE
 from refold.text.facts import UNITS
 
 _NEUTRAL: Final = stems_of(
-    "summary report note notes decision decided cause reason due according currently instead total "
-    "status next todo result agreed additional further meanwhile therefore thus although while "
-    "regarding about concerning mention state explain told ask wants would like plan take took made "
-    "make done give given gives went goes come came become use used using set put let see seen show "
-    "shown find found have responsible charge work amount number person people move pay paid cost "
-    "own run out way bring brought extra room group want keep room expected known "
+    "summary report note notes decision decided cause reason due according currently instead "
+    "total status next todo result agreed additional further meanwhile therefore thus although "
+    "while regarding about concerning mention state explain told ask wants would like plan take "
+    "took made make done give given gives went goes come came become use used using set put let "
+    "see seen show shown find found have responsible charge work amount number person people move "
+    "pay paid cost own run out way bring brought extra room group want keep room expected known "
     "bericht notiz beschluss entscheidung grund ursache wegen laut derzeit zurzeit stattdessen "
     "ergebnis außerdem zudem allerdings wollen will möchte machen macht gemacht geht gehen kommt "
     "kommen liegt steht bekommt erhält kostet zahlt teil seit dabei bisher fällig compte rendu "
-    "décision raison selon actuellement résultat également toutefois cependant faire prendre prend "
-    "mettre aller venir donner donne veut payer coûte attendu remettre resumen decisión causa motivo "
-    "según actualmente resultado también además hacer hace hizo tomar poner dar venir tener tiene "
-    "quiere desea paga cuesta número uhr max maximum minimum most least maximal minimal máximo "
-    "mínimo höchstens mindestens"
+    "décision raison selon actuellement résultat également toutefois cependant faire prendre "
+    "prend mettre aller venir donner donne veut payer coûte attendu remettre resumen decisión "
+    "causa motivo según actualmente resultado también además hacer hace hizo tomar poner dar "
+    "venir tener tiene quiere desea paga cuesta número uhr max maximum minimum most least maximal "
+    "minimal máximo mínimo höchstens mindestens"
 )
 """Words that report, help, or set a limit, which another gate compares: they need no source."""
 _MOST_NEW: Final = 5
@@ -271,9 +271,11 @@ def _has_value_of_another(source: Source, clause: Clause) -> bool:
         if form not in clause.values:
             kind = _KIND.sub("#", form)
             rivals[kind] = max(shared, rivals.get(kind, 0))
+    most = max(rivals.values(), default=0)
     for value in read_values(SLASHED.sub(" ", clause.text)):
         own = max(near.get(form, 0) for form in (value.normal, *value.parts, *value.others))
-        if rivals.get(_KIND.sub("#", value.normal), 0) > own + _CLEARLY:
+        rival = rivals.get(_KIND.sub("#", value.normal), 0)
+        if rival > own + _CLEARLY or (own == 0 and most >= _ALIKE):
             return True
     return False
 

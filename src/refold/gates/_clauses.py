@@ -93,6 +93,8 @@ _PAIR: Final = re.compile(
 hiragana is mostly grammar."""
 _STEM: Final = 4
 """So many letters of a word tell what it is about, whatever its ending: signs, signed, signing."""
+_ENDING: Final = re.compile(r"(?<=(?<!\w)\w{3})(?:ed|ing)(?!\w)")
+"""Of a short word it would be part of the stem: add, added."""
 _PLAIN: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûü", "aaaaaaceeeeiiiinooooouuuu")
 """Endings move accents: envía, enviará."""
 _LONG_SENTENCE: Final = 80
@@ -200,7 +202,7 @@ def _content(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _HELPING and not _is_other(word):
-            stem = word[:_STEM].translate(_PLAIN)
+            stem = _ENDING.sub("", word)[:_STEM].translate(_PLAIN)
             if len(word) <= _STEM:
                 stem = stem.removesuffix("s")
             yield stem[:-1] if len(stem) == _STEM and stem[-1] == stem[-2] else stem  # run, running
@@ -301,7 +303,11 @@ class ClauseIndex:
 
     def sentence_of(self, clause: Clause) -> list[Clause]:
         """Return all clauses of the sentence that *clause* is of."""
-        return self._sentences[clause.place]
+        return self.at(clause.place)
+
+    def at(self, place: int) -> list[Clause]:
+        """Return all clauses of one sentence."""
+        return self._sentences[place]
 
     def overlaps(self, signs: Set[str]) -> dict[int, float]:
         """Return how much of *signs*, stems or values, each clause has that has any.

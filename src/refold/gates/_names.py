@@ -64,7 +64,11 @@ class Names:
 
     def named_in(self, text: str) -> frozenset[str]:
         """Return whom *text* names."""
-        return frozenset(self._pattern.findall(text)) if self.words else frozenset()
+        return frozenset(self.in_order(text))
+
+    def in_order(self, text: str) -> list[str]:
+        """Return whom *text* names, each once, the first first."""
+        return list(dict.fromkeys(self._pattern.findall(text))) if self.words else []
 
 
 def _find(text: str) -> Iterator[str]:

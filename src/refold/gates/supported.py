@@ -18,6 +18,7 @@ from refold.gates._senses import DENIAL, SIDES
 from refold.gates._values import SLASHED, read_values
 from refold.gates.base import Gate, Refusal, Source
 from refold.notation.recognize import KEPT_LINE
+from refold.text.alphabet import UPPER
 from refold.text.facts import UNITS
 
 _NEUTRAL: Final = stems_of(
@@ -52,6 +53,11 @@ _CLEARLY: Final = 0.3
 """So much more must speak for another value; a rare word in common counts 1."""
 _ALIKE: Final = 2
 _ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")
+_BOTH: Final = re.compile(
+    rf"[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) [{UPPER}]\w++(?: [{UPPER}]\w++)?"
+)
+"""Two who do something together, in whatever order."""
+_PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
 _UNITS: Final = stems_of(" ".join(UNITS))
 _KIND: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
@@ -85,7 +91,7 @@ def _doubts(source: Source, sentence: str) -> Iterator[str]:
         yield "the source does not speak of it so"
     if _is_denied(source, told):
         yield "the source says the opposite of"
-    if _is_exchanged(told):
+    if _is_exchanged(told) or _has_other_order(source, sentence, told):
         yield "the source says it of another"
     for one in told:
         if _is_other_side(source, one):
@@ -228,6 +234,20 @@ def _is_exchanged(told: Sequence[_Told]) -> bool:
                 continue
             if any(old & other.stems for other, _ in told if other is not clause):
                 return True
+    return False
+
+
+def _has_other_order(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
+    """Tell whether a sentence names people in another order: who takes over from whom."""
+    ours = source.names.in_order(_BOTH.sub(" ", sentence))
+    places = {near.place for one in told for near in one.nearest[:1]} if len(ours) > 1 else set()
+    for place in places:
+        said = " ".join(clause.text for clause in source.clauses.at(place))
+        theirs = source.names.in_order(said)
+        both = [name for name in ours if name in theirs]
+        turned = bool(_PASSIVE.search(sentence)) != bool(_PASSIVE.search(said))
+        if both != [name for name in theirs if name in ours] and not turned:
+            return True
     return False
 
 

@@ -45,6 +45,7 @@ _LATIN: Final = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z][A-Za-z]{2,}(?![A-Za-z0-9_
 _TIME: Final = re.compile(
     rf"(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[A-Z][a-z]+tags?|Herrn?|Frau)"
 )
+_WORD: Final = re.compile(r"[^\W\d_\u3040-\u9fff]++")
 _SMALL: Final = re.compile(rf"(?<![\w'’])[{LOWER}]++")
 _MOST_NAMES: Final = 100
 """It keeps the work linear."""
@@ -57,10 +58,8 @@ class Names:
         found = dict.fromkeys(name for name in _find(text) if not _TIME.fullmatch(name))
         self.words = tuple(islice(found, _MOST_NAMES))
         self.stems = frozenset().union(*(stems_of(name.lower()) for name in self.words))
-        longest = sorted(self.words, key=len, reverse=True)
-        latin = [re.escape(name) for name in longest if name < "\u3000"]
-        asian = [name for name in longest if name >= "\u3000"]
-        self._pattern = re.compile("|".join((rf"(?<!\w)(?:{'|'.join(latin)})(?!\w)", *asian)))
+        self._known = frozenset(self.words)
+        self._asian = [name for name in self.words if name >= "\u3000"]
 
     def named_in(self, text: str) -> frozenset[str]:
         """Return whom *text* names."""
@@ -68,7 +67,10 @@ class Names:
 
     def in_order(self, text: str) -> list[str]:
         """Return whom *text* names, each once, the first first."""
-        return list(dict.fromkeys(self._pattern.findall(text))) if self.words else []
+        latin = [(found.start(), found[0]) for found in _WORD.finditer(text)]
+        asian = [(place, name) for name in self._asian if (place := text.find(name)) >= 0]
+        named = (name for _, name in sorted(latin + asian) if name in self._known)
+        return list(dict.fromkeys(named))
 
 
 def _find(text: str) -> Iterator[str]:

@@ -581,8 +581,14 @@ class TestC10:
         assert "1000" in messages[2]["compressed_content"]
         assert messages[2]["compressed_content"].startswith(FACTS.strip())
 
-    def test_c10_invented_facts_fall_back_to_the_engine(self) -> None:
+    def test_c10_invented_facts_are_left_out(self) -> None:
         model = Model(lambda text: shorten_well(text) + " It cost 777 euros.")
+        messages = talk(1)
+        CompressionManager(generate=model).compress(messages)
+        assert "777" not in messages[2]["compressed_content"]
+
+    def test_c10_inventions_fall_back_to_the_engine(self) -> None:
+        model = Model(lambda text: "It cost 777 euros. It took 888 days. The valves are fine.")
         messages = talk(1)
         report = CompressionManager(generate=model).compress(messages)
         assert report.items[0].by == "engine"

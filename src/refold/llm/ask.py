@@ -271,9 +271,11 @@ def _dialogue(
             return answer
         _note(source, refusals, tally)
         refused.append((answer, refusals))
-        if is_stretch and choose_answer(source, refused, rules, room) is not None:
-            break  # nobody expects all facts of many messages
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
+        # Nobody expects all facts of many messages; what is only in doubt can give way unasked.
+        may_end = is_stretch or all(refusal.is_false for refusal in refusals)
+        if may_end and choose_answer(source, refused, rules, room) is not None:
+            break
         # With nothing to name, the same question would get the same answer: ask for less.
         request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
     chosen = choose_answer(source, refused, rules, room)

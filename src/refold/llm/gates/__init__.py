@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from refold.llm.gates import (
@@ -23,16 +23,16 @@ from refold.llm.gates import (
     plain_characters,
     same_language,
     same_owner,
-    same_pairs,
-    same_sense,
     shorter,
+    supported,
 )
+from refold.llm.gates._clauses import REFERRING, split_sentences
 from refold.llm.gates._values import values_in
 from refold.llm.gates.base import WORD, Gate, Refusal, Source
 from refold.llm.gates.facts_present import missing_facts
 from refold.llm.gates.negations_kept import lost_negations
 from refold.notation.notes import kept_facts
-from refold.scan.facts import SENTENCE_END, find_quotes
+from refold.scan.facts import find_quotes
 
 __all__ = [
     "GATES",
@@ -42,10 +42,10 @@ __all__ = [
     "Source",
     "check",
     "choose_answer",
-    "cut_false",
+    "mend",
     "only_lacks",
     "repair",
-    "split_answer",
+    "split_sentences",
     "true_lines",
     "values_in",
 ]
@@ -65,8 +65,7 @@ GATES: Final[tuple[Gate, ...]] = (
     nothing_invented.GATE,
     same_owner.GATE,
     known_names.GATE,
-    same_sense.GATE,
-    same_pairs.GATE,
+    supported.GATE,
     limits_kept.GATE,
     facts_present.GATE,
     negations_kept.GATE,
@@ -89,19 +88,13 @@ _LINE_GATES: Final = tuple(
 )
 """What a line can be refused for by itself."""
 _MOST_LINES: Final = 200
-_CUT: Final = frozenset(("same_sense", "same_pairs", "limits_kept"))
-"""Gates that doubt what a sentence says, and sometimes wrongly: without it, the rest may be used. A
-model that invents values or names is not believed in the rest either."""
+_INVENTING: Final = frozenset(("nothing_invented", "known_names"))
+_CUT: Final = _INVENTING | {"supported", "limits_kept"}
+"""Gates that doubt what a sentence says, and sometimes wrongly: the rest may be used."""
 _MOST_SENTENCES: Final = 40
 """So many sentences of an answer are looked at one by one: it keeps the work linear."""
-_LABEL_CHARS: Final = 8
-_LABEL: Final = re.compile(r"(?:(?<![\s\S])|\n)[ \t]*+[0-9]{1,3}\.$")
-"""The number of an item, whose point ends no sentence. (`endpos` ends the text for `$`.)"""
-_REFERRING: Final = re.compile(
-    r"[\s*•-]*+(?:It|This|That|These|They|He|She|Er|Sie|Es|Das|Dies\w*|Il|Elle|Ils|Cela|Ce|Él|Ella|"
-    r"Ello|Esto|Eso)(?!\w)|[\s・]*+(?:这|那|它|他|她|それ|これ|彼)"
-)
-"""A sentence that needs the one before it."""
+_LEAD: Final = re.compile(r"[\s*•·・-]*+(?:[0-9]{1,3}[.)] )?+")
+"""The mark of an item."""
 _HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
@@ -157,8 +150,8 @@ def choose_answer(
     """
     latest = [found for found in reversed(answers) if only_lacks(found[1])]
     if not latest:
-        cut = (cut_false(source, *found) for found in reversed(answers))
-        latest = [(answer, check(source, answer)) for answer in cut if answer is not None]
+        mended = (text for found in reversed(answers) for text in mend(source, *found))
+        latest = [(text, check(source, text)) for text in mended]
     if most_tokens is not None:
         latest = [found for found in latest if source.count_tokens(found[0]) <= most_tokens]
     chosen = _choose(source, latest, rules, may_append=most_tokens is None)
@@ -188,39 +181,47 @@ def _choose(
     return completed if worth > merit(source, rules) else None
 
 
-def cut_false(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
-    """Return *answer* without the sentences in doubt, if most are not; None otherwise.
+def mend(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> Iterator[str]:
+    """Yield *answer* with what the source says in place of sentences in doubt, then without them.
 
-    Whoever invents, gives orders, declines or plays another turn is not believed in anything.
+    Nothing is left of an answer that is in doubt from beginning to end, or of which half is
+    invented. Whoever gives orders, declines or plays another turn is not believed in anything.
     """
     if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
-        return None
-    sentences = split_answer(answer)
+        return
+    sentences = split_sentences(answer)
     if len(sentences) > _MOST_SENTENCES:
-        return None
-    kept: list[str] = []
-    is_cut = False
-    for sentence in sentences:
-        if is_cut and _REFERRING.match(sentence):
-            continue
-        is_cut = any(gate.check(source, sentence) for gate in GATES if gate.name in _CUT)
-        if not is_cut:
-            kept.append(sentence)
-    remaining = "".join(kept).strip()
-    if len(kept) * 2 < len(sentences) or not only_lacks(check(source, remaining)):
-        return None
-    return remaining
-
-
-def split_answer(answer: str) -> list[str]:
-    """Return the sentences and lines of *answer*, with what divides them."""
-    ends = [
-        found.end()
-        for found in SENTENCE_END.finditer(answer)
-        if not _LABEL.search(answer, max(0, found.start() - _LABEL_CHARS), found.start())
+        return
+    doubts = [
+        {gate.name for gate in GATES if gate.name in _CUT and gate.check(source, sentence)}
+        for sentence in sentences
     ]
-    places = zip([0, *ends], [*ends, len(answer)], strict=True)
-    return [part for start, end in places if (part := answer[start:end]).strip()]
+    in_doubt = [bool(gates) for gates in doubts]
+    invented = sum(not gates.isdisjoint(_INVENTING) for gates in doubts)
+    if all(in_doubt) or invented * 2 >= len(sentences):
+        return
+    for instead in (_instead_of(source, sentences, in_doubt), [""] * len(sentences)):
+        kept: list[str] = []
+        is_cut = False
+        for sentence, doubt, other in zip(sentences, in_doubt, instead, strict=True):
+            is_cut = not other if doubt else is_cut and REFERRING.match(sentence) is not None
+            kept.append("" if is_cut else other if doubt else sentence)
+        mended = "".join(kept).strip()
+        if mended and only_lacks(check(source, mended)):
+            yield mended
+
+
+def _instead_of(source: Source, sentences: Sequence[str], in_doubt: Sequence[bool]) -> list[str]:
+    """Return what the source says in place of each sentence in doubt, in its own words."""
+    used: set[str] = set()
+    said: list[str] = []
+    for sentence, doubt in zip(sentences, in_doubt, strict=True):
+        own = list(supported.sentences_like(source, sentence)) if doubt else []
+        new = [one for one in own if one not in used and not any(one in s for s in sentences)]
+        used.update(new)
+        lead, end = _LEAD.match(sentence), sentence[len(sentence.rstrip()) :]
+        said.append(f"{lead[0] if lead else ''}{' '.join(new)}{end}" if new else "")
+    return said
 
 
 def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:

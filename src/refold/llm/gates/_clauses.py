@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -12,9 +12,10 @@ from typing import Final
 
 from refold.llm.gates._counts import in_digits
 from refold.llm.gates._languages import FUNCTION_WORDS
+from refold.llm.gates._senses import DENIAL, NOT_YET, senses_of
 from refold.llm.gates._values import values_in
 from refold.scan.alphabet import LOWER, UPPER
-from refold.scan.facts import MONTH, find_no, pieces
+from refold.scan.facts import MONTH, SENTENCE_END, find_no
 
 _LINKS: Final = {
     "if": r"if|when|whenever|once|provided|as long as|unless|wenn|falls|sofern|sobald|solange|"
@@ -58,16 +59,23 @@ _ASIDE: Final = 32
 _COUNTED: Final = re.compile(
     r"[0-9]+[万亿億千百个個元円块年月日号天周週時时点分秒钟鐘間间人名件次台倍度岁歳页頁行条項项回本章]{1,3}"
 )
-_EXCEPTIONS: Final = frozenset({"before", "without"})
+TIMES: Final = ("before", "after")
+"""Links that are opposites."""
+REFERRING: Final = re.compile(
+    r"[\s*•-]*+(?:It|This|That|These|They|He|She|His|Her|Their|Its|Er|Sie|Es|Das|Dies\w*|Il|Elle|Ils|"
+    r"Cela|Ce|Él|Ella|Ello|Esto|Eso)(?!\w)|[\s・]*+(?:这|那|它|他|她|それ|これ|彼)"
+)
+"""A sentence that needs the one before it."""
 _LABEL: Final = 40
 """So long is at most a label, with which what follows its colon begins."""
-_TITLE: Final = re.compile(
-    r"(?<!\w)(Dra?|Mr|Mrs|Ms|Prof|Mme|Sra?|M|Nr|ca|approx|max|min|Mio|Mrd|inkl|bzw|evtl)\. "
+_SHORT_FORM: Final = (
+    r"(?<!\w)(?:Dra?|Mr|Mrs|Ms|Prof|Mme|Sra?|M|Nr|No|ca|approx|max|Max|Máx|máx|min|Min|mind|Mio|Mrd|inkl|"
+    r"bzw|evtl|incl|vs)\."
 )
-"""A point that ends no sentence."""
+_NO_END: Final = re.compile(rf"(?:(?<![\s\S])|\n)[ \t]*+[0-9]{{1,3}}\.$|{_SHORT_FORM}$")
+"""The number of an item or a short form, whose point ends no sentence. (`endpos` ends the text.)"""
+_NO_END_CHARS: Final = 8
 _MONTH: Final = re.compile(MONTH)
-_NOT_YET: Final = frozenset("yet still まだ noch aún todavía".split())
-"""Beside a no these leave it plain."""
 _GRAMMAR: Final = re.compile(
     r"可以|不能|不得|不可|不会|不要|不应该?|应该|必须|已经|没有|还没|尚未|暂时|目前|所有|不|没|"
     r"也|都|了|的"
@@ -85,6 +93,8 @@ _PAIR: Final = re.compile(
 hiragana is mostly grammar."""
 _STEM: Final = 4
 """So many letters of a word tell what it is about, whatever its ending: signs, signed, signing."""
+_ENDING: Final = re.compile(r"(?<=(?<!\w)\w{3})(?:ed|ing)(?!\w)")
+"""Of a short word it would be part of the stem: add, added."""
 _PLAIN: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûü", "aaaaaaceeeeiiiinooooouuuu")
 """Endings move accents: envía, enviará."""
 _LONG_SENTENCE: Final = 80
@@ -111,22 +121,6 @@ _HELPING: Final = frozenset(
     "быть был была были".split()
 )
 """Words that help others; of themselves they say nothing that could be denied."""
-DENIAL: Final = re.compile(
-    r"\b(?:not true|avoid|forb[ia]d|prohibit|bann(?:ed|ing)|refus|declin|den(?:y|ied|ies)|unable|"
-    r"lack|"
-    r"missing(?! \w)|(?<=^)missing|personne n(?:e\b|['’])|\bne [^,.]{0,30}\bpersonne|exclud|"
-    r"disallow|absent|impossib|unsupported|off.limits|ruled? out|out of the question|"
-    r"no longer|stop(?:s|ped)? (?=\w+ing)|[a-z]+-free\b|verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|"
-    r"en)\b|"
-    r"unmöglich|ab(?:ge)?lehn|verweiger|untersag|verworfen|évit|interdi|impossible|refusé|"
-    r"manqu|rejet|exclu|evit|prohib|proib|imposs[ií]|rechaz|deneg|falt(?:a|an|aba|ó)\b|vieta|"
-    r"невозмож|запре|"
-    r"избега|отказ|verbied|vermijd)"
-    r"|\b(?:decid|vot|opt)\w* against\b|\bgegen [^,.]{1,40} entschied|\bdécidé contre\b"
-    r"|避免|拒绝|勿|尚未|否决|却下|避け|だめ|無し|なし|ではなく|でなく|[がはも]なく|せず|欠席|"
-    r"見送|不可|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
-)
-"""Words that say no of what stands beside them."""
 _NO_LIMIT: Final = re.compile(
     r"\b(?:no|not|nicht|pas|ne|keinesfalls|never|nie)\b[^,.;]{0,40}?\b(?:more|less|fewer|later|"
     r"earlier|longer|"
@@ -138,29 +132,6 @@ _NO_LIMIT: Final = re.compile(
     r"(?:なければ|なくては)(?:なら|なり)(?:ない|ません)|しか"
 )
 """A no that sets a limit, or none."""
-_VAGUE: Final = re.compile(
-    r"[?？]\s*$|(?<![\w.,:])(?:0|zero|null|cero|whether|ob|only|just|except|(?<!sign )(?<!signed "
-    r")off|"
-    r"out|(?<!, )too(?! ?[.,;])|less|fewer|pending|open|outstanding|closed|broken|down|lost|gone|"
-    r"ended|expired|removed|"
-    r"deleted|cancell?ed|dropped|stop(?:s|ped)?(?! \w+ing)|halt(?:s|ed)?|skip(?:s|ped)?|blocked|"
-    r"wait(?:s|ing)?|"
-    r"await\w*|otherwise|hardly|barely|rarely|seldom|stays?|stayed|remain\w*|keeps?|kept|left|"
-    r"leave|"
-    r"leaves|alone|instead|rather|until|before|last|latest|since|free|frei|gratis|gratuit\w*|"
-    r"kostenlos|needs?|needed|requires?|required|entfällt|nur|erst|außer|aus|offen|bleib\w*|"
-    r"seulement|"
-    r"sauf|reste\w*|au lieu|s[oó]lo|salvo|queda\w*|en lugar|únic[oa]s?|aparte|só|apenas|soltanto|"
-    r"ancora|"
-    r"только|пока|кроме|alleen|nog)(?![\w:]|[.,]\d)"
-    r"|\b(?:un(?:touched|used|signed|tested|solved|paid|clear|changed)|fail|échou|échec|reject)"
-    r"|是否|就不|则不|否则|免费|無料|只|仅|除了|保持|まま|まだ|停止|のみ|だけ|限定|一律|만|失敗|"
-    r"失败"
-)
-"""A clause with one of these says neither a plain yes nor a plain no: "only admins may"."""
-_KANA: Final = re.compile(r"[\u3040-\u309f]")
-_FEW: Final = 3
-"""So many pairs beside an Asian no are what it concerns: in front of it in Japanese."""
 ASIAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -172,14 +143,10 @@ class Clause:
     link: str = ""
     """What joins it to the rest: a condition, a time, a reason, or nothing of the kind."""
     is_unless: bool = False
+    place: int = 0
+    """Which sentence it is of."""
     sentence: frozenset[str] = frozenset()
-    """What its whole sentence is about."""
-    links: frozenset[str] = frozenset()
-    """All links of its sentence."""
-    exceptions: frozenset[str] = frozenset()
-    """Those that tell when it does not hold: before, unless, without."""
-    is_beside_no: bool = False
-    """Whether something is denied in its sentence."""
+    """What its whole sentence is about, and the one before if it refers to that."""
     goes_on: bool = False
     """Whether it says more of whom the clause before speaks: "… but has no lift"."""
 
@@ -199,43 +166,32 @@ class Clause:
         return values_in(self.text)
 
     @cached_property
-    def says_no(self) -> bool:
-        """Whether something in it is denied."""
-        return bool(find_no(self.lower))
+    def _plain(self) -> str:
+        return _NO_LIMIT.sub(lambda found: " " * len(found[0]), self.lower)
 
     @cached_property
-    def _noes(self) -> list[re.Match[str]]:
-        lower = _NO_LIMIT.sub(lambda found: " " * len(found[0]), self.lower)
-        denials = list(DENIAL.finditer(lower))
-        said = {place for found in denials for place in range(*found.span())}
-        return [*(no for no in find_no(lower) if no.start() not in said), *denials]
+    def plain_noes(self) -> int:
+        """How often it says not, no, never, unless; not words such as *refuse*."""
+        said = {place for found in DENIAL.finditer(self._plain) for place in range(*found.span())}
+        noes = [no[0] for no in find_no(self._plain) if no.start() not in said]
+        if noes and ASIAN.search(noes[0]):
+            noes = noes[:1]  # "who has no badge has no entry" is one
+        repeated = sum(no in _REPEATED for no in noes)
+        return len(noes) - max(repeated - 1, 0) + self.is_unless
 
     @cached_property
-    def is_denied(self) -> bool:
-        """Whether it says no on the whole: two noes are a yes."""
-        if self._noes and ASIAN.search(self._noes[0][0]):
-            return True  # "who has no badge has no entry" is one, as "not without" is not said
-        repeated = sum(no[0] in _REPEATED for no in self._noes)
-        return (len(self._noes) - max(repeated - 1, 0) + self.is_unless) % 2 == 1
+    def noes(self) -> int:
+        """How often it says no, in whatever words."""
+        found = self.plain_noes + len(DENIAL.findall(self._plain))
+        return found or int(NOT_YET.search(self._plain) is not None)
 
     @cached_property
-    def vague(self) -> frozenset[str]:
-        """Words by which it says neither a plain yes nor a plain no."""
-        found = frozenset(_VAGUE.findall(self.lower))
-        return found - _NOT_YET if self._noes else found
-
-    @cached_property
-    def denied(self) -> frozenset[str]:
-        """What its noes concern in the first place; of a word that denies, anything beside it."""
-        found = set(islice(_content(self.lower), int(self.is_unless)))
-        for no in self._noes:
-            if DENIAL.match(no[0]):
-                return self.stems
-            number = _FEW if ASIAN.search(no[0]) else 1
-            before = list(_content(self.lower[: no.start()]))[-number:]
-            behind = list(_content(self.lower[no.end() :]))[:number]
-            found.update((before or behind) if _KANA.search(no[0]) else (behind or before))
-        return frozenset(found)
+    def senses(self) -> dict[str, set[int]]:
+        """On which sides of which opposites it is; a no turns some of them."""
+        found = senses_of(self.lower, is_turned=self.plain_noes % 2 == 1)
+        if self.link in TIMES:
+            found.setdefault("time", set()).add(TIMES.index(self.link))
+        return found
 
 
 def _content(lower: str) -> Iterator[str]:
@@ -246,8 +202,10 @@ def _content(lower: str) -> Iterator[str]:
     for found in _WORD.finditer(lower):
         word = found[0]
         if word not in FUNCTION_WORDS and word not in _HELPING and not _is_other(word):
-            stem = word[:_STEM].translate(_PLAIN)
-            yield stem.removesuffix("s") if len(word) <= _STEM else stem
+            stem = _ENDING.sub("", word)[:_STEM].translate(_PLAIN)
+            if len(word) <= _STEM:
+                stem = stem.removesuffix("s")
+            yield stem[:-1] if len(stem) == _STEM and stem[-1] == stem[-2] else stem  # run, running
 
 
 @lru_cache(maxsize=4096)
@@ -264,23 +222,28 @@ def stems_of(lower: str) -> frozenset[str]:
 def split_clauses(text: str) -> list[Clause]:
     """Cut *text* into clauses, its numbers in digits."""
     found: list[Clause] = []
-    for sentence in pieces(_TITLE.sub(r"\1 ", in_digits(text))):
-        stems = frozenset(islice(sorted(stems_of(sentence.lower())), _LONG_SENTENCE))
-        lower = sentence.lower()
-        has_no = bool(find_no(lower) or DENIAL.search(lower))
-        parts = list(_parts(sentence))
-        exceptions = frozenset(
-            link for _, link, no, _ in parts if link in _EXCEPTIONS or (no and link)
-        )
-        links = frozenset(link for _, link, _, _ in parts)
-        for part, link, is_unless, goes_on in parts:
+    before: frozenset[str] = frozenset()
+    for place, sentence in enumerate(split_sentences(in_digits(text))):
+        own = frozenset(islice(sorted(stems_of(sentence.lower())), _LONG_SENTENCE))
+        stems = own | before if REFERRING.match(sentence) else own
+        before = own
+        for part, link, is_unless, goes_on in _parts(sentence):
             if goes_on is None and found:  # in brackets, of the same
                 found[-1] = replace(found[-1], text=f"{found[-1].text} {part}")
             else:
-                found.append(
-                    Clause(part, link, is_unless, stems, links, exceptions, has_no, bool(goes_on))
-                )
+                found.append(Clause(part, link, is_unless, place, stems, bool(goes_on)))
     return found
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences and lines of *text*, with what divides them."""
+    ends = [
+        found.end()
+        for found in SENTENCE_END.finditer(text)
+        if not _NO_END.search(text, max(0, found.start() - _NO_END_CHARS), found.start())
+    ]
+    places = zip([0, *ends], [*ends, len(text)], strict=True)
+    return [part for start, end in places if (part := text[start:end]).strip()]
 
 
 def _parts(sentence: str) -> Iterator[tuple[str, str, bool, bool | None]]:
@@ -301,7 +264,7 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, bool, bool | None]]:
             names += f"{part} "
         elif _ONLY_NAMES.fullmatch(part) and border is not None:
             names += f"{part} "  # what somebody did together with others
-        elif part.strip() and before == "," and done_any and not stems_of(part.lower()):
+        elif part.strip() and before == "," and done_any and _is_value(part.lower()):
             yield part, "", False, None  # a value between commas
         elif part.strip():
             asian = "if" if _ASIAN_LINK.search(part) else ""
@@ -316,6 +279,10 @@ def _parts(sentence: str) -> Iterator[tuple[str, str, bool, bool | None]]:
             done = border.end()
 
 
+def _is_value(lower: str) -> bool:
+    return not stems_of(lower) and not find_no(lower)
+
+
 def _is_label(part: str) -> bool:
     return len(part) <= _LABEL and not find_no(part.lower())
 
@@ -326,17 +293,30 @@ class ClauseIndex:
     def __init__(self, clauses: Sequence[Clause]) -> None:
         self.clauses = clauses
         self.stems = frozenset().union(*(clause.stems for clause in clauses))
-        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        self._sentences: defaultdict[int, list[Clause]] = defaultdict(list)
+        self._by_sign: defaultdict[str, list[int]] = defaultdict(list)
         for place, clause in enumerate(clauses):
-            for stem in clause.stems:
-                if len(self._by_stem[stem]) <= _MOST_ALIKE:
-                    self._by_stem[stem].append(place)
+            self._sentences[clause.place].append(clause)
+            for sign in clause.stems | clause.values:
+                if len(self._by_sign[sign]) <= _MOST_ALIKE:
+                    self._by_sign[sign].append(place)
 
-    def overlaps(self, stems: frozenset[str]) -> dict[int, int]:
-        """Return how many of *stems* each clause has that has any; the work is bounded."""
-        shared: defaultdict[int, int] = defaultdict(int)
-        for stem in stems:
-            places = self._by_stem.get(stem, [])
+    def sentence_of(self, clause: Clause) -> list[Clause]:
+        """Return all clauses of the sentence that *clause* is of."""
+        return self.at(clause.place)
+
+    def at(self, place: int) -> list[Clause]:
+        """Return all clauses of one sentence."""
+        return self._sentences[place]
+
+    def overlaps(self, signs: Set[str]) -> dict[int, float]:
+        """Return how much of *signs*, stems or values, each clause has that has any.
+
+        What few clauses have tells more. The work is bounded.
+        """
+        shared: defaultdict[int, float] = defaultdict(float)
+        for sign in signs:
+            places = self._by_sign.get(sign, [])
             for place in places if len(places) <= _MOST_ALIKE else ():
-                shared[place] += 1
+                shared[place] += len(places) ** -0.5
         return shared

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from refold.llm.gates._clauses import ClauseIndex, split_clauses
-from refold.llm.gates._limits import limits_of
+from refold.llm.gates._clauses import ClauseIndex, split_clauses, split_sentences
+from refold.llm.gates._counts import in_digits
+from refold.llm.gates._limits import changes_in, limits_of
+from refold.llm.gates._names import Names
 from refold.llm.gates._reading import read
 from refold.llm.gates._values import Value, list_labels, read_values, stated_by
 from refold.scan.facts import Facts, extract_facts
@@ -94,9 +96,26 @@ class Source:
         return ClauseIndex(split_clauses(self.text))
 
     @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of the text, by the places of the clauses; none if they cannot be told."""
+        found = tuple(sentence.strip() for sentence in split_sentences(self.text))
+        places = len(split_sentences(in_digits(self.text)))
+        return found if len(found) == places else ()
+
+    @cached_property
     def limits(self) -> dict[str, set[str]]:
         """The limits beside each value: at most, at least, before, about."""
         return limits_of(self.text)
+
+    @cached_property
+    def changes(self) -> set[tuple[str, str]]:
+        """Which values became which."""
+        return changes_in(self.text)
+
+    @cached_property
+    def names(self) -> Names:
+        """Whom and what the text names."""
+        return Names(self.text)
 
     @cached_property
     def tokens(self) -> int:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.llm.gates._languages import FUNCTION_WORDS
 from refold.llm.gates._values import values_in
 from refold.llm.gates.base import WORD, Gate, Refusal, Source, fold, some
-from refold.llm.gates.same_language import FUNCTION_WORDS
 from refold.scan.alphabet import IDEOGRAPHS
 from refold.scan.facts import NAME, find_quotes
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.llm.gates._languages import FUNCTION_WORDS, may_be_german
+from refold.llm.gates._names import TITLED
 from refold.llm.gates.base import WORD, Gate, Refusal, Source, some
-from refold.llm.gates.same_language import FUNCTION_WORDS, may_be_german
 from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import UNITS, find_no
 
@@ -17,15 +18,6 @@ _NAME: Final = re.compile(
     rf"(?:[ -](?:(?:van|von|de|der|da|di|la|el|al|bin|of) )?[{UPPER}][{LOWER}]++)*+(?P<more>\w?+))"
 )
 """Capitals, or capitalized words in a row; with *more* the last one is not over, and it is none."""
-TITLED: Final = re.compile(
-    rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Monsieur|Madame|Mme|Mlle|M|Señora?|Signora?|Sra?)\.? "
-    rf"([{UPPER}][{LOWER}]++)|(?:господин|госпожа|г-н) ([{UPPER}][{LOWER}]++)"
-    r"|(?i:owner|approver|author|contact|assignee|reviewer|lead|manager|signed|approved by): "
-    rf"([{UPPER}][{LOWER}]++)"
-    r"|([\u3400-\u9fff]{1,3})(?:先生|女士|经理|总监|主任|老师|總監|經理|さん|様|氏|部長|課長)"
-    r"|([\uac00-\ud7af]{2,4})(?:씨|님| 부장| 과장| 대리)"
-)
-"""A title makes a name of what stands beside it, also where a sentence begins."""
 _DOES: Final = re.compile(
     r"(?:['’]s)?(?: from \w+)? (?:said|says|say|asked|asks|told|tells|wrote|writes|confirmed|"
     r"confirms|approved|"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from refold.llm.gates._clauses import Clause, split_clauses
+from refold.llm.gates._limits import AS_GOOD
 from refold.llm.gates.base import Gate, Refusal, Source, some
 
 _AS_GOOD: Final = re.compile(
@@ -15,11 +17,6 @@ _AS_GOOD: Final = re.compile(
     r"以内|以下|以上|最大"
 )
 """Other ways to say no of something."""
-_NEITHER: Final = frozenset(
-    "? ？ since last latest until before need needs needed require requires required end ends left "
-    "too down out just open".split()
-)
-"""Words that make a clause vague, but do not say no."""
 _KEPT: Final = 0.4
 """The share of what a no is about that is said with one: much of it goes without saying."""
 
@@ -34,24 +31,33 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 def lost_negations(source: Source, answer: str) -> list[str]:
     """Return the sentences of *source* whose no *answer* does not say."""
-    noes = [clause for clause in split_clauses(answer) if _says_no(clause)]
-    said = frozenset().union(*(clause.stems for clause in noes))
+    clauses = split_clauses(answer)
+    plain = _stems_of(clause for clause in clauses if clause.plain_noes or _is_limited(clause))
+    denied = _stems_of(clause for clause in clauses if clause.noes)
     return [
         sentence
         for sentence in source.facts.negations
-        if sentence not in answer and not _is_said(split_clauses(sentence), said)
+        if sentence not in answer and not _is_said(split_clauses(sentence), plain, denied)
     ]
 
 
-def _says_no(clause: Clause) -> bool:
-    is_no = clause.is_denied or clause.says_no or bool(clause.vague - _NEITHER)
-    return is_no or _AS_GOOD.search(clause.lower) is not None
+def _stems_of(clauses: Iterable[Clause]) -> frozenset[str]:
+    return frozenset().union(*(clause.stems for clause in clauses))
 
 
-def _is_said(clauses: list[Clause], said: frozenset[str]) -> bool:
-    """Tell whether what is denied in a sentence is *said* with a no."""
-    denied = frozenset().union(*(one.stems for one in clauses if one.is_denied or one.says_no))
-    return len(denied & said) >= max(1, _KEPT * len(denied))
+def _is_limited(clause: Clause) -> bool:
+    return bool(AS_GOOD.search(clause.lower) or _AS_GOOD.search(clause.lower))
+
+
+def _is_said(clauses: list[Clause], plain: frozenset[str], denied: frozenset[str]) -> bool:
+    """Tell whether what a sentence denies is said with a no.
+
+    Words such as *delete* are one, unless the sentence has them itself: do not delete.
+    """
+    noes = [clause for clause in clauses if clause.plain_noes] or clauses
+    has_denial = any(clause.noes > clause.plain_noes for clause in noes)
+    about = _stems_of(noes)
+    return len(about & (plain if has_denial else plain | denied)) >= max(1, _KEPT * len(about))
 
 
 GATE: Final = Gate("negations_kept", _check)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates._clauses import stems_of
 from refold.llm.gates._reading import read
 from refold.llm.gates.base import Gate, Refusal, Source, fold
-from refold.scan.facts import pieces
 
 _BEGIN: Final = (
     r"(?:(?<![\s\S])|(?<=[.!?:;,。！？：；，、\n*>•\"“«„(\[—–-])|(?<=[.!?:;,*>•—–-] )"
@@ -123,39 +121,6 @@ _YOU: Final = re.compile(
     r"(?![^\W_])|[你您]|あなた|당신|너는"
 )
 _STEM: Final = 5
-_SHORT: Final = 2
-
-
-_URGENT: Final = re.compile(
-    r"\b(?:immediately|at once|right away|right now|asap|please|sofort|umgehend|bitte|"
-    r"immédiatement|"
-    r"dès maintenant|veuillez|inmediatamente|ahora mismo|por favor)\b|立即|马上|立刻|请|直ちに|"
-    r"今すぐ"
-)
-_VERB_FIRST: Final = re.compile(
-    r"(?:go ahead and |(?:next|then|now|first|finally|also|please),? )?(?![a-z]+(?:ed|s|"
-    r"ing)\b)[a-z]{3,} (?:to )?"
-    r"(?:the|an?|her|him|them|this|these|all|your|any|every|it)\b|[a-zé]{3,}ez "
-)
-_NEW: Final = 0.5
-"""The share of what an order is about that the source does not speak of, to be a new one."""
-
-
-def _new_order(source: Source, plain: str) -> str | None:
-    """Return an order about something that the source does not speak of."""
-    known: frozenset[str] | None = None
-    for piece in pieces(plain):
-        sentence = piece.lstrip("-*•·0123456789.) ").lower()
-        urgent, verb = _URGENT.search(sentence), _VERB_FIRST.match(sentence)
-        if urgent is not None and urgent[0] in source.reading:
-            urgent = None
-        if urgent is None and verb is None:
-            continue
-        known = stems_of(source.reading) if known is None else known
-        stems = stems_of(sentence)
-        if len(stems) > _SHORT + (urgent is None) and len(stems - known) >= _NEW * len(stems):
-            return sentence
-    return None
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -169,9 +134,6 @@ def _check(source: Source, answer: str) -> Refusal | None:
     for risky in _RISKY.finditer(plain):
         if risky[1][:_STEM] not in source.reading:
             return _refuse(f"it gives an order that the source does not give: {risky[1]!r}")
-    new = _new_order(source, plain)
-    if new is not None:
-        return _refuse(f"it gives an order that the source does not give: {new[:60]!r}")
     address = _YOU.search(plain)
     if address is not None and _YOU.search(source.reading) is None:
         return _refuse(f"it speaks to its reader: {address[0]!r}")

@@ -106,7 +106,7 @@ _I: Final = re.compile(
     r"|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]eine?[mnrs]?|[Jj]e (?:ne|suis|peux|vais|dois|n['’])|[Yy]o|"
     r"[Ii]k (?:kan|ben|heb|zal)|[Ээ]то мне|[Яя]|[Мм]не|[Мм]еня|[Мм]ой|eu (?:não|sou|"
     r"posso))(?![^\W_])"
-    r"|我(?!们)|私は|僕は|저는|제가|मैं|أنا|لا أستطيع"
+    r"|我(?![们方司])|私は|僕は|저는|제가|मैं|أنا|لا أستطيع"
 )
 """Whoever says "I" in a summary of a text that does not is the model."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from refold.llm.gates import Source, check, choose_answer, only_lacks, split_answer
+from refold.llm.gates import Source, check, choose_answer, only_lacks, split_sentences
 from refold.plan.shorten.extract import read_extract, summarize_extracts, token_budget
 from refold.scan.tokens.estimate import estimate_tokens
 
@@ -73,4 +73,4 @@ def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:
 
 
 def _sentences(answer: Answer) -> set[str]:
-    return {sentence.strip() for sentence in split_answer(answer.text)}
+    return {sentence.strip() for sentence in split_sentences(answer.text)}

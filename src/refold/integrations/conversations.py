@@ -218,6 +218,8 @@ class Conversations:
             is_doubted = tracked.is_doubted and not sent.length
             shown = without_thinking(new, tracked.kind[2]) if is_doubted else new
             tracked.sent = sent.followed_by(shown, new)
+            if tracked.sent.changed:
+                tracked.store.note_late(beginnings[-1])
             session.note_sent()
             return list(tracked.sent.messages)
         finally:

@@ -87,10 +87,19 @@ class NotingStore:
         """Take the framework's name of the *conversation*, if it has one."""
         self._store = store
         self._place = f"{scope_prefix(conversation) if conversation else ''}{_CHANGED}"
+        self._late: tuple[bytes, ...] = ()
+        """What was sent in another form while the store failed, and is still to be noted."""
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry and the note, or none if it raises."""
-        self._store.put({**entries, self._key(_being_sent.get()): True})
+        """Keep every entry and the notes, or none if it raises."""
+        late = self._late
+        notes = {self._key(beginning): True for beginning in (*late, _being_sent.get())}
+        self._store.put({**entries, **notes})
+        self._late = self._late[len(late) :]
+
+    def note_late(self, beginning: bytes) -> None:
+        """Note with the next entries that this was not sent as it was given."""
+        self._late = (*self._late, beginning)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known of *keys*."""

@@ -21,7 +21,9 @@ FILLER = (
     "A dog lay at the gate and the guard slept in his chair. ",
     "The ferry was late again, and so were the letters. ",
 )
-SHORT = "They talked about rain, an empty yard, a sleeping guard, a dog and a late ferry."
+SHORT = (
+    "It rained, the yard stayed empty, a dog lay at the gate, the guard slept, the ferry was late."
+)
 
 
 def talk() -> Conversation:

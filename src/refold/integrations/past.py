@@ -19,11 +19,12 @@ from refold.messages.formats import find_format, recognize, strip
 from refold.messages.formats.base import Format, Reading
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone, digest
+from refold.notation.marks import GAP
 from refold.stores.base import Store
 from refold.stores.scope import scope_prefix
 
 _CHANGED: Final = "refold:changed:"
-_NO_WORDS: Final = "…"
+_NO_WORDS: Final = GAP
 """What is left of a message that was all thinking: no provider takes an empty one."""
 _MOST_FORMS: Final = 10_000
 """How many requests are remembered, at some 200 bytes each: more than agents have under way."""

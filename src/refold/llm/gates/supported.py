@@ -1,0 +1,328 @@
+"""Refuses an answer with a sentence that the source does not bear out.
+
+Each clause of the answer is laid beside the clause of the source that has most in common with it.
+The two must agree: in what they deny, in the sides of opposites that they are on, in what is only
+so, in the names and the values that they give to what. What no sentence of the source speaks of, or
+says in other words than any that are known here, is in doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from typing import Final, NamedTuple
+
+from refold.llm.gates._clauses import ASIAN, Clause, split_clauses, split_sentences, stems_of
+from refold.llm.gates._limits import AS_GOOD, ONLY, changes_in
+from refold.llm.gates._senses import DENIAL, SIDES
+from refold.llm.gates._values import SLASHED, read_values
+from refold.llm.gates.base import Gate, Refusal, Source
+from refold.notation.recognize import KEPT_LINE
+from refold.scan.alphabet import UPPER
+from refold.scan.facts import UNITS
+
+_NEUTRAL: Final = stems_of(
+    "summary report note notes decision decided cause reason due according currently instead "
+    "total status next todo result agreed additional further meanwhile therefore thus although "
+    "while regarding about concerning mention state explain told ask wants would like plan take "
+    "took made make done give given gives went goes come came become use used using set put let "
+    "see seen show shown find found have responsible charge work amount number person people move "
+    "pay paid cost own run out way bring brought extra room group want keep room expected known "
+    "bericht notiz beschluss entscheidung grund ursache wegen laut derzeit zurzeit stattdessen "
+    "ergebnis außerdem zudem allerdings wollen will möchte machen macht gemacht geht gehen kommt "
+    "kommen liegt steht bekommt erhält kostet zahlt teil seit dabei bisher fällig compte rendu "
+    "décision raison selon actuellement résultat également toutefois cependant faire prendre "
+    "prend mettre aller venir donner donne veut payer coûte attendu remettre resumen decisión "
+    "causa motivo según actualmente resultado también además hacer hace hizo tomar poner dar "
+    "venir tener tiene quiere desea paga cuesta número uhr max maximum minimum most least maximal "
+    "minimal máximo mínimo höchstens mindestens"
+)
+"""Words that report, help, or set a limit, which another gate compares: they need no source."""
+_MOST_NEW: Final = 5
+"""One word in so many may be new; tuned on lists of wrong and careful answers."""
+_MOST_NEW_PAIRS: Final = 0.5
+"""The share of the pairs of characters of a Chinese or Japanese sentence that may be new."""
+_TOGETHER: Final = 0.6
+"""The share of what a clause is about that one sentence of the source speaks of; tuned likewise."""
+_BESIDE: Final = 0.4
+"""What stands in the same sentence counts so much, and a word for the same thing a little less."""
+_AROUND: Final = 0.2
+_SENSE: Final = 0.3
+_NEARLY: Final = 0.01
+_CLEARLY: Final = 0.3
+"""So much more must speak for another value; a rare word in common counts 1."""
+_ALIKE: Final = 2
+_ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")
+_BOTH: Final = re.compile(
+    rf"(?<!\w)[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) "
+    rf"[{UPPER}]\w++(?: [{UPPER}]\w++)?"
+)
+"""Two who do something together, in whatever order."""
+_PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
+_UNITS: Final = stems_of(" ".join(UNITS))
+_KIND: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+class _Told(NamedTuple):
+    """A clause of an answer, and the clauses of the source that are most like it."""
+
+    clause: Clause
+    nearest: Sequence[Clause]
+
+
+def _check(source: Source, answer: str) -> Refusal | None:
+    for sentence in split_sentences(KEPT_LINE.sub("", answer)):  # the last line of a repair is ours
+        why = next(_doubts(source, sentence), None)
+        if why is not None:
+            return Refusal(gate="supported", why=f"{why}: {sentence[:80]!r}", is_false=True)
+    return None
+
+
+def _doubts(source: Source, sentence: str) -> Iterator[str]:
+    """Yield what speaks against a sentence; nothing does against one of the source's own."""
+    if sentence.strip("-*•·・ \n") in source.own_sentences:
+        return
+    told = [
+        _Told(clause, _nearest(source, clause))
+        for clause in split_clauses(sentence)
+        if clause.stems
+    ]
+    for old, new in changes_in(sentence):
+        if (new, old) in source.changes and (old, new) not in source.changes:
+            yield "the source has it the other way round"
+    if _is_new(source, sentence, told):
+        yield "the source does not speak of it so"
+    if _is_denied(source, told):
+        yield "the source says the opposite of"
+    if _is_exchanged(told) or _has_other_order(source, sentence, told):
+        yield "the source says it of another"
+    for one in told:
+        if _is_other_side(source, one):
+            yield "the source says the opposite of"
+        if _is_scattered(source, one):
+            yield "no sentence of the source says"
+        if _is_of_another(source, one.clause) or _has_value_of_another(source, one.clause):
+            yield "the source says it of another"
+    if _lost_only(source, told):
+        yield "the source restricts it, or does not"
+
+
+def sentences_like(source: Source, sentence: str) -> Iterator[str]:
+    """Yield the sentences of the source that a sentence of an answer seems to report, each once."""
+    places = {
+        near.place: None
+        for clause in split_clauses(sentence)
+        if clause.stems
+        for near in _nearest(source, clause)[:1]
+    }
+    for place in sorted(places):
+        if place < len(source.sentences):
+            yield source.sentences[place]
+
+
+def _nearest(source: Source, clause: Clause) -> Sequence[Clause]:
+    """Return the clauses of the source that have most in common with *clause*.
+
+    What their sentences have in common with it counts as well, and words for the same thing.
+    """
+    index = source.clauses
+    overlaps = index.overlaps(clause.stems | clause.values)
+    scores = {
+        place: shared
+        + _BESIDE * len((clause.stems - found.stems) & found.sentence)
+        + _AROUND * len((clause.sentence - clause.stems) & found.sentence)
+        + _SENSE * len(clause.senses.keys() & found.senses.keys())
+        for place, shared in overlaps.items()
+        if (found := index.clauses[place])
+    }
+    best = max(scores.values(), default=0)
+    return [index.clauses[n] for n in sorted(scores) if scores[n] > best - _NEARLY]
+
+
+def _is_new(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
+    """Tell whether too much in *sentence* is in no words of the source.
+
+    A word for what the source says in another one, or its opposite, is known here.
+    """
+    stems = frozenset().union(*(one.clause.stems for one in told))
+    new = stems - source.clauses.stems - _NEUTRAL
+    if ASIAN.search(sentence):
+        return len(new) > _MOST_NEW_PAIRS * len(stems)
+    if not new:
+        return False
+    beside = [said for one in told for near in one.nearest for said in _sentence(source, near)]
+    lower = sentence.lower()
+    patterns = [
+        side for name in SIDES if any(name in c.senses for c in beside) for side in SIDES[name]
+    ]
+    if any(clause.noes for clause in beside):
+        patterns.append(DENIAL)
+    known = {
+        stem for pattern in patterns for f in pattern.finditer(lower) for stem in stems_of(f[0])
+    }
+    new -= known
+    return len(new) > len(stems) // _MOST_NEW or any(
+        len(new & one.clause.stems) * 2 >= len(one.clause.stems) for one in told if new
+    )
+
+
+def _sentence(source: Source, clause: Clause) -> Sequence[Clause]:
+    return source.clauses.sentence_of(clause)
+
+
+def _is_denied(source: Source, told: Sequence[_Told]) -> bool:
+    """Tell whether a clause says no where the source does not, or the other way round.
+
+    A sentence may be cut into other clauses than that of the source: one that differs is none if
+    the sentences do not.
+    """
+    turned = [one for one in told if _differs(source, one, is_alone=len(told) == 1)]
+    if not turned:
+        return False
+    if len(turned) > 1 or len(told) == 1 or turned[0].clause.noes:
+        return True
+    noes = sum(one.clause.noes for one in told)
+    nearest = turned[0].nearest
+    beside = {near.place for one in told if one is not turned[0] for near in one.nearest}
+    return all(
+        near.place not in beside or (noes - sum(c.noes for c in _sentence(source, near))) % 2
+        for near in nearest
+    )
+
+
+def _differs(source: Source, told: _Told, *, is_alone: bool) -> bool:
+    clause, nearest = told
+    common = max((len(clause.stems & near.stems) for near in nearest), default=0)
+    least = min(_ALIKE, len(clause.stems), *(len(near.stems) for near in nearest), _ALIKE)
+    is_part = not is_alone and not clause.noes and any(len(near.stems) > _ALIKE for near in nearest)
+    if common < least or (common < _ALIKE and is_part):
+        return False
+    return all((_noes_within(source, near, clause) - clause.noes) % 2 for near in nearest)
+
+
+def _noes_within(source: Source, near: Clause, clause: Clause) -> int:
+    """Return how often the source says no of what *clause* is about: in all clauses that it has."""
+    if _ASKING.search(near.lower) and not _ASKING.search(clause.lower):
+        return clause.noes + 1  # what is asked is not said
+    return near.noes + sum(
+        said.noes
+        for said in _sentence(source, near)
+        if said is not near and said.stems and said.stems <= clause.stems
+    )
+
+
+def _is_other_side(source: Source, told: _Told) -> bool:
+    """Tell whether *told* is on the other side of an opposite than what is like it."""
+    return any(
+        len(sides) == 1
+        and bool(told.nearest)
+        and all(_is_opposed(source, near, name, sides) for near in told.nearest)
+        for name, sides in told.clause.senses.items()
+    )
+
+
+def _is_opposed(source: Source, near: Clause, name: str, sides: Set[int]) -> bool:
+    if name in near.senses:
+        return sides.isdisjoint(near.senses[name])
+    others = [c.senses[name] for c in _sentence(source, near) if name in c.senses]
+    return bool(others) and all(sides.isdisjoint(other) for other in others)
+
+
+def _is_exchanged(told: Sequence[_Told]) -> bool:
+    """Tell whether two clauses have changed what they say: A does x, B does y."""
+    for clause, nearest in told:
+        for near in nearest[:1]:
+            new, old = clause.stems - near.stems, near.stems - clause.stems
+            if not new or not new <= near.sentence or not clause.stems & near.stems:
+                continue
+            if any(old & other.stems for other, _ in told if other is not clause):
+                return True
+    return False
+
+
+def _has_other_order(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
+    """Tell whether a sentence names people in another order: who takes over from whom."""
+    ours = source.names.in_order(_BOTH.sub(" ", sentence))
+    places = {near.place for one in told for near in one.nearest[:1]} if len(ours) > 1 else set()
+    for place in places:
+        said = " ".join(clause.text for clause in source.clauses.at(place))
+        theirs = source.names.in_order(said)
+        both = [name for name in ours if name in theirs]
+        turned = bool(_PASSIVE.search(sentence)) != bool(_PASSIVE.search(said))
+        if both != [name for name in theirs if name in ours] and not turned:
+            return True
+    return False
+
+
+def _is_scattered(source: Source, told: _Told) -> bool:
+    """Tell whether no sentence of the source has most of what a clause is about."""
+    known = told.clause.stems & source.clauses.stems
+    together = max((len(known & near.sentence) for near in told.nearest), default=len(known))
+    return len(known) >= _ALIKE and together < _TOGETHER * len(known)
+
+
+def _is_of_another(source: Source, clause: Clause) -> bool:
+    """Tell whether what is most like *clause* in the source is said of others."""
+    ours = source.names.named_in(clause.text)
+    if not ours:
+        return False
+    index = source.clauses
+    overlaps = index.overlaps(clause.stems - source.names.stems)
+    best = max(overlaps.values(), default=0)
+    places = [place for place, shared in overlaps.items() if shared > best - _NEARLY]
+    return bool(places) and not any(_may_be_of(source, index.clauses[n], ours) for n in places)
+
+
+def _may_be_of(source: Source, near: Clause, ours: frozenset[str]) -> bool:
+    theirs = source.names.named_in(near.text)
+    if not theirs:
+        theirs = frozenset().union(
+            *(source.names.named_in(said.text) for said in _sentence(source, near))
+        )
+    return ours <= theirs or theirs <= ours
+
+
+def _has_value_of_another(source: Source, clause: Clause) -> bool:
+    """Tell whether what *clause* says of a value the source says of another of its kind."""
+    overlaps = source.clauses.overlaps(clause.stems - _UNITS) if clause.values else {}
+    near: dict[str, float] = {}
+    for place, shared in overlaps.items():
+        for form in source.clauses.clauses[place].values:
+            near[form] = max(shared, near.get(form, 0))
+    rivals: dict[str, float] = {}
+    for form, shared in near.items():
+        if form not in clause.values:
+            kind = _KIND.sub("#", form)
+            rivals[kind] = max(shared, rivals.get(kind, 0))
+    most = max(rivals.values(), default=0)
+    for value in read_values(SLASHED.sub(" ", clause.text)):
+        own = max(near.get(form, 0) for form in (value.normal, *value.parts, *value.others))
+        rival = rivals.get(_KIND.sub("#", value.normal), 0)
+        if rival > own + _CLEARLY or (own == 0 and most >= _ALIKE):
+            return True
+    return False
+
+
+def _lost_only(source: Source, told: Sequence[_Told]) -> bool:
+    """Tell whether a sentence leaves out that something is only so, or adds it."""
+    restricts = [_restricts(clause) for clause, _ in told]
+    says_only = any(ONLY.search(clause.lower) for clause, _ in told)
+    for (clause, nearest), is_restricted in zip(told, restricts, strict=True):
+        beside = [said for near in nearest for said in _sentence(source, near)]
+        if not beside:
+            continue
+        if not says_only and not is_restricted and all(ONLY.search(near.lower) for near in nearest):
+            return True
+        if not any(restricts) and any(ONLY.search(said.lower) for said in beside):
+            return True
+        if ONLY.search(clause.lower) and not any(map(_restricts, beside)):
+            return True
+    return False
+
+
+def _restricts(clause: Clause) -> bool:
+    """Tell whether a clause holds under a condition only, or says no of all the rest."""
+    return bool(AS_GOOD.search(clause.lower) or clause.link == "if" or clause.noes)
+
+
+GATE: Final = Gate("supported", _check)

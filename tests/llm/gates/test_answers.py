@@ -25,7 +25,6 @@ MISSED = {
     "fresh_a_english: one line": "a careful one, of which every sentence is in doubt",
     "fresh_b_asian: 类型": "a value swap that only its meaning tells",
     "fresh_b_asian: 希望": "a value swap that only its meaning tells",
-    "fresh_b_asian: 連絡": "a value swap that only its meaning tells",
     "fresh_b_english: short": "a careful one, of which every sentence is in doubt",
     "fresh_b_european: weniger": "a synonym that only its meaning tells",
     "fresh_b_european: órganos": "a value swap that only its meaning tells",

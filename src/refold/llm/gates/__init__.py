@@ -236,7 +236,16 @@ def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:
         if _HEADING.match(line):
             heading = line
         elif line.strip():
-            found = [r for gate in _LINE_GATES if (r := gate.check(source, f"{heading}\n{line}"))]
+            with_heading = f"{heading}\n{line}"
+            found = [
+                refusal
+                for gate in _LINE_GATES
+                if (
+                    refusal := gate.check(
+                        source, line if gate.name == "supported" else with_heading
+                    )
+                )
+            ]
             if found:
                 refused += found
                 continue

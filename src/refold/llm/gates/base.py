@@ -103,6 +103,11 @@ class Source:
         return found if len(found) == places else ()
 
     @cached_property
+    def own_sentences(self) -> frozenset[str]:
+        """The sentences of the text, letter by letter; a part of one may say something else."""
+        return frozenset(sentence.strip() for sentence in split_sentences(self.text))
+
+    @cached_property
     def limits(self) -> dict[str, set[str]]:
         """The limits beside each value: at most, at least, before, about."""
         return limits_of(self.text)

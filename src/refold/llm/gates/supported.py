@@ -54,7 +54,8 @@ _CLEARLY: Final = 0.3
 _ALIKE: Final = 2
 _ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")
 _BOTH: Final = re.compile(
-    rf"[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) [{UPPER}]\w++(?: [{UPPER}]\w++)?"
+    rf"(?<!\w)[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) "
+    rf"[{UPPER}]\w++(?: [{UPPER}]\w++)?"
 )
 """Two who do something together, in whatever order."""
 _PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
@@ -78,7 +79,9 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 
 def _doubts(source: Source, sentence: str) -> Iterator[str]:
-    """Yield what speaks against a sentence."""
+    """Yield what speaks against a sentence; nothing does against one of the source's own."""
+    if sentence.strip("-*•·・ \n") in source.own_sentences:
+        return
     told = [
         _Told(clause, _nearest(source, clause))
         for clause in split_clauses(sentence)
@@ -133,7 +136,7 @@ def _nearest(source: Source, clause: Clause) -> Sequence[Clause]:
         if (found := index.clauses[place])
     }
     best = max(scores.values(), default=0)
-    return [index.clauses[place] for place, score in scores.items() if score > best - _NEARLY]
+    return [index.clauses[n] for n in sorted(scores) if scores[n] > best - _NEARLY]
 
 
 def _is_new(source: Source, sentence: str, told: Sequence[_Told]) -> bool:

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreError, uncompress
-from refold.model.wire import digest
+from refold.messages.wire import digest
 from refold.stores.base import Store
 from tests.agent.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.agent.test_session import talk
-from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import words
 
 quick = settings(max_examples=15)
 

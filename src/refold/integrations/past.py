@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from refold.errors import MessageError, StoreError
-from refold.formats import find_format, recognize, strip
-from refold.formats.base import Format, Reading
-from refold.formats.objects import Objects
-from refold.model.wire import clone, digest
+from refold.messages.formats import find_format, recognize, strip
+from refold.messages.formats.base import Format, Reading
+from refold.messages.formats.objects import Objects
+from refold.messages.wire import clone, digest
 from refold.stores.base import Store
 from refold.stores.scope import scope_prefix
 

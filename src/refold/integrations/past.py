@@ -73,8 +73,11 @@ class SentForms:
             self._forms.popitem(last=False)
 
     def may_differ(self, beginning: bytes, sent: Sent) -> bool:
-        """Tell whether an answer may be to something else than what was *sent*."""
-        return self._forms.get(beginning, sent.changed) != sent.changed
+        """Tell whether an answer may be to something else than what was *sent*.
+
+        What nobody remembers may have been sent by another process, as it was given.
+        """
+        return self._forms.get(beginning, ()) != sent.changed
 
     def was_changed(self, beginnings: Iterable[bytes]) -> bool:
         """Tell whether one of these was sent otherwise than it was given."""

@@ -57,7 +57,7 @@ _COLONS: Final = frozenset(":：")
 _ASIDE: Final = 32
 """What is no longer, in brackets, belongs to the clause before: a name, a value."""
 _COUNTED: Final = re.compile(
-    r"[0-9]+[万亿億千百个個元円块年月日号天周週時时点分秒钟鐘間间人名件次台倍度岁歳页頁行条項项回本章]{1,3}"
+    r"(?<![0-9])[0-9]++[万亿億千百个個元円块年月日号天周週時时点分秒钟鐘間间人名件次台倍度岁歳页頁行条項项回本章]{1,3}"
 )
 TIMES: Final = ("before", "after")
 """Links that are opposites."""

@@ -11,7 +11,8 @@ from refold.llm.gates.base import WORD, Gate, Refusal, Source
 from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import pieces
 
-_NAME: Final = re.compile(rf"(?<!\w)[{UPPER}][{LOWER}]++(?: [{UPPER}][{LOWER}]++)++(?!\w)")
+_WORD: Final = rf"[{UPPER}][{LOWER}]++(?!\w)"
+_NAME: Final = re.compile(rf"(?<!\w){_WORD}(?: {_WORD})++")
 """Two or more words with capitals: a name, wherever in a sentence it stands."""
 _FIGURE: Final = re.compile(r"[0-9]++(?:[.,:][0-9]++)*+")
 _LEAST_FIGURE: Final = 2

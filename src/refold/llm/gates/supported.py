@@ -60,6 +60,8 @@ _BOTH: Final = re.compile(
 """Two who do something together, in whatever order."""
 _PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
 _UNITS: Final = stems_of(" ".join(UNITS))
+_HEADING: Final = re.compile(r"(?m)^#{1,6} (?:[^\W\d_]++[ \t]*+){1,4}$\n?")
+"""A heading of a few words names a topic, and claims nothing; one with figures may."""
 _KIND: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
@@ -71,7 +73,8 @@ class _Told(NamedTuple):
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    for sentence in split_sentences(KEPT_LINE.sub("", answer)):  # the last line of a repair is ours
+    told = _HEADING.sub("", KEPT_LINE.sub("", answer))  # the last line of a repair is ours
+    for sentence in split_sentences(told):
         why = next(_doubts(source, sentence), None)
         if why is not None:
             return Refusal(gate="supported", why=f"{why}: {sentence[:80]!r}", is_false=True)

@@ -40,7 +40,6 @@ MISSED = {
     "fresh_f_english: short": "a careful one, of which every sentence is in doubt",
     "fresh_f_english: locked": "a synonym that only its meaning tells",
     "fresh_f_english: note": "a careful one, of which every sentence is in doubt",
-    "fresh_f_english: bullets5": "a careful one that gives a name another sentence of the source",
     "fresh_g_european: kurz": "a careful one, of which every sentence is in doubt",
     "fresh_g_european: ataque": "a synonym that only its meaning tells",
 }

@@ -23,6 +23,7 @@ _MOST_ALIKE: Final = 24
 
 class _Sentence(NamedTuple):
     names: frozenset[str]
+    """The last word of each: before it may stand a title, or what begins a line."""
     figures: frozenset[str]
     words: frozenset[str]
     """All words but names and figures, in small letters."""
@@ -47,7 +48,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
 def _read(text: str) -> Iterator[_Sentence]:
     """Yield the sentences that say something of somebody, with a figure."""
     for sentence in pieces(text):
-        names = frozenset(_NAME.findall(sentence))
+        names = frozenset(name.rpartition(" ")[2] for name in _NAME.findall(sentence))
         figures = frozenset(f for f in _FIGURE.findall(sentence) if len(f) >= _LEAST_FIGURE)
         if names and figures:
             rest = _FIGURE.sub(" ", _NAME.sub(" ", sentence)).lower()

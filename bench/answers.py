@@ -1,6 +1,6 @@
 """Count wrong answers of a model that are used, and careful ones that are not.
 
-The lists are `tests/gates/answers`: texts, careful summaries of them, and answers with one thing
+The lists are `tests/llm/gates/answers`: texts, careful summaries of them, and answers with one thing
 wrong. An answer is used as it is, or with facts appended, or without the sentences that a gate
 refuses, or not at all. A wrong one is judged wrongly if what is wrong with it stays, a careful one
 if it is not used.
@@ -23,7 +23,7 @@ from table import draw, share
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from tests.gates.answers import Answer, Use, read_answers, use_of
+from tests.llm.gates.answers import Answer, Use, read_answers, use_of
 
 
 def is_right(answer: Answer, use: Use) -> bool:

@@ -21,8 +21,8 @@ _PATTERN_GLANCE: Final = 8_000
 _PATH_INPUTS: Final = 300
 """How many inputs each path is tried on, of all that the patterns give rise to."""
 _AT_MOST: Final = {
-    ("scoring/sentence.py", "FEATURES"): 1_000,
-    ("scoring/sentence.py", "_FEATURES_OR_WORDS"): 1_000,
+    ("scan/sentence_score.py", "FEATURES"): 1_000,
+    ("scan/sentence_score.py", "_FEATURES_OR_WORDS"): 1_000,
 }
 """How many characters are read at a time: longer ones are for `count_in_long`."""
 

@@ -25,9 +25,9 @@ from typing import Final
 
 from estimator_texts import generated
 from refold import classify
-from refold.text.json_text import is_json
-from refold.tokens.estimate import estimate_tokens
-from refold.tokens.exact import ENCODINGS, ExactCounter
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.tokens.exact import ENCODINGS, ExactCounter
 from table import draw
 
 MIN_TOKENS: Final = 20

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import nnls  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from estimator_texts import KINDS
-from refold.text.scan import pair_codes
-from refold.tokens import estimate
+from refold.scan.plain_bytes import pair_codes
+from refold.scan.tokens import estimate
 
 Matrix = Any
 MIN_TOKENS: Final = 20
@@ -156,7 +156,7 @@ def _round(weights: Matrix, gram: Matrix, target: Matrix) -> Matrix:
 
 
 def spell(weights: Sequence[int]) -> str:
-    """Write the weights as they stand in `refold.tokens.estimate`."""
+    """Write the weights as they stand in `refold.scan.tokens.estimate`."""
     width = len(_NAMES)
     lines = [
         f"{name} " + " ".join(f"{unit:3d}" for unit in weights[n * width : (n + 1) * width])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tiktoken
 
-from refold.tokens.exact import ENCODINGS, ExactCounter
+from refold.scan.tokens.exact import ENCODINGS, ExactCounter
 
 
 def texts(directory: Path) -> Iterator[str]:

@@ -15,16 +15,16 @@ from typing import Any, Final
 
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
-from refold.formats import load
-from refold.model.provenance import Chain
+from refold.messages.formats import load
+from refold.messages.provenance import Chain
 from refold.options import Options, Profile
-from refold.planner.items import Shape
-from refold.planner.plan import plan_profile
-from refold.planner.relevance import BUCKETS, VALUES, WORDS, Weights
-from refold.render import render
-from refold.stages import TextCache
-from refold.tokens.base import CountedTexts
-from refold.tokens.counter import TokenCounter
+from refold.plan.profile import plan_profile
+from refold.plan.relevance import BUCKETS, VALUES, WORDS, Weights
+from refold.plan.render import render
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import CountedTexts
+from refold.scan.items import Shape
+from refold.scan.tokens.counter import TokenCounter
 
 STANDARD: Final = "refold"
 LOSSLESS: Final = "refold lossless"

@@ -28,9 +28,9 @@ from typing import Any, Final
 from generate import generate_messages
 from records import Messages, read_records
 from refold import RefoldError, Result, Session, compress
+from refold.llm.summarizers import Redacting
 from refold.native import scanner
-from refold.summarizers import Redacting
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.tokens.estimate import estimate_tokens
 
 Fold = Callable[[Messages, int], Iterator[object]]
 """Folds a conversation of so many tokens in one way, and yields whatever a user can see of it."""

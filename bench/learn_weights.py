@@ -1,11 +1,11 @@
 """Learn what a word or value is worth from real agent runs.
 
 A run is cut at several places. Every item said before a cut is an example: used later or not.
-Logistic models over the features of `refold.planner.relevance`, one for values and one for words,
+Logistic models over the features of `refold.plan.relevance`, one for values and one for words,
 are fitted to all sources, and, to see whether they hold elsewhere, to all but one source, for each
 of them.
 
-    python bench/learn_weights.py                 # writes src/refold/planner/weights.json
+    python bench/learn_weights.py                 # writes src/refold/plan/weights.json
     python bench/learn_weights.py --folds DIR     # also DIR/<source>.json, fitted without it
 
 Needs the fidelity kit and its data in ../shared, and numpy, scipy and scikit-learn.
@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from fidelity_kit import Kit, load_kit
-from refold.formats import load
-from refold.planner.corpus import index_texts, read_texts
-from refold.planner.items import find_items
-from refold.planner.relevance import (
+from refold.messages.formats import load
+from refold.plan.corpus import index_texts, read_texts
+from refold.plan.relevance import (
     BUCKETS,
     VALUES,
     WORDS,
@@ -35,11 +34,12 @@ from refold.planner.relevance import (
     bucket_last,
     rows_of,
 )
-from refold.tokens.base import CountedTexts
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.token_count import CountedTexts
+from refold.scan.items import find_items
+from refold.scan.tokens.estimate import estimate_tokens
 
 ROOT: Final = Path(__file__).parent.parent
-TARGET: Final = ROOT / "src" / "refold" / "planner" / "weights.json"
+TARGET: Final = ROOT / "src" / "refold" / "plan" / "weights.json"
 CUTS: Final = (0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.93)
 MIN_TOKENS: Final = 800
 PER_SOURCE: Final = 12

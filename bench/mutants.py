@@ -30,17 +30,17 @@ from table import draw
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROOMS: Final = {
-    "planner": ("tests/planner", "tests/properties/test_budgets.py", "tests/budget"),
+    "planner": ("tests/plan", "tests/properties/test_budgets.py", "tests/plan/ladder"),
     "lossless": (
-        "tests/lossless",
-        "tests/planner/test_recode.py",
-        "tests/planner/test_profiles.py",
+        "tests/codecs",
+        "tests/plan/test_recode.py",
+        "tests/plan/test_profiles.py",
     ),
     "formats": (
-        *("tests/formats", "tests/test_bad_input.py", "tests/test_wire.py"),
+        *("tests/messages/formats", "tests/test_bad_input.py", "tests/messages/test_wire.py"),
         "tests/agent/test_shapes.py",
     ),
-    "restore": ("tests/test_restore.py", "tests/test_identity.py", "tests/properties"),
+    "restore": ("tests/messages/test_restore.py", "tests/test_identity.py", "tests/properties"),
 }
 """Folders or modules of the package, and the tests that are to find what is wrong in them."""
 _SECONDS: Final = 600

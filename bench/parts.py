@@ -22,14 +22,14 @@ from generate import generate
 from refold import compress
 from refold.detectors import detect_hard, soft_texts
 from refold.engine import Engine
-from refold.model.plan import Plan
-from refold.model.wire import digest
+from refold.messages.wire import digest
 from refold.native import scanner
 from refold.options import Options
-from refold.quality import measure
-from refold.stages import TextCache
-from refold.text.entities import NameFinder
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.fold import Plan
+from refold.plan.quality import measure
+from refold.plan.text_cache import TextCache
+from refold.scan.entities import NameFinder
+from refold.scan.tokens.estimate import estimate_tokens
 from table import draw
 
 _RUNS: Final = 7

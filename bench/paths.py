@@ -19,32 +19,32 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
-from refold.classifiers.llm import read_verdict
+from refold.codecs import CODECS, reencode
+from refold.codecs.rereads import changes
+from refold.codecs.shown import Shown
 from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
-from refold.gates import check, repair
-from refold.gates.base import Source
+from refold.files.calls import effects_of
 from refold.kinds import KINDS, kind_of, split
-from refold.lossless import CODECS, reencode
-from refold.lossless.rereads import changes
-from refold.lossless.shown import Shown
-from refold.model.failure import is_failure_text
-from refold.model.part import Call
-from refold.planner.file_calls import effects_of
-from refold.planner.items import find_items
-from refold.quality import count_structures
-from refold.scoring.sentence import best_sentence_score
-from refold.stages.importance import score_importance
-from refold.strategies.prose import make_units
-from refold.strategies.structured import is_structured, summarize_structured
-from refold.summarizers import Redacting, SummaryRequest
-from refold.text.entities import extract_entities
-from refold.text.facts import extract_facts
-from refold.text.fences import split_fences
-from refold.text.sentences import find_sentences
-from refold.text.truncate import cut
-from refold.text.view import TextView
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.classifiers.llm import read_verdict
+from refold.llm.gates import check, repair
+from refold.llm.gates.base import Source
+from refold.llm.summarizers import Redacting, SummaryRequest
+from refold.messages.failure import is_failure_text
+from refold.messages.part import Call
+from refold.plan.quality import count_structures
+from refold.plan.rules.importance import score_importance
+from refold.plan.shorten.prose import make_units
+from refold.plan.shorten.structured import is_structured, summarize_structured
+from refold.scan.entities import extract_entities
+from refold.scan.facts import extract_facts
+from refold.scan.fences import split_fences
+from refold.scan.items import find_items
+from refold.scan.sentence_score import best_sentence_score
+from refold.scan.sentences import find_sentences
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.truncate import cut
+from refold.scan.view import TextView
 from refold.window import ContextWindowManager, parse_overflow
 
 Path = Callable[[str], object]

@@ -29,7 +29,7 @@ FOREIGN: Final = {
     "agent/session_state.py:_options_from_wire": "the caller's own pattern, from a saved session",
     "agent/text_store.py:search_lines": "a literal text, escaped",
     "prompt_fence.py:strip_fences": "a digest, between words of five letters at most",
-    "text/name_tables.py:_class_table": "single characters, over a table",
+    "scan/name_tables.py:_class_table": "single characters, over a table",
 }
 """Sites whose patterns are not ours, by file and function, and whose they are."""
 

@@ -33,7 +33,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.conversations import anthropic, clean_texts, openai_chat
-from tests.formats import generated, providers
+from tests.messages.formats import generated, providers
 
 from provider_shapes import SHAPES
 from records import Messages, read_records

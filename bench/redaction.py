@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from refold.text.secrets import find_secrets
+from refold.scan.secrets import find_secrets
 from table import draw
 
 ROOT: Final = Path(__file__).parents[1]
 DATA: Final = ROOT.parent / "shared" / "data"
-FIXTURES: Final = ROOT / "tests" / "text" / "fixtures"
+FIXTURES: Final = ROOT / "tests" / "scan" / "fixtures"
 MAX_LEAKED: Final = 0.01
 MAX_FALSE: Final = 0.005
 _MARKS: Final = re.compile("([\u27e6\u27e7])")

@@ -9,21 +9,22 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
-from refold.formats import load
-from refold.model.decision import Refer, Supersede
-from refold.model.draft import Draft
+from refold.messages.formats import load
+from refold.plan.decision import Refer, Supersede
+from refold.plan.draft import Draft
+from refold.plan.rules import RunContext, Stage
+from refold.plan.rules.contradiction import supersede
+from refold.plan.rules.dedup import dedup
+from refold.plan.rules.importance import score_importance
+from refold.plan.rules.near_dedup import near_dedup
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import CountedTexts
 from refold.result import TraceEntry
-from refold.scoring.sentence import best_sentence_score
-from refold.scoring.signals import score_signals
-from refold.stages import RunContext, Stage, TextCache
-from refold.stages.contradiction import supersede
-from refold.stages.dedup import dedup
-from refold.stages.importance import score_importance
-from refold.stages.near_dedup import near_dedup
-from refold.text.entities import extract_entities
-from refold.text.sentences import split_sentences
-from refold.tokens.base import CountedTexts
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.entities import extract_entities
+from refold.scan.sentence_score import best_sentence_score
+from refold.scan.sentences import split_sentences
+from refold.scan.signals import score_signals
+from refold.scan.tokens.estimate import estimate_tokens
 
 Vector = Mapping[str, Any]
 

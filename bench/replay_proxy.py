@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from records import Recorded, parse_with_files, parser_for, read_records
-from refold.model.wire import spell
+from refold.messages.wire import spell
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Job
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import cost_of
-from refold.tokens.estimate import estimate_tokens
 from refold.window.prices import Price, list_prices
 from table import draw
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from refold import compress
-from refold.summarizers import Summarizer, Summary, SummaryRequest
-from refold.tokens.choose import counter_for
+from refold.llm.summarizers import Summarizer, Summary, SummaryRequest
+from refold.scan.tokens.choose import counter_for
 
 Messages = list[dict[str, Any]]
 

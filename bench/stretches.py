@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from gold_texts import GoldText, read_gold
 from refold import Result, compress
-from refold.summarizers import Summary, SummaryRequest
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.summarizers import Summary, SummaryRequest
+from refold.scan.tokens.estimate import estimate_tokens
 from table import draw
 
 _TEXTS: Final = 20

@@ -19,9 +19,9 @@ from typing import Final
 
 from gold_texts import GoldText, read_gold
 from refold import compress
-from refold.strategies.extract import read_extract, summarize_extracts
-from refold.strategies.prose import JOINT, make_units, summarize_groups
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.shorten.extract import read_extract, summarize_extracts
+from refold.plan.shorten.prose import JOINT, make_units, summarize_groups
+from refold.scan.tokens.estimate import estimate_tokens
 from table import draw
 
 _SPARE: Final = 1.1

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from records import Messages, calls_of, values_in
 from refold import Result
+from refold.codecs import CODECS, Reencoded, decode, normal
+from refold.codecs.rereads import apply_changes
+from refold.codecs.shown import Shown
 from refold.errors import FormatError
-from refold.lossless import CODECS, Reencoded, decode, normal
-from refold.lossless.rereads import apply_changes
-from refold.lossless.shown import Shown
 from typed import text_of
 
 _NAMES: Final = frozenset(codec.name for codec in CODECS)

@@ -18,10 +18,10 @@ from itertools import islice
 from typing import Any, Final
 
 from records import calls_of, values_in
-from refold.lossless import TABLE, json_data
-from refold.model.part import Call
-from refold.planner.calls import spell_call
-from refold.tokens.estimate import estimate_tokens
+from refold.codecs import TABLE, json_data
+from refold.messages.part import Call
+from refold.plan.calls import spell_call
+from refold.scan.tokens.estimate import estimate_tokens
 from typed import text_of
 
 _GAP: Final = re.compile(

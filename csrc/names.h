@@ -4,7 +4,7 @@
 
 #include "known.h"
 
-/* Classes of characters, as src/refold/text/name_tables.py numbers them; beyond JOINT are words. */
+/* Classes of characters, as src/refold/scan/name_tables.py numbers them; beyond JOINT are words. */
 enum {
     BREAK = 0,
     OPENING = 1,

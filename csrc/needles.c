@@ -1,6 +1,6 @@
 /* Which of many short words a text holds, and where some of them are: one pass for all.
  *
- * refold.text.needles makes the tables. The first two characters of a word say in which row its
+ * refold.scan.needles makes the tables. The first two characters of a word say in which row its
  * words begin; most places of a text begin no word and cost one look. All characters beyond ASCII
  * are one symbol.
  */

@@ -1,6 +1,6 @@
 /* What a text may hold: shapes by a bit-parallel automaton (Shift-And), words by a hash table.
  *
- * refold.text.prefilter makes the tables from what each detector says that it needs. A lane has a
+ * refold.scan.prefilter makes the tables from what each detector says that it needs. A lane has a
  * bit for each character of its shapes: the bit is set while the text so far ends like the shape up
  * to there.
  */

@@ -21,8 +21,8 @@ import click
 import refold
 from refold.cli import COMMANDS
 from refold.detectors import DETECTORS
-from refold.formats import FORMATS
-from refold.gates import GATES
+from refold.llm.gates import GATES
+from refold.messages.formats import FORMATS
 
 TARGET: Final = Path(__file__).with_name("reference.md")
 
@@ -33,20 +33,20 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.uncompress",
         "refold.Compressor",
         "refold.classify",
-        "refold.compressor.Classification",
+        "refold.api.Classification",
     ),
     "Options": (
         "refold.Options",
         "refold.PreservePattern",
         "refold.detectors.Detector",
-        "refold.lossless.Codec",
+        "refold.codecs.Codec",
         "refold.load_plugins",
     ),
     "Results": (
         "refold.Result",
         "refold.result.Compression",
         "refold.result.TraceEntry",
-        "refold.model.plan.Piece",
+        "refold.plan.fold.Piece",
         "refold.result.BudgetReport",
         "refold.result.Obstacle",
         "refold.UncompressResult",
@@ -94,39 +94,39 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "Models": (
         "refold.create_summarizer",
-        "refold.summarizers.create_escalating_summarizer",
+        "refold.llm.summarizers.create_escalating_summarizer",
         "refold.create_classifier",
-        "refold.compressor.create_escalating_classifier",
-        "refold.classifiers.Classifier",
-        "refold.classifiers.Verdict",
-        "refold.strategies.tokens.TokenVerdict",
+        "refold.api.create_escalating_classifier",
+        "refold.llm.classifiers.Classifier",
+        "refold.llm.classifiers.Verdict",
+        "refold.plan.shorten.tokens.TokenVerdict",
         "refold.result.ModelReport",
         "refold.result.RefusedAnswer",
         "refold.events.Event",
     ),
     "Summarizers and their wrappers": (
-        "refold.summarizers.Summarizer",
-        "refold.summarizers.SummaryRequest",
-        "refold.summarizers.Summary",
-        "refold.summarizers.Usage",
-        "refold.summarizers.as_summarizer",
-        "refold.summarizers.resolve_summarizer",
-        "refold.summarizers.wrap_summarizer",
-        "refold.summarizers.OpenAISummarizer",
-        "refold.summarizers.AnthropicSummarizer",
-        "refold.summarizers.GeminiSummarizer",
-        "refold.summarizers.prompt.PromptWriter",
-        "refold.summarizers.Redacting",
-        "refold.summarizers.Cached",
-        "refold.summarizers.MemoryCache",
-        "refold.summarizers.SqliteCache",
-        "refold.summarizers.Chunking",
-        "refold.summarizers.Escalating",
-        "refold.summarizers.Accounting",
-        "refold.summarizers.CircuitBreaker",
-        "refold.summarizers.Retrying",
-        "refold.summarizers.Limited",
-        "refold.summarizers.WithTimeout",
+        "refold.llm.summarizers.Summarizer",
+        "refold.llm.summarizers.SummaryRequest",
+        "refold.llm.summarizers.Summary",
+        "refold.llm.summarizers.Usage",
+        "refold.llm.summarizers.as_summarizer",
+        "refold.llm.summarizers.resolve_summarizer",
+        "refold.llm.summarizers.wrap_summarizer",
+        "refold.llm.summarizers.OpenAISummarizer",
+        "refold.llm.summarizers.AnthropicSummarizer",
+        "refold.llm.summarizers.GeminiSummarizer",
+        "refold.llm.summarizers.prompt.PromptWriter",
+        "refold.llm.summarizers.Redacting",
+        "refold.llm.summarizers.Cached",
+        "refold.llm.summarizers.MemoryCache",
+        "refold.llm.summarizers.SqliteCache",
+        "refold.llm.summarizers.Chunking",
+        "refold.llm.summarizers.Escalating",
+        "refold.llm.summarizers.Accounting",
+        "refold.llm.summarizers.CircuitBreaker",
+        "refold.llm.summarizers.Retrying",
+        "refold.llm.summarizers.Limited",
+        "refold.llm.summarizers.WithTimeout",
     ),
     "Managers": (
         "refold.CompressionManager",
@@ -156,11 +156,11 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.window.Overflow",
     ),
     "Token counters": (
-        "refold.tokens.estimate.estimate_tokens",
-        "refold.tokens.choose.counter_for",
+        "refold.scan.tokens.estimate.estimate_tokens",
+        "refold.scan.tokens.choose.counter_for",
         "refold.TokenCounter",
-        "refold.tokens.choose.CalibratedCounter",
-        "refold.tokens.exact.ExactCounter",
+        "refold.scan.tokens.choose.CalibratedCounter",
+        "refold.scan.tokens.exact.ExactCounter",
     ),
     "Errors": (
         "refold.RefoldError",
@@ -177,7 +177,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
 """Every public name, in the order of the page."""
 
 _PACKAGES: Final = {
-    "Summarizers and their wrappers": "refold.summarizers",
+    "Summarizers and their wrappers": "refold.llm.summarizers",
     "Windows": "refold.window",
 }
 """Groups that end with whatever else their package makes public."""
@@ -399,7 +399,8 @@ def _detectors() -> str:
 
 def _gates() -> str:
     rows = [
-        f"| `{gate.name}` | {_cell(_first_line(f'refold.gates.{gate.name}'))} |" for gate in GATES
+        f"| `{gate.name}` | {_cell(_first_line(f'refold.llm.gates.{gate.name}'))} |"
+        for gate in GATES
     ]
     head = (
         "## Gates\n\nEvery answer of a summarizer must pass all of them.\n\n"

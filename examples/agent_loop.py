@@ -27,7 +27,7 @@ from refold import (
     MemoryStore,
     uncompress,
 )
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.tokens.estimate import estimate_tokens
 
 TURNS = 60
 WINDOW = 8_000

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
 from tests.conversations import SENTENCES, Conversation
-from tests.formats.generated import bedrock, gemini
+from tests.messages.formats.generated import bedrock, gemini
 
 ASKED = "And what does the harbour master charge for a berth over night, in all?"
 

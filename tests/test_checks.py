@@ -27,7 +27,7 @@ from refold.checks import (
     check_switch,
     check_whole,
 )
-from refold.summarizers import (
+from refold.llm.summarizers import (
     Accounting,
     Chunking,
     CircuitBreaker,

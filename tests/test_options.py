@@ -12,7 +12,7 @@ import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
 from refold.agent.manager_options import ManagerChoices, ManagerOptions
-from refold.compressor import AllChoices
+from refold.api import AllChoices
 from refold.options import USED_BY, Choices
 
 

@@ -17,10 +17,10 @@ import pytest
 import refold
 from refold import retrieve_tool
 from refold.detectors import DETECTORS
-from refold.gates import values_in
-from refold.strategies.tokens import TokenVerdict, join_kept
-from refold.text.facts import extract_facts
-from refold.text.view import TextView
+from refold.llm.gates import values_in
+from refold.plan.shorten.tokens import TokenVerdict, join_kept
+from refold.scan.facts import extract_facts
+from refold.scan.view import TextView
 
 _LETTERS = [chr(code) for code in range(0x20, 0x250)] + [*"\n\t“”„«»「」『』—…。！？中あ한"]
 # A class or sign, repeated and never given back, and what comes right after: as it is written.

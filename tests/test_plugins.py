@@ -23,8 +23,8 @@ from refold import (
     load_plugins,
     uncompress,
 )
+from refold.codecs import CODECS, Codec
 from refold.detectors import DETECTORS, Detector, pattern_finder
-from refold.lossless import CODECS, Codec
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -167,7 +167,7 @@ PLUGIN = """
 import re
 from refold.detectors import Detector, pattern_finder
 
-from refold.lossless import Codec
+from refold.codecs import Codec
 
 TICKET = Detector(reason="ticket", hard=True, find=pattern_finder(re.compile("berth QX")))
 KNOTS = Codec(name="knots", sees=bool, encode=lambda text: None, decode=str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.quality import count_structures
+from refold.plan.quality import count_structures
 
 _LINES = ("{", "[", "{}", " [", "```", "   ```py", "    ```", "|a|b|", "|", "x|", "|x", "", "said")
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from attacks.base import Area, Check
 from refold import compress
-from refold.gates import Source, check, repair
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.gates import Source, check, repair
+from refold.scan.tokens.estimate import estimate_tokens
 
 _TRIES: Final = 2_000
 """Tries of each kind at full scale."""

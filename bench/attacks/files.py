@@ -18,7 +18,7 @@ from attacks.base import Area, Check
 from attacks.talks import talk
 from refold import Session, SqliteStore
 from refold.cli import main
-from refold.summarizers import SqliteCache
+from refold.llm.summarizers import SqliteCache
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DONE = "done"

@@ -12,7 +12,7 @@ from uuid import UUID
 from attacks.base import Area, Check
 from attacks.reports import numbered_report
 from refold import MemoryStore, compress, uncompress
-from refold.model.wire import clone
+from refold.messages.wire import clone
 
 _TRIES = 20_000
 

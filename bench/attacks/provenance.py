@@ -9,8 +9,8 @@ from typing import Any
 from attacks.base import Area, Check
 from attacks.reports import talk, with_ids
 from refold import MemoryStore, compress, uncompress
-from refold.model.provenance import read_provenance, seal_of
-from refold.model.wire import clone, digest
+from refold.messages.provenance import read_provenance, seal_of
+from refold.messages.wire import clone, digest
 
 _TRIES = 20_000
 _VICTIMS = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from refold.model.wire import clone_message
+from refold.messages.wire import clone_message
 
 _SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu".split()
 _OPENING = "Thanks, the report of the night shift has been read by everybody who was there"

@@ -11,8 +11,8 @@ from typing import Any, Final
 from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
-from refold.strategies.tokens import TokenVerdict
-from refold.text.secrets import find_secrets
+from refold.plan.shorten.tokens import TokenVerdict
+from refold.scan.secrets import find_secrets
 from refold.window import ContextWindowManager
 
 _TRIES: Final = 20_000

@@ -15,7 +15,7 @@ from typing import Any, Final
 from attacks.base import Area, Check
 from attacks.reports import talk
 from refold import MemoryStore, compress, retrieve_tool, uncompress
-from refold.model.wire import digest
+from refold.messages.wire import digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, excerpt
 from refold.options import Profile
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from refold.agent.manager_options import Policies
     from refold.agent.retrieval import retrieve_tool
     from refold.agent.tool import ToolCompressor
-    from refold.classifiers import create_classifier
-    from refold.compressor import Classification as Classification
-    from refold.compressor import Compressor, acompress, classify, compress, uncompress
-    from refold.compressor import create_escalating_classifier as create_escalating_classifier
+    from refold.api import Classification as Classification
+    from refold.api import Compressor, acompress, classify, compress, uncompress
+    from refold.api import create_escalating_classifier as create_escalating_classifier
     from refold.errors import (
         BudgetError,
         ConfigError,
@@ -33,9 +32,14 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.model.plan import Piece as Piece
+    from refold.llm.classifiers import create_classifier
+    from refold.llm.summarizers import create_escalating_summarizer as create_escalating_summarizer
+    from refold.llm.summarizers import create_summarizer
+    from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
+    from refold.plan.fold import Piece as Piece
+    from refold.plan.shorten.tokens import TokenVerdict as TokenVerdict
     from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     from refold.result import RefusedAnswer as RefusedAnswer
     from refold.result import Result, UncompressResult
     from refold.result import TraceEntry as TraceEntry
+    from refold.scan.tokens.choose import CalibratedCounter as CalibratedCounter
+    from refold.scan.tokens.counter import TokenCounter
     from refold.stores import MemoryStore, SqliteStore, Store, open_store
     from refold.stores.encrypted import EncryptedStore as EncryptedStore
     from refold.stores.objects import ObjectStore as ObjectStore
@@ -51,12 +57,6 @@ if TYPE_CHECKING:
     from refold.stores.redis import RedisStore as RedisStore
     from refold.stores.removal import forget as forget
     from refold.stores.scope import ScopedStore
-    from refold.strategies.tokens import TokenVerdict as TokenVerdict
-    from refold.summarizers import create_escalating_summarizer as create_escalating_summarizer
-    from refold.summarizers import create_summarizer
-    from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
-    from refold.tokens.choose import CalibratedCounter as CalibratedCounter
-    from refold.tokens.counter import TokenCounter
     from refold.window import ContextWindowManager, FitResult
 
 __version__ = "0.1.0"
@@ -64,14 +64,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "BudgetError": "refold.errors",
     "BudgetReport": "refold.result",
-    "CalibratedCounter": "refold.tokens.choose",
-    "Classification": "refold.compressor",
+    "CalibratedCounter": "refold.scan.tokens.choose",
+    "Classification": "refold.api",
     "Compression": "refold.result",
     "CompressionManager": "refold.agent.manager",
-    "Compressor": "refold.compressor",
+    "Compressor": "refold.api",
     "ConfigError": "refold.errors",
     "ContextWindowManager": "refold.window",
-    "DEFAULT_COMPRESSION_PROMPT": "refold.summarizers.generate",
+    "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.generate",
     "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
     "FitResult": "refold.window",
@@ -83,7 +83,7 @@ _HOMES = {
     "ObjectStore": "refold.stores.objects",
     "Obstacle": "refold.result",
     "Options": "refold.options",
-    "Piece": "refold.model.plan",
+    "Piece": "refold.plan.fold",
     "Policies": "refold.agent.manager_options",
     "PostgresStore": "refold.stores.postgres",
     "PreservePattern": "refold.options",
@@ -97,24 +97,24 @@ _HOMES = {
     "SqliteStore": "refold.stores",
     "Store": "refold.stores",
     "StoreError": "refold.errors",
-    "TokenCounter": "refold.tokens.counter",
-    "TokenVerdict": "refold.strategies.tokens",
+    "TokenCounter": "refold.scan.tokens.counter",
+    "TokenVerdict": "refold.plan.shorten.tokens",
     "ToolCompressor": "refold.agent.tool",
     "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
-    "acompress": "refold.compressor",
-    "classify": "refold.compressor",
-    "compress": "refold.compressor",
-    "create_classifier": "refold.classifiers",
-    "create_escalating_classifier": "refold.compressor",
-    "create_escalating_summarizer": "refold.summarizers",
-    "create_summarizer": "refold.summarizers",
+    "acompress": "refold.api",
+    "classify": "refold.api",
+    "compress": "refold.api",
+    "create_classifier": "refold.llm.classifiers",
+    "create_escalating_classifier": "refold.api",
+    "create_escalating_summarizer": "refold.llm.summarizers",
+    "create_summarizer": "refold.llm.summarizers",
     "forget": "refold.stores.removal",
     "legend": "refold.notation.marks",
     "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
     "retrieve_tool": "refold.agent.retrieval",
-    "uncompress": "refold.compressor",
+    "uncompress": "refold.api",
 }
 """The module of every public name."""
 

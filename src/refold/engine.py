@@ -8,43 +8,43 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from refold.asking import Asker, Tally, run
-from refold.budget import fit_budget
-from refold.budget.guard import find_untouchable
-from refold.budget.report import find_obstacles
 from refold.checks import check_name
-from refold.classifiers import as_classifier
+from refold.codecs import TABLE as CODEC_TABLE
+from refold.codecs import Codec
+from refold.codecs import table_of as codecs_of
 from refold.detectors import TABLE as DETECTOR_TABLE
 from refold.detectors import Detector
 from refold.detectors import table_of as detectors_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
-from refold.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
-from refold.formats import Loader, load
-from refold.lossless import TABLE as CODEC_TABLE
-from refold.lossless import Codec
-from refold.lossless import table_of as codecs_of
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
-from refold.model.wire import clone_message
+from refold.llm.ask import Asker, Tally, run
+from refold.llm.classifiers import as_classifier
+from refold.llm.summarizers import wrap_summarizer
+from refold.messages.formats import Loader, load
+from refold.messages.message import Message
+from refold.messages.provenance import Chain, Provenance, seal_key, seal_of, what_is_behind
+from refold.messages.restore import Lookup, StoreLookup, Trust, find_linked
+from refold.messages.wire import clone_message
 from refold.notation.spelling import spelling_of
 from refold.options import Options, check_used
-from refold.plan_shape import alternate, end_alike, spread
-from refold.quality import measure
-from refold.render import Rendering, provenance_of, render
-from refold.restore import Lookup, StoreLookup, Trust, find_linked
+from refold.plan.budget_report import find_obstacles
+from refold.plan.flow import Flow, ask_until_known, keep_all, plan_fold, plan_rest
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.ladder import fit_budget
+from refold.plan.quality import measure
+from refold.plan.render import Rendering, provenance_of, render
+from refold.plan.sealing import anchor_tokens, seal_plan
+from refold.plan.shape import alternate, end_alike, spread
+from refold.plan.shorten.rules import summary_rules
+from refold.plan.text_cache import TextCache
+from refold.plan.thinking import is_bound, strip_thinking
+from refold.plan.token_count import CountedTexts
+from refold.plan.untouchable import find_untouchable
 from refold.result import BudgetReport, Result
-from refold.sealing import anchor_tokens, seal_plan
-from refold.stages import TextCache
+from refold.scan.tokens.choose import counter_for, is_estimate
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 from refold.stores.base import Store, check_store
 from refold.stores.scope import ScopedStore
-from refold.strategies.rules import summary_rules
-from refold.summarizers import wrap_summarizer
-from refold.thinking import is_bound, strip_thinking
-from refold.tokens.base import CountedTexts
-from refold.tokens.choose import counter_for, is_estimate
-from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 
 T = TypeVar("T")
 
@@ -137,7 +137,7 @@ class Engine:
         self.conversation = conversation
         self._store = scoped(store, conversation)
         if options.profile != "classic":
-            import_module("refold.planner")  # now, not in the middle of somebody's turn
+            import_module("refold.plan.profile")  # now, not in the middle of somebody's turn
         self._counter = options.counter or counter_for(options.model)
         self.asker = Asker(
             summarizer=None if summarizer is None else wrap_summarizer(summarizer),
@@ -289,7 +289,7 @@ class Engine:
     ) -> Callable[[int | None, int | None], Planned]:
         """Return what plans for a number of tokens to aim at and for a budget, again and again."""
         if options.profile != "classic":
-            from refold.planner import ProfilePlanner  # lazily: classic never needs the planner
+            from refold.plan import ProfilePlanner  # lazily: classic never needs the planner
 
             return ProfilePlanner(messages, options, text_cache, pinned=pinned).plan
 
@@ -317,7 +317,7 @@ class Engine:
             return plan_rest(
                 messages, options, text_cache, start=start, hidden=hidden, pinned=pinned
             )
-        from refold.planner import plan_shorter
+        from refold.plan.profile import plan_shorter
 
         plan = plan_shorter(
             messages, options, text_cache, start=start, pinned=pinned, hidden=hidden

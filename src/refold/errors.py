@@ -70,7 +70,7 @@ class BudgetError(RefoldError):
 class AnswerError(RefoldError):
     """A model answered, but not with a whole summary; asking it the same again will not help.
 
-    `usage` says what the useless answer has cost, if that is known: a `refold.summarizers.Usage`.
+    `usage` says what the useless answer has cost, if that is known: a `refold.llm.summarizers.Usage`.
     """
 
     def __init__(self, problem: str, usage: Any = None) -> None:
@@ -85,7 +85,7 @@ class ToolCallError(AnswerError):
 class SpendingError(RefoldError):
     """The money or the calls allowed for summaries are used up.
 
-    `spent` says how much it was: a `refold.summarizers.Usage`.
+    `spent` says how much it was: a `refold.llm.summarizers.Usage`.
     """
 
     def __init__(self, problem: str, spent: Any) -> None:

@@ -38,7 +38,7 @@ class Items(Protocol):
     def add_text(
         self, turn: int, voice: int, text: str, ends: list[int], /
     ) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Take in a text: see `refold.planner.item_index`."""
+        """Take in a text: see `refold.plan.item_index`."""
 
     def columns(
         self, /
@@ -56,17 +56,17 @@ class Scanner(Protocol):
     def prefilter(
         self, text: str, symbols: bytes, lanes: bytes, slots: bytes, words: int, /
     ) -> bytes:
-        """Return a bit for each shape and word in a text: see `refold.text.prefilter`."""
+        """Return a bit for each shape and word in a text: see `refold.scan.prefilter`."""
 
     def needles(
         self, text: str, lower: str, heads: bytes, rows: bytes, /
     ) -> tuple[list[int], list[int]]:
-        """Return which words a text holds, and where some of them are: `refold.text.needles`."""
+        """Return which words a text holds, and where some of them are: `refold.scan.needles`."""
 
     def estimate_tokens(
         self, text: str, classes: bytes, pairs: bytes, scripts: bytes, first: int, /
     ) -> int:
-        """Add up what the neighbours and scripts in a text weigh: see `refold.tokens.estimate`."""
+        """Add up what the neighbours and scripts in a text weigh: see `refold.scan.tokens.estimate`."""
 
     def names(
         self,
@@ -79,7 +79,7 @@ class Scanner(Protocol):
         words: tuple[Collection[str], Collection[str]],
         /,
     ) -> Names:
-        """Make what finds names: see `refold.text.name_tables`."""
+        """Make what finds names: see `refold.scan.name_tables`."""
 
     def items(
         self,
@@ -89,7 +89,7 @@ class Scanner(Protocol):
         shapes: tuple[Callable[[str], int], int, bytes, bytes, Collection[str]],
         /,
     ) -> Items:
-        """Make an index without items: see `refold.planner.item_index`."""
+        """Make an index without items: see `refold.plan.item_index`."""
 
 
 def _load() -> Scanner | None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self, TypedDict, get_args
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
 from refold.errors import ConfigError
-from refold.model.decision import Depth
+from refold.plan.decision import Depth
 
 KeepDuplicate = Literal["latest", "first"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]

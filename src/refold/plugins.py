@@ -14,11 +14,11 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypedDict, TypeVar
 
+from refold.codecs import CODECS, Codec
+from refold.codecs import table_of as codecs_of
 from refold.detectors import DETECTORS, Detector
 from refold.detectors import table_of as detectors_of
 from refold.errors import ConfigError, describe
-from refold.lossless import CODECS, Codec
-from refold.lossless import table_of as codecs_of
 
 T = TypeVar("T")
 

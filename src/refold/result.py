@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
 from refold.lazy import Lazy
-from refold.model.plan import NO_PIECES, Piece
+from refold.plan.fold import NO_PIECES, Piece
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -245,7 +245,7 @@ class ModelReport:
     """As the model's client reports them; estimated from the texts if it does not."""
     output_tokens: int = 0
     cost_usd: float = 0.0
-    """Known only if the summarizer says so: see `refold.summarizers.Accounting`."""
+    """Known only if the summarizer says so: see `refold.llm.summarizers.Accounting`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from refold import Session, uncompress
-from tests.budget.promise import words
 from tests.conversations import (
     SENTENCES,
     Conversation,
@@ -19,6 +18,7 @@ from tests.conversations import (
     plain,
     spelled,
 )
+from tests.plan.ladder.promise import words
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from refold.agent.shapes import ToolResultRef, find_texts
 from refold.notation.notes import annotate, note, summarized_from
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.tokens.estimate import estimate_tokens
 
 FACTS = (
     "The harbour ledger was closed for nine hours on 14 March because pump P-77 failed twice. "

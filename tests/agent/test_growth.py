@@ -14,9 +14,9 @@ import pytest
 from refold import MemoryStore, StoreError, uncompress
 from refold.notation.recognize import read_stretch
 from tests.agent.driving import PROSE
-from tests.budget.promise import tokens_of, words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of, words
 
 
 def said(count: int, *, ids: bool = False) -> Conversation:

@@ -12,8 +12,8 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 from attacks.interrupts import interrupt
 from refold import uncompress
 from tests.agent.test_session import talk
-from tests.budget.promise import words
 from tests.classic import Session
+from tests.plan.ladder.promise import words
 
 
 @pytest.mark.parametrize("ids", [True, False])

@@ -19,9 +19,9 @@ from pydantic import BaseModel
 from refold.agent.manager import CompressionManager, ManagerOptions
 from refold.agent.manager_report import ManagerReport
 from refold.errors import ConfigError, MessageError
-from refold.planner import say_shorter
-from refold.summarizers.openai import OpenAISummarizer
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 from tests.agent.managing import (
     FACTS,
     FILLER,
@@ -35,8 +35,8 @@ from tests.agent.managing import (
     turn,
 )
 from tests.agent.managing import well as shorten_well
+from tests.llm.summarizers.contract import run, run_in_threads
 from tests.model_server import ModelServer
-from tests.summarizers.contract import run, run_in_threads
 
 _PASSED = "".join(f"tests/test_mail.py::test_case_{n} PASSED  [ {n}%]\n" for n in range(60))
 _LINES = "".join(f"2031-03-15T11:00:{n % 60:02} w{n} INFO handled in {n} ms\n" for n in range(60))

@@ -12,8 +12,8 @@ import pytest
 from refold.agent.manager import CompressionManager, Limiter
 from refold.stores import MemoryStore
 from tests.agent.managing import FILLER, Clock, Model, call, result_text, shown, talk, turn
+from tests.llm.summarizers.contract import run, until
 from tests.patience import FOR_EVER
-from tests.summarizers.contract import run, until
 
 
 def test_a_overlapping_calls_send_each_message_once() -> None:

@@ -19,17 +19,17 @@ from refold.agent.retrieval import retrieve_tool
 from refold.agent.tool import ToolCompressor
 from refold.errors import StoreError
 from refold.events import Event
-from refold.planner import say_shorter
+from refold.llm.summarizers.caches import SqliteCache
+from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores import MemoryStore
-from refold.summarizers.caches import SqliteCache
-from refold.summarizers.openai import OpenAISummarizer
-from refold.tokens.estimate import estimate_tokens
 from refold.window import ContextWindowManager
 from tests.agent.managing import FACTS, FILLER, Model, call, data_of, result_text, shown, talk, turn
 from tests.agent.managing import well as shorten_well
+from tests.llm.summarizers.contract import run, until
 from tests.model_server import ModelServer, broken, rate_limited, slow
 from tests.patience import FOR_EVER, run_idly
-from tests.summarizers.contract import run, until
 
 END = {"role": "assistant", "content": "ok"}
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from refold import MemoryStore, retrieve_tool
 from refold.agent.manager import CompressionManager
+from refold.codecs import Reencoded, decode, normal, reencode
 from refold.kinds import KINDS, Kind, kind_of
-from refold.lossless import Reencoded, decode, normal, reencode
-from refold.planner import is_structured, say_shorter
-from refold.text.json_text import is_json
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.one_text import is_structured, say_shorter
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
 from tests.agent.managing import Model, turn
 
 FIXTURES = Path(__file__).parents[1] / "kinds" / "fixtures"

@@ -28,7 +28,9 @@ from tests.agent.driving import (
     session_options,
     steps,
 )
-from tests.budget.promise import (
+from tests.classic import Options, Session, compress
+from tests.conversations import Conversation, options, spelled, texts_of
+from tests.plan.ladder.promise import (
     assert_pairs,
     cut_short,
     kept_indices,
@@ -36,8 +38,6 @@ from tests.budget.promise import (
     tokens_of,
     words,
 )
-from tests.classic import Options, Session, compress
-from tests.conversations import Conversation, options, spelled, texts_of
 
 quick = settings(max_examples=15)
 

@@ -19,9 +19,9 @@ from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreE
 from refold.stores.base import Store
 from tests.agent.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.agent.test_session import talk
-from tests.budget.promise import words
 from tests.classic import Session
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import words
 
 quick = settings(max_examples=15)
 

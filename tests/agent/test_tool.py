@@ -21,10 +21,10 @@ from refold import ConfigError, MemoryStore, StoreError
 from refold.agent.cutting import head_and_tail, shorten, size
 from refold.agent.text_store import text_key
 from refold.agent.tool import MIN_BYTES, ToolCompressor
-from refold.model.handles import anchor_of_text
+from refold.messages.handles import anchor_of_text
 from refold.notation.marks import spell_amount
-from refold.planner import say_shorter
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.one_text import say_shorter
+from refold.scan.tokens.estimate import estimate_tokens
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(600))
 quick = settings(max_examples=15)

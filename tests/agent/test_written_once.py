@@ -7,7 +7,7 @@ from typing import Any
 
 from refold import Session, uncompress
 from refold.stores.memory import MemoryStore
-from tests.planner.runs import call
+from tests.plan.runs import call
 
 
 class Noting:

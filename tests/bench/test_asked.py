@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from asked import Outcome, find_missed
 from asked_cases import ASKERS, KINDS, NOBODY, make_case
-from refold.formats import load
+from refold.messages.formats import load
 
 BENCH = Path(__file__).parents[2] / "bench"
 

@@ -59,8 +59,10 @@ def test_every_pattern_of_the_sources_is_listed() -> None:
     assert asked["_LINES"] == ["fullmatch"]
     places = [place for place, _, _ in listed]
     assert any("kinds/_lines.py" in place and "for kinds/log.py" in place for place in places)
-    assert any(place.startswith("scoring/sentence.py") for place in places)  # made when first used
-    assert any(place.startswith("gates/_values.py") for place in places)  # given to `re.sub`
+    assert any(
+        place.startswith("scan/sentence_score.py") for place in places
+    )  # made when first used
+    assert any(place.startswith("llm/gates/_values.py") for place in places)  # given to `re.sub`
 
 
 SLOW = {

@@ -38,8 +38,8 @@ from fidelity_stats import (
 )
 from fidelity_targets import check_targets
 from refold import compress
-from refold.planner.relevance import BUCKETS, VALUES, WORDS, learned_weights
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.relevance import BUCKETS, VALUES, WORDS, learned_weights
+from refold.scan.tokens.estimate import estimate_tokens
 
 REUSE = PANELS[0]
 TALK: list[dict[str, Any]] = [

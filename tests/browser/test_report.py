@@ -11,7 +11,7 @@ import pytest
 from refold.cli.demo import SESSION
 from tests.browser.conftest import BUILD, ROOT, Visit, Visitor
 from tests.browser.payloads import PAYLOADS
-from tests.planner.runs import call, source_code
+from tests.plan.runs import call, source_code
 
 pytest.importorskip("playwright.sync_api", reason="make test-browser installs it")
 

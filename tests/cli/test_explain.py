@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl
-from tests.planner.runs import call, source_code
+from tests.plan.runs import call, source_code
 
 BUDGET = ("--profile", "standard", "--budget", "900")
 

@@ -18,7 +18,7 @@ from refold.cli.folding import fold_file
 from refold.cli.looking import tell
 from refold.cli.render import draw_pieces
 from refold.lazy import Lazy
-from refold.model.plan import Piece
+from refold.plan.fold import Piece
 from refold.report.story import Row
 from refold.stores import MemoryStore
 from tests.classic import Options

@@ -17,7 +17,7 @@ from tests.cli.conftest import Refold
 from tests.cli.session import chat, claude_code, codex, jsonl
 from tests.cli.terminal import read_to_the_end
 from tests.patience import FOR_EVER
-from tests.planner.runs import call, source_code
+from tests.plan.runs import call, source_code
 
 BUDGET = ("--budget", "900")
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import refold.detectors
 from refold.detectors import DETECTORS, detect, detect_hard, soft_texts
 from refold.detectors.base import Detector
-from refold.text.prefilter import make_test
-from refold.text.view import TextView
+from refold.scan.prefilter import make_test
+from refold.scan.view import TextView
 
 FIXTURES = Path(__file__).parent / "fixtures"
 BY_REASON = {detector.reason: detector for detector in DETECTORS}

@@ -12,7 +12,7 @@ from tests.native import needs_scanner, the_scanner
 
 from refold.detectors import DETECTORS, DetectorTable, detect
 from refold.detectors.base import Detector, pattern_finder
-from refold.text.prefilter import Needs, words_of
+from refold.scan.prefilter import Needs, words_of
 
 # Added here, at run time: by a shape, by a word, and by nothing at all.
 SHELF = Detector(

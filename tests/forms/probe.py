@@ -21,12 +21,12 @@ from golden import digest_all
 from hostile import HOSTILE
 from refold import classify, compress, uncompress
 from refold.native import scanner
-from refold.strategies.prose import Units, make_units
-from refold.text.entities import extract_entities
-from refold.text.facts import extract_facts
-from refold.text.fences import split_fences
-from refold.text.sentences import find_sentences
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.shorten.prose import Units, make_units
+from refold.scan.entities import extract_entities
+from refold.scan.facts import extract_facts
+from refold.scan.fences import split_fences
+from refold.scan.sentences import find_sentences
+from refold.scan.tokens.estimate import estimate_tokens
 
 _NOISE = (
     *"aAzZ09_-./:@#$%&*+=~^|\\'\"`<>()[]{}!?,; \t\n\r",

@@ -12,8 +12,8 @@ from tests.pieces import pieces_of
 
 from refold.kinds import KINDS, kind_of, split
 from refold.kinds._error_patterns import ANY_NEEDLE, FOREIGN_NEEDLES, NEEDLES, NEEDS
-from refold.text.prefilter import Prefilter, make_test
-from refold.text.view import TextView
+from refold.scan.prefilter import Prefilter, make_test
+from refold.scan.view import TextView
 
 NAMES = [kind.name for kind in KINDS]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pieces import pieces_of
 
+from refold.codecs.json_data import CODEC, open_texts
 from refold.kinds import kind_of
-from refold.lossless.json_data import CODEC, open_texts
 
 ITEMS = [
     {"name": f"Desk Lamp {n}", "item_id": str(4_385_534_692 + n), "price": 138.07 + n, "tags": {}}

@@ -2,7 +2,7 @@
 
 | entry | not applicable here                                                          |
 |-------|------------------------------------------------------------------------------|
-| 30    | model calls per step of the search, the classifier: see tests/asking         |
+| 30    | model calls per step of the search, the classifier: see tests/llm         |
 | 31    | fuzzy-only and contradiction-only figures, long ids: see test_summaries      |
 """
 
@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
-from refold.tokens.estimate import estimate_tokens
-from refold.tokens.exact import ExactCounter
-from tests.budget.promise import (
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.tokens.exact import ExactCounter
+from tests.classic import compress
+from tests.conversations import SENTENCES, Conversation
+from tests.plan.ladder.promise import (
     as_json,
     assert_figures,
     assert_kept,
@@ -24,8 +26,6 @@ from tests.budget.promise import (
     kept_indices,
     tokens_of,
 )
-from tests.classic import compress
-from tests.conversations import SENTENCES, Conversation
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
 ROLES = ("user", "assistant")

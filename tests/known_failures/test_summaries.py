@@ -4,7 +4,7 @@
 |--------|----------------------------------------------------------------------------------|
 | 26     | coreference                                                                      |
 | 27–31  | budgets, tokens and the figures after them: see test_budgets                     |
-| 30, 32 | what models and hooks are asked: see tests/asking                                |
+| 30, 32 | what models and hooks are asked: see tests/llm                                |
 """
 
 from __future__ import annotations

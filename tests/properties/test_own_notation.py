@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from refold import CompressionManager, uncompress
-from refold.lossless import CODECS
+from refold.codecs import CODECS
 from refold.notation import examples
 from refold.window import ContextWindowManager
 from tests.classic import Session, compress
+from tests.codecs.test_codecs import cases
 from tests.conversations import Conversation, prose, spelled
-from tests.lossless.test_codecs import cases
-from tests.planner.runs import call
+from tests.plan.runs import call
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
 TAGS = (

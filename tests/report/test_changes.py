@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.lazy import Lazy
-from refold.model.plan import Piece
+from refold.plan.fold import Piece
 from refold.report.changes import NOTATION, Pair, Span, mark_after, mark_before, pair_lines
 from refold.report.story import Row
 from refold.result import TraceEntry

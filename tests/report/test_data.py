@@ -12,7 +12,7 @@ from refold import Options, Session, compress
 from refold.report import STEPS
 from refold.report.data import ReportBuilder, share_out, utf16_len
 from tests.cli.session import claude_code, codex
-from tests.planner.runs import call, source_code
+from tests.plan.runs import call, source_code
 
 
 def run() -> list[dict[str, Any]]:

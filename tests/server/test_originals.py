@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from refold import Session, SqliteStore
-from refold.model.wire import digest
+from refold.messages.wire import digest
 from refold.server.originals import enter_shown, find_shown
 from refold.server.tools import Tools
 from refold.stores import MemoryStore

@@ -261,7 +261,7 @@ def test_fifty_writers_of_one_file(tmp_path: Path) -> None:
 
 def big(name: str) -> dict[str, Any]:
     """Some megabytes that hardly pack."""
-    from refold.model.wire import text_digest
+    from refold.messages.wire import text_digest
 
     return {
         f"{name} {i}": "".join(text_digest(f"{name} {i} {j}") for j in range(300))

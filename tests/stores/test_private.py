@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from refold import SqliteStore
-from refold.summarizers import SqliteCache
+from refold.llm.summarizers import SqliteCache
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 

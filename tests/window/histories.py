@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from refold.window import FitResult
-from tests.budget.promise import kept_indices, open_calls
 from tests.conversations import (
     SENTENCES,
     Conversation,
@@ -21,6 +20,7 @@ from tests.conversations import (
     spelled,
     without_thinking,
 )
+from tests.plan.ladder.promise import kept_indices, open_calls
 
 STRATEGIES = ("fold", "summarize", "truncate", "sliding_window")
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from refold import uncompress
-from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
-from refold.tokens.exact import ExactCounter
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+from refold.scan.tokens.exact import ExactCounter
 from refold.window import ContextWindowManager, FactSheet, window_of
-from tests.budget.promise import tokens_of
 from tests.conversations import Conversation
+from tests.plan.ladder.promise import tokens_of
 from tests.window.histories import STRATEGIES, talk, tool_turn, violations, words
 
 

@@ -12,8 +12,8 @@ from refold import uncompress
 from refold.errors import ConfigError
 from refold.window import ContextWindowManager, FactSheet, FitResult
 from refold.window.handover import HANDOVER_PROMPT, SECTIONS, is_handover
-from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 from tests.window.histories import histories, talk, violations, words
 
 

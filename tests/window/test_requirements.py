@@ -12,8 +12,8 @@ import pytest
 from refold import MemoryStore, Session, retrieve_tool, uncompress
 from refold.agent.caches import RememberingCounter
 from refold.errors import BudgetError, ConfigError
-from refold.tokens.base import IMAGE_TOKENS
-from refold.tokens.choose import counter_for
+from refold.plan.token_count import IMAGE_TOKENS
+from refold.scan.tokens.choose import counter_for
 from refold.window import (
     DEFAULT_REGISTRY,
     ContextWindowManager,
@@ -24,8 +24,8 @@ from refold.window import (
     send_fitting,
     window_of,
 )
-from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 from tests.window.histories import STRATEGIES, talk, tool_turn, violations, words
 
 

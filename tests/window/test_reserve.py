@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import ConfigError
-from refold.tokens.estimate import estimate_tokens
-from refold.tokens.exact import ExactCounter
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.tokens.exact import ExactCounter
 from refold.window.reserve import (
     ANTHROPIC_TOOLS_OVERHEAD,
     TOOL_OVERHEAD,

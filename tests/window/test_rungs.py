@@ -16,11 +16,11 @@ from pydantic import TypeAdapter
 
 from refold import MemoryStore, Options, retrieve_tool, uncompress
 from refold.errors import ConfigError
-from refold.formats import load
+from refold.messages.formats import load
 from refold.window import ContextWindowManager, FitResult
 from refold.window.rungs import RUNGS, clip_arguments
-from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, spelled
+from tests.plan.ladder.promise import tokens_of
 from tests.properties.test_invariants import assert_valid
 from tests.window.histories import talk, tool_turn, violations, words
 

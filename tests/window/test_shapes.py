@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refold.formats import load
+from refold.messages.formats import load
 from refold.window.rungs import clip_arguments, evict_media
 
 LONG = "x" * 2_000

@@ -13,8 +13,8 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
 from refold.window import ContextWindowManager
-from tests.budget.promise import tokens_of
 from tests.conversations import Conversation, anthropic, openai_chat, spelled, without_thinking
+from tests.plan.ladder.promise import tokens_of
 from tests.properties.test_invariants import assert_valid
 from tests.window.histories import STRATEGIES, histories, ordered, violations, words
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from refold.engine import Engine
-from refold.model.message import Message
-from refold.model.plan import Fold
-from refold.stages import TextCache
+from refold.messages.message import Message
+from refold.plan.fold import Fold
+from refold.plan.text_cache import TextCache
 
 _RESULT_SHARE: Final = 0.1
 """The most that one result may take of a budget. A guess, not tuned: with 60 % of a window of

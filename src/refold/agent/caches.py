@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from refold.agent.manager_report import By
-from refold.tokens.counter import TokenCounter
+from refold.scan.tokens.counter import TokenCounter
 
 _MAX_CHARS: Final = 8_000_000
 """Text to remember at most, all counted texts together."""

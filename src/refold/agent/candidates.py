@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from refold.agent.manager_options import ManagerOptions, ToolPolicy
 from refold.agent.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
-from refold.formats import Reading
-from refold.model.wire import text_digest
+from refold.messages.formats import Reading
+from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
-from refold.tokens.counter import TokenCounter
+from refold.scan.tokens.counter import TokenCounter
 
 _MAX_CONTEXT_CHARS: Final = 400
 """How much of the arguments and of the task a summarizer is told. A guess, about 100 tokens each:

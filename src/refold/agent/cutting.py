@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from refold.notation.marks import gap, more, size_of
 from refold.notation.notes import annotate, free_key, note, shortened_from, summarized_from
-from refold.text.truncate import cut
+from refold.scan.truncate import cut
 
 _dumps: Final = partial(json.dumps, ensure_ascii=False)
 _HEAD_SHARE: Final = 2 / 3

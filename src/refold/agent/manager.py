@@ -21,18 +21,18 @@ from refold.agent.shapes import apply_short_form, drop_short_form, with_value
 from refold.agent.shortening import Shortener
 from refold.agent.summarizer_stack import build_summarizer, choose_model
 from refold.agent.text_store import TextStore
-from refold.asking import run_apart
 from refold.engine import scoped
 from refold.errors import ConfigError, describe
-from refold.formats import turn_path
-from refold.render import Rendering, render_short_forms
+from refold.llm.ask import run_apart
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
+from refold.llm.summarizers.limited import Limiter
+from refold.messages.formats import turn_path
+from refold.plan.render import Rendering, render_short_forms
+from refold.scan.redaction import hide_secrets
+from refold.scan.secrets import find_secrets
+from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
-from refold.summarizers.limited import Limiter
-from refold.text.redaction import hide_secrets
-from refold.text.secrets import find_secrets
-from refold.tokens.counter import ForgivingCounter, TokenCounter
-from refold.tokens.estimate import estimate_tokens
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
 

@@ -23,13 +23,13 @@ from refold.checks import (
 )
 from refold.errors import ConfigError
 from refold.events import Listener
+from refold.llm.summarizers.caches import Cache
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
+from refold.llm.summarizers.limited import Limiter
+from refold.scan.redaction import SecretFinder
+from refold.scan.tokens.counter import TokenCounter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
-from refold.summarizers.caches import Cache
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
-from refold.summarizers.limited import Limiter
-from refold.text.redaction import SecretFinder
-from refold.tokens.counter import TokenCounter
-from refold.tokens.estimate import estimate_tokens
 
 ToolPolicy = Literal["verbatim", "lossless", "never_send", "extractive", "model"]
 """What may be done with a result, the most careful first.
@@ -145,7 +145,7 @@ class ManagerOptions:
     cache_version: str = ""
     """Names the model behind `generate` in the cache: another name, other answers."""
     find_secrets: SecretFinder | None = None
-    """Finds what must not be sent to the model, instead of `refold.text.secrets`."""
+    """Finds what must not be sent to the model, instead of `refold.scan.secrets`."""
     counter: TokenCounter = estimate_tokens
     store: Store | None = None
     """Keeps originals; short forms then say under which handle they can be fetched."""

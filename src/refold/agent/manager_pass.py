@@ -23,8 +23,8 @@ from refold.agent.shapes import (
 )
 from refold.agent.shortening import Outcome, Shortener
 from refold.events import Event, EventKind
-from refold.tokens.base import count_beside
-from refold.tokens.counter import TokenCounter
+from refold.plan.token_count import count_beside
+from refold.scan.tokens.counter import TokenCounter
 
 _log: Final = logging.getLogger("refold.agent")
 

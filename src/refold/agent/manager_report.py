@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from refold.summarizers.base import Usage
+from refold.llm.summarizers.base import Usage
 
 Status = Literal["compressed", "skipped", "rejected", "failed", "deferred"]
 """What became of a text.

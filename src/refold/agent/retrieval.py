@@ -29,15 +29,15 @@ from refold.agent.text_store import (
     shorten_line,
     text_key,
 )
+from refold.api import find_lookup
 from refold.checks import check_choice, check_name, check_whole
-from refold.compressor import find_lookup
 from refold.errors import ConfigError, RefoldError
-from refold.model.handles import own_part
-from refold.model.letters import ID_PREFIX, make_anchor
-from refold.model.provenance import LINK_PREFIX, Provenance, read_link
-from refold.model.wire import digest, spell
+from refold.messages.handles import own_part
+from refold.messages.letters import ID_PREFIX, make_anchor
+from refold.messages.provenance import LINK_PREFIX, Provenance, read_link
+from refold.messages.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
+from refold.messages.wire import digest, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
-from refold.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 

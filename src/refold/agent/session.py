@@ -18,30 +18,31 @@ from refold.agent.append_only import plan_arrivals, unsent_from
 from refold.agent.session_report import FoldThresholds, SessionReport
 from refold.agent.session_state import HOOKS, State, check_given, read_state, reading, write_state
 from refold.agent.view_state import Given, Item, Standing, count_anew, number_through, unshare
-from refold.asking import Tally
-from refold.budget.guard import find_untouchable
-from refold.budget.report import report_budget
+from refold.api import NamedChoices
 from refold.checks import check_whole
-from refold.compressor import NamedChoices
+from refold.codecs import Codec
 from refold.detectors import Detector
 from refold.engine import Engine, combine, scoped
 from refold.errors import BudgetError, MessageError
 from refold.events import Listener
-from refold.formats import Loader
-from refold.formats.objects import Objects
-from refold.lossless import Codec
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.provenance import Chain, looks_folded
-from refold.model.wire import clone
+from refold.llm.ask import Tally
+from refold.messages.formats import Loader
+from refold.messages.formats.objects import Objects
+from refold.messages.message import Message
+from refold.messages.provenance import Chain, looks_folded
+from refold.messages.wire import clone
 from refold.options import Choices, Options, Pin
+from refold.plan.budget_report import report_budget
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.rules import RunContext
+from refold.plan.rules.protect import is_pinned
+from refold.plan.text_cache import TextCache
+from refold.plan.thinking import is_bound
+from refold.plan.untouchable import find_untouchable
 from refold.result import BudgetReport
-from refold.stages import RunContext, TextCache
-from refold.stages.protect import is_pinned
+from refold.scan.tokens.choose import factor_of
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
-from refold.thinking import is_bound
-from refold.tokens.choose import factor_of
 
 _MIN_TAIL_TOKENS: Final = 1_000
 """Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
@@ -372,7 +373,7 @@ class Session:
         sources = _sources(now)
         if self.options.profile != "standard" or not (sources and sources[-1].is_tool_result):
             return low_water
-        from refold.planner.layout import target_for_newest  # loaded where the profile needs it
+        from refold.plan.layout import target_for_newest  # loaded where the profile needs it
 
         untouchable = find_untouchable(sources, self.options)
         needed = target_for_newest(sources, untouchable, self._text_cache.tokens)

@@ -16,12 +16,12 @@ from typing import Any, Final
 
 from refold.agent.view_state import Item
 from refold.errors import ConfigError, MessageError, StoreError
-from refold.formats import Loader
-from refold.model.message import Message
-from refold.model.plan import Fold, kept_fold
-from refold.model.provenance import LINK_PREFIX, Provenance, find_seals
-from refold.model.wire import Wire, digest
+from refold.messages.formats import Loader
+from refold.messages.message import Message
+from refold.messages.provenance import LINK_PREFIX, Provenance, find_seals
+from refold.messages.wire import Wire, digest
 from refold.options import Options
+from refold.plan.fold import Fold, kept_fold
 from refold.stores.base import Store
 
 _VERSION: Final = 5

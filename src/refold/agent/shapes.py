@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.formats import Reader, Reading, check_items, turn_of, turn_path
-from refold.formats.base import is_mapping, kind_of
-from refold.formats.objects import as_data
-from refold.model.failure import is_failure_text
-from refold.model.part import Call, Part, ToolResult
-from refold.model.wire import Path, place_of
+from refold.messages.failure import is_failure_text
+from refold.messages.formats import Reader, Reading, check_items, turn_of, turn_path
+from refold.messages.formats.base import is_mapping, kind_of
+from refold.messages.formats.objects import as_data
+from refold.messages.part import Call, Part, ToolResult
+from refold.messages.wire import Path, place_of
 
 _FIELD: Final = "compressed_content"
 """The short form of a message's content, beside the original; in a record of a session file it is

@@ -11,14 +11,14 @@ from refold.agent.candidates import Candidate, describe
 from refold.agent.manager_report import By, Status
 from refold.agent.summarizer_stack import Capped, count_attempts
 from refold.agent.text_store import TextStore
-from refold.asking import Asker, Tally
 from refold.errors import describe as describe_error
-from refold.model.ask import Questions
+from refold.llm.ask import Asker, Tally
+from refold.llm.question import Questions
+from refold.llm.summarizers.base import Summarizer, Usage
 from refold.notation.notes import annotate, annotate_json, note, shortened_from, summarized_from
-from refold.planner import is_structured, say_shorter, shorten_text
-from refold.summarizers.base import Summarizer, Usage
-from refold.text.json_text import is_json
-from refold.tokens.counter import TokenCounter
+from refold.plan.one_text import is_structured, say_shorter, shorten_text
+from refold.scan.json_text import is_json
+from refold.scan.tokens.counter import TokenCounter
 
 _ENOUGH: Final = 0.5
 """What is written without loss in this share of its tokens needs no model."""

@@ -11,23 +11,23 @@ from typing import Final
 
 from refold.agent.manager_options import ManagerOptions
 from refold.errors import ConfigError, ToolCallError
-from refold.summarizers.accounting import Accounting
-from refold.summarizers.base import (
+from refold.llm.summarizers.accounting import Accounting
+from refold.llm.summarizers.base import (
     CheckedSummarizer,
     Summarizer,
     Summary,
     SummaryRequest,
     as_summarizer,
 )
-from refold.summarizers.breaker import CircuitBreaker
-from refold.summarizers.cached import Cached
-from refold.summarizers.chunking import Chunking
-from refold.summarizers.deadline import WithTimeout
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.summarizers.limited import Limited
-from refold.summarizers.redacting import Redacting
-from refold.summarizers.retrying import Retrying
-from refold.tokens.counter import TokenCounter
+from refold.llm.summarizers.breaker import CircuitBreaker
+from refold.llm.summarizers.cached import Cached
+from refold.llm.summarizers.chunking import Chunking
+from refold.llm.summarizers.deadline import WithTimeout
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.llm.summarizers.limited import Limited
+from refold.llm.summarizers.redacting import Redacting
+from refold.llm.summarizers.retrying import Retrying
+from refold.scan.tokens.counter import TokenCounter
 
 _TOOL_CALL: Final = re.compile(
     r"\s{0,20}(?:```\w{0,10}\s{1,5})?(?:<\|?/?(?:tool|function|antml:|invoke)[\w:|]{0,20}"
@@ -141,7 +141,7 @@ def choose_model(
         return None
     if not isinstance(given[0], str):
         return as_summarizer(given[0])
-    from refold.summarizers.resolve import resolve_summarizer
+    from refold.llm.summarizers.resolve import resolve_summarizer
 
     own = "" if prompt == DEFAULT_COMPRESSION_PROMPT else prompt
     return resolve_summarizer(given[0], system_prompt=own)

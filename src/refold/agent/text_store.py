@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
-from refold.model.handles import anchor_of_text
+from refold.messages.handles import anchor_of_text
 from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, GAP, HANDLE_CHARS, show_handle
+from refold.scan.truncate import cut
+from refold.scan.view import TextView
 from refold.stores.base import Store
-from refold.text.truncate import cut
-from refold.text.view import TextView
 
 TEXT_PREFIX: Final = "refold:text:"
 _MOST: Final = 4_096

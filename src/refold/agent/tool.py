@@ -23,18 +23,18 @@ from uuid import UUID
 
 from refold.agent.cutting import annotate_summary, shorten, size
 from refold.agent.text_store import TextStore
-from refold.asking import Asker, Tally, run_apart
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
-from refold.model.ask import Answers, Questions
-from refold.model.failure import is_failure, is_failure_text
+from refold.llm.ask import Asker, Tally, run_apart
+from refold.llm.question import Answers, Questions
+from refold.llm.summarizers import wrap_summarizer
+from refold.messages.failure import is_failure, is_failure_text
 from refold.notation.notes import annotate, note
-from refold.planner import say_shorter
+from refold.plan.one_text import say_shorter
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
-from refold.summarizers import wrap_summarizer
-from refold.text.json_text import is_json
-from refold.tokens.estimate import estimate_tokens
 
 P = ParamSpec("P")
 R = TypeVar("R")

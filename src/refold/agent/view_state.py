@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from refold.model.message import Message
-from refold.model.plan import Fold, kept_fold
-from refold.model.wire import Wire, clone
+from refold.messages.message import Message
+from refold.messages.wire import Wire, clone
+from refold.plan.fold import Fold, kept_fold
+from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
-from refold.tokens.base import CountedTexts
 
 
 class Given:

@@ -9,7 +9,7 @@ from refold.batch.extras import need
 from refold.batch.record import FoldedRecord, RecordFolder, parse_json, unfold_record
 from refold.checks import check_choice
 from refold.errors import ConfigError, RefoldError, describe
-from refold.json_style import Style
+from refold.messages.json_style import Style
 from refold.stores import Store
 
 if TYPE_CHECKING:

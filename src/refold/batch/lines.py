@@ -16,7 +16,7 @@ from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, parse_json, unfold_record
 from refold.batch.work import Work
 from refold.errors import MessageError
-from refold.json_style import Style
+from refold.messages.json_style import Style
 
 REFOLD_KEY: Final = "refold"
 """Under which a folded line has what `refold batch --unfold` needs."""

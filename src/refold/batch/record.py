@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, TypedDict
 
-from refold.compressor import Compressor, uncompress
+from refold.api import Compressor, uncompress
 from refold.engine import combine
 from refold.errors import ConfigError, FormatError, MessageError, RecordError
-from refold.formats import CONVERSATION_KEYS, load
-from refold.json_style import Style, find_style
+from refold.messages.formats import CONVERSATION_KEYS, load
+from refold.messages.json_style import Style, find_style
 from refold.options import Options
+from refold.plan.token_count import CountedTexts
 from refold.result import Result
+from refold.scan.tokens.choose import counter_for
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores import Store
 from refold.stores.scope import ScopedStore
-from refold.tokens.base import CountedTexts
-from refold.tokens.choose import counter_for
-from refold.tokens.estimate import estimate_tokens
 
 _BLANKS: Final = " \t\r\n\ufeff"
 _ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)

@@ -10,11 +10,11 @@ from refold.cli.folding import naming_lines
 from refold.cli.io import read_document, write_text
 from refold.cli.options import EPILOG, file_argument, format_option, json_option, model_option
 from refold.cli.terminal import working
-from refold.formats import load
-from refold.tokens.base import CountedTexts
-from refold.tokens.breakdown import break_down
-from refold.tokens.choose import counter_for, encoding_for
-from refold.tokens.estimate import estimate_tokens
+from refold.messages.formats import load
+from refold.plan.breakdown import break_down
+from refold.plan.token_count import CountedTexts
+from refold.scan.tokens.choose import counter_for, encoding_for
+from refold.scan.tokens.estimate import estimate_tokens
 
 _EPILOG = f"""\b
 Examples:

@@ -13,7 +13,7 @@ from refold.cli.document import Document, parse_document
 from refold.cli.folding import FoldedFile, fold_file, unfold_file
 from refold.cli.looking import tell
 from refold.cli.options import EPILOG
-from refold.model.wire import spell
+from refold.messages.wire import spell
 from refold.options import Options
 from refold.report.story import Row
 from refold.stores import MemoryStore

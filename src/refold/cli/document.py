@@ -10,8 +10,8 @@ from json import JSONDecodeError
 from typing import Any, Final
 
 from refold.errors import FormatError
-from refold.formats import CONVERSATION_KEYS
-from refold.json_style import Style, detect_style
+from refold.messages.formats import CONVERSATION_KEYS
+from refold.messages.json_style import Style, detect_style
 
 BLANKS: Final = " \t\r\n"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.asking import run
+from refold.api import find_lookup
 from refold.cli.document import Document, Item
 from refold.cli.terminal import Progress
-from refold.compressor import find_lookup
 from refold.engine import Engine, scoped
 from refold.errors import FormatError, MessageError, StoreError
-from refold.formats import check_list
-from refold.json_style import Style, says
-from refold.model.provenance import looks_folded, read_provenance
-from refold.model.wire import clone_message, digest
+from refold.llm.ask import run
+from refold.messages.formats import check_list
+from refold.messages.json_style import Style, says
+from refold.messages.provenance import looks_folded, read_provenance
+from refold.messages.restore import Linked, Trust, unfold_once
+from refold.messages.wire import clone_message, digest
 from refold.options import Options
 from refold.report.turns import align
-from refold.restore import Linked, Trust, unfold_once
 from refold.result import Result
 from refold.stores import Store
 

@@ -16,7 +16,7 @@ import click
 
 from refold.cli.document import Document, Item, parse_document
 from refold.errors import FormatError, OutputError
-from refold.json_style import Style, says
+from refold.messages.json_style import Style, says
 from refold.private_files import OWNER_ONLY
 from refold.result import Compression
 

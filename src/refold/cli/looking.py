@@ -22,7 +22,7 @@ from refold.cli.options import (
 from refold.cli.originals import open_for_looking
 from refold.cli.terminal import working
 from refold.cli.words import excerpt
-from refold.formats import load
+from refold.messages.formats import load
 from refold.options import Options
 from refold.report.pieces import count_pieces
 from refold.report.story import Row

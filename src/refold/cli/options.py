@@ -13,7 +13,7 @@ from refold.cli import EXIT_CODES
 from refold.cli.document import Document
 from refold.cli.folding import naming_lines
 from refold.errors import BudgetError, ConfigError
-from refold.formats import format_names, load
+from refold.messages.formats import format_names, load
 from refold.options import Options, PreservePattern, Profile
 from refold.report.turns import make_counter
 from refold.result import Result

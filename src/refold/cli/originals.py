@@ -14,8 +14,8 @@ from refold.cli.document import Document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, unfold_file, within
 from refold.cli.io import SQLITE, STDIO
 from refold.errors import FormatError, NestingError, OutputError, StoreError
-from refold.model.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
-from refold.model.wire import digest
+from refold.messages.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
+from refold.messages.wire import digest
 from refold.stores import MemoryStore, Store
 from refold.stores.codec import MAX_DEPTH, encode_value
 from refold.stores.opening import OpenStore, is_file, open_store

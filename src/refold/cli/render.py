@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from refold.plan.breakdown import Share
     from refold.report.story import Row
-    from refold.tokens.breakdown import Share
 
 MIN_WIDTH: Final = 60
 """On a narrower terminal lines go on below: a number that is cut short says something else."""

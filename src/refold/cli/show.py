@@ -12,7 +12,7 @@ from refold.cli.looking import Look, fold_to_look, look_options
 from refold.cli.options import EPILOG, check_budget
 from refold.cli.terminal import pager_option, print_paged
 from refold.cli.words import action_word, clean
-from refold.formats import load
+from refold.messages.formats import load
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.turns import Turn, tell_turns

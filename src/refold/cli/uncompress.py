@@ -20,7 +20,7 @@ from refold.cli.options import (
 from refold.cli.originals import check_out, find_originals
 from refold.cli.terminal import working
 from refold.cli.words import clean, count_of
-from refold.json_style import Style
+from refold.messages.json_style import Style
 from refold.stores.address import public
 from refold.stores.opening import KEYS
 

@@ -13,9 +13,9 @@ from io import SEEK_END
 from pathlib import Path
 from typing import Any, Final
 
-from refold.compressor import Compressor
+from refold.api import Compressor
 from refold.errors import RefoldError
-from refold.formats import Loader, recognize
+from refold.messages.formats import Loader, recognize
 from refold.options import Options
 from refold.report.models import models_in
 from refold.report.turns import make_counter

@@ -41,8 +41,8 @@ from refold.detectors import (
 from refold.detectors.base import Detector, Span, pattern_finder
 from refold.errors import ConfigError
 from refold.native import Scanner
-from refold.text.prefilter import Prefilter, Test, make_test
-from refold.text.view import Notes, TextView
+from refold.scan.prefilter import Prefilter, Test, make_test
+from refold.scan.view import Notes, TextView
 
 __all__ = [
     "DETECTORS",

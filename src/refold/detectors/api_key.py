@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.runs import KEY_RUN
-from refold.text.secret_keys import find_keys
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.runs import KEY_RUN
+from refold.scan.secret_keys import find_keys
+from refold.scan.view import TextView
 
 
 def _find(view: TextView) -> Iterator[Span]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.randomness import churn
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.randomness import churn
+from refold.scan.view import TextView
 
 _MIN_CHARS: Final = 40
 """Shorter runs are words of a URL, keys and hashes, which have reasons of their own."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.fences import marked_lines
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.fences import marked_lines
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # Backticks after the opening run would be inline code. More than five tildes underline a heading.
 _FENCE_LINE: Final = re.compile(

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.patterns import QUOTED
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.patterns import QUOTED
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # Short quotations match too and are passed over below: skipping them here would take their closing
 # mark for the opening one of the text after.

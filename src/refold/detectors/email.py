@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
 _AT_HOST: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++(?<=[A-Za-z]{2})")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # Searching for the first slash and reading back from it keeps long words without one free.
 _STEPS: Final = re.compile(r"/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++")

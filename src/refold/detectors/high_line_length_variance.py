@@ -7,8 +7,8 @@ from operator import mul
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 _MIN_LINES: Final = 4
 """Fewer lines have no variance to speak of."""

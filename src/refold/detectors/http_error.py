@@ -8,8 +8,8 @@ from heapq import merge
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs, words_of
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs, words_of
+from refold.scan.view import TextView
 
 # The two patterns of findings read lower-cased text.
 _PROTOCOL: Final = re.compile(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.patterns import IBAN_START, find_ibans
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.patterns import IBAN_START, find_ibans
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 
 def _find(view: TextView) -> Iterator[Span]:

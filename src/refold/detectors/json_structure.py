@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.view import TextView
+from refold.scan.view import TextView
 
 _START: Final = re.compile(
     r"""\s*+(?:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # The inline form keeps to the rule of Markdown tools: no blank inside the signs, and no letter or
 # digit after the closing one. That alone rejects "$5 or $12" and "$HOME/$USER".

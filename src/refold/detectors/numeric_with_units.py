@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 _MEASURE: Final = re.compile(
     r"(?<![\w.,])[0-9]++(?:\.[0-9]++)?+[ \t\u00a0\u202f]?"

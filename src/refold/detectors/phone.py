@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.detectors.base import Detector, pattern_finder
-from refold.text.prefilter import Needs
+from refold.scan.prefilter import Needs
 
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs, words_of
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs, words_of
+from refold.scan.view import TextView
 
 _WORDS: Final = words_of(
     "follows conclude deduce infer implies proves qed therefore hence thus consequently "

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs, words_of
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs, words_of
+from refold.scan.view import TextView
 
 # One strong keyword is enough; of the others it takes three, a weak one among them.
 # fmt: off

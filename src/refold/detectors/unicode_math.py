@@ -8,8 +8,8 @@ from heapq import merge
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 # A strong sign needs an operand after it: "(・∀・)" is a face, not a formula.
 _STRONG: Final = re.compile(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.patterns import WEB_ADDRESS
-from refold.text.prefilter import Needs
-from refold.text.urls import trim_url
-from refold.text.view import TextView
+from refold.scan.patterns import WEB_ADDRESS
+from refold.scan.prefilter import Needs
+from refold.scan.urls import trim_url
+from refold.scan.view import TextView
 
 
 def _find(view: TextView) -> Iterator[Span]:

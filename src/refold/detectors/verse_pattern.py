@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 _CAPITAL: Final = "[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ]"
 # Four words a line, at least one of them in lower case: items of an agenda are short or titles.

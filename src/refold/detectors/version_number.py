@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.detectors.base import Detector, pattern_finder
-from refold.text.prefilter import Needs, words_of
+from refold.scan.prefilter import Needs, words_of
 
 # The boundary is checked after the first letter, so that `re` can skip to the next "v" fast.
 _VERSION: Final = re.compile(

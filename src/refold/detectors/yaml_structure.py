@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.text.prefilter import Needs
-from refold.text.view import TextView
+from refold.scan.prefilter import Needs
+from refold.scan.view import TextView
 
 _KEY: Final = r"[A-Za-z0-9_-]{1,64}+:"
 # Of two key lines in a row the second follows a line feed; a nested one is indented too.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from refold.integrations.choices import Choices
 from refold.integrations.conversations import Conversations, Folded
 from refold.integrations.extras import missing
-from refold.thinking import is_bound
+from refold.plan.thinking import is_bound
 
 try:
     from anthropic import APIRequest, AsyncCallNext, CallNext, Middleware

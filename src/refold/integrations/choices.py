@@ -11,9 +11,9 @@ from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.options import Options, Pin, Profile, ThinkingWay
 from refold.private_files import data_file
+from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
 from refold.stores.opening import open_store
-from refold.tokens.counter import TokenCounter
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry
 
 WINDOW_SHARE: Final = 0.6

@@ -24,12 +24,12 @@ from refold.agent.retrieval import RetrieveTool, Style, retrieve_tool
 from refold.agent.session import Session
 from refold.agent.session_report import SessionReport
 from refold.errors import MessageError, RefoldError, describe
-from refold.formats import recognize
-from refold.formats.objects import Objects
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.telemetry import FoldRecord, Telemetry
-from refold.model.wire import digest, spell
-from refold.tokens.choose import counter_for
+from refold.messages.formats import recognize
+from refold.messages.formats.objects import Objects
+from refold.messages.wire import digest, spell
+from refold.scan.tokens.choose import counter_for
 
 RETRIEVE: Final = "retrieve_original"
 """The name of the tool that every integration offers; its results are never folded."""

@@ -12,7 +12,7 @@ import logging
 from typing import Any, Final, Unpack
 
 from refold.agent.retrieval import retrieve_tool
-from refold.compressor import Compressor, compress
+from refold.api import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
 from refold.integrations.choices import CheckedChoices, Choices

@@ -1,4 +1,4 @@
-"""Finding what went wrong in rows: like records as `refold.lossless` says them.
+"""Finding what went wrong in rows: like records as `refold.codecs` says them.
 
 The names of the cells stand above the rows. Only cells whose name could tell of trouble are looked
 at, and each as if it stood beside its name: `status|took` and `failed|12` say `status=failed`.

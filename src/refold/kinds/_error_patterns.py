@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.kinds._lines import any_of
 from refold.kinds.base import ERROR, EXIT, WARNING, Grade
-from refold.text.prefilter import Needs
+from refold.scan.prefilter import Needs
 
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
@@ -158,7 +158,7 @@ PLAIN_FIELD: Final = re.compile(
     )
     + rf")|(?P<warning>{_LEVEL}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{_EXIT}:-?[1-9]))"
 )
-"""A field that tells of trouble, in JSON as `refold.lossless` spells it; after what is before."""
+"""A field that tells of trouble, in JSON as `refold.codecs` spells it; after what is before."""
 MAY_TELL: Final = re.compile(any_of(_WRONG, _LEVEL, _EXIT, "status", "success"))
 """The name of such a field."""
 

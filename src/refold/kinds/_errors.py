@@ -42,11 +42,11 @@ from refold.kinds.base import (
     Pieces,
 )
 from refold.native import scanner
-from refold.text.prefilter import Prefilter
+from refold.scan.prefilter import Prefilter
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _JSON_LINES: Final = "JSON lines "
-"""How `refold.lossless` begins to say records that stood on lines of their own."""
+"""How `refold.codecs` begins to say records that stood on lines of their own."""
 _UTF_8: Final = ("utf-8", "surrogatepass")
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""

@@ -1,4 +1,4 @@
-"""JSON as `refold.lossless` spells it: fields, rows below their names, texts that are not quoted.
+"""JSON as `refold.codecs` spells it: fields, rows below their names, texts that are not quoted.
 
 {order=7f3 items:[{name=tea price:3}
 rows of name|price:

@@ -1,6 +1,6 @@
 """JSON, in any layout: pieces are records that are short enough, else their members.
 
-So is JSON as `refold.lossless` spells it: there rows are pieces, too, and texts that stand as they
+So is JSON as `refold.codecs` spells it: there rows are pieces, too, and texts that stand as they
 are fall into sentences.
 """
 

@@ -10,7 +10,7 @@ from refold.kinds._lines import GradesByLine, join, tile
 from refold.kinds._sample import Sample
 from refold.kinds.base import PLAIN, Kind, Pieces
 
-# `refold.text.sentences` knows abbreviations and wrapped lines better, but takes far longer;
+# `refold.scan.sentences` knows abbreviations and wrapped lines better, but takes far longer;
 # a cut at "e.g. " costs nothing here, where short neighbours are joined again.
 # It begins with a set, which the engine looks for at full speed. Of a run of marks only the first
 # one is tried: linear, always.

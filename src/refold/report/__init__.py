@@ -43,7 +43,7 @@ def render(
     """
     # Imported here: every command of the command line uses some module of this package.
     from refold.engine import combine
-    from refold.formats.objects import Objects
+    from refold.messages.formats.objects import Objects
     from refold.report.data import ReportBuilder
     from refold.report.page import make_page
 

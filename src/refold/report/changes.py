@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, repeat, zip_longest
 from typing import Final, NamedTuple
 
-from refold.model.plan import Piece
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
+from refold.plan.fold import Piece
 from refold.report.pieces import find_runs, run_words
 from refold.report.story import Row
 

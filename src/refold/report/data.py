@@ -24,10 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from refold.compressor import Compressor
-from refold.formats import load
+from refold.api import Compressor
 from refold.kinds import kind_of
-from refold.model.message import Message
+from refold.messages.formats import load
+from refold.messages.message import Message
 from refold.options import Options
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.models import USUAL_MODELS, models_in
@@ -35,8 +35,8 @@ from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, tell
 from refold.report.turns import align, make_counter, name_tools, tools_of
 from refold.result import TraceEntry
+from refold.scan.tokens.choose import encoding_for
 from refold.stores.base import Store
-from refold.tokens.choose import encoding_for
 from refold.window.prices import Price, list_prices
 
 Wires = Sequence[Mapping[str, Any]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from refold.model.plan import Piece
+from refold.plan.fold import Piece
 
 ACTIONS: Final[Mapping[str, str]] = {
     "preserved": "kept",

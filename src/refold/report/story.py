@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.model.message import Message
-from refold.model.plan import Piece
+from refold.messages.message import Message
 from refold.notation.marks import says_all
+from refold.plan.fold import Piece
 from refold.result import TraceEntry
 
 CLIPPED: Final = "clipped"

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from refold.model.message import Message
-from refold.model.provenance import read_link, read_provenance
-from refold.model.wire import digest
-from refold.restore import Trust
+from refold.messages.message import Message
+from refold.messages.provenance import read_link, read_provenance
+from refold.messages.restore import Trust
+from refold.messages.wire import digest
+from refold.plan.token_count import CountedTexts
 from refold.result import Result
-from refold.tokens.base import CountedTexts
-from refold.tokens.choose import counter_for
-from refold.tokens.estimate import estimate_tokens
+from refold.scan.tokens.choose import counter_for
+from refold.scan.tokens.estimate import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

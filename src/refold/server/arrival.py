@@ -11,9 +11,9 @@ from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
 from refold.notation.marks import GAP
 from refold.notation.notes import annotate, annotate_json, note, shortened_from
-from refold.planner import say_shorter, shorten_text
-from refold.text.json_text import is_json
-from refold.tokens.estimate import estimate_tokens
+from refold.plan.one_text import say_shorter, shorten_text
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
 
 PROFILES: Final = ("lossless", "standard")
 _MIN_SAVING: Final = 0.1

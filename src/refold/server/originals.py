@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from refold.model.wire import digest, spell
+from refold.messages.wire import digest, spell
 from refold.notation.marks import HANDLE_CHARS, show_handle
 from refold.private_files import data_file, make_private
 from refold.stores.base import Store

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from refold.agent.retrieval import RetrieveTool
 from refold.agent.text_store import TextStore
-from refold.compressor import compress
+from refold.api import compress
 from refold.errors import ConfigError
 from refold.server.arrival import ResultShortener
 from refold.server.originals import (

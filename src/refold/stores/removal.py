@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from refold.checks import check_name, check_number
 from refold.errors import ConfigError, StoreError
-from refold.model.wire import text_digest
+from refold.messages.wire import text_digest
 from refold.stores.base import ManagedStore, Removed, Store, managed
 from refold.stores.key import AUDIT_PREFIX
 from refold.stores.scope import period_of, scope_prefix

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from refold.errors import StoreError
-from refold.model.wire import digest
+from refold.messages.wire import digest
 from refold.stores.base import Store, managed
 from refold.stores.encrypted import LockedError, is_sealed
 from refold.stores.key import AUDIT_PREFIX, is_digest

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.budget.blocks import pair_warnings
-from refold.budget.guard import find_pinned
 from refold.engine import Engine, Job
 from refold.errors import BudgetError
-from refold.flow import Flow, ask_until_known
 from refold.lazy import Lazy
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
-from refold.model.wire import clone
+from refold.messages.message import Message
+from refold.messages.restore import MappingLookup
+from refold.messages.wire import clone
 from refold.options import Pin
-from refold.render import Rendering, render
-from refold.restore import MappingLookup
-from refold.tokens.choose import factor_of
+from refold.plan.blocks import pair_warnings
+from refold.plan.flow import Flow, ask_until_known
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.render import Rendering, render
+from refold.plan.untouchable import find_pinned
+from refold.scan.tokens.choose import factor_of
 from refold.window.history import MOST_ANEW, History, new_tail, numbered, read_history, total_of
 from refold.window.outcome import (
     REUSED,

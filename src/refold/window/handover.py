@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from refold.model.handles import tag_handle_of
-from refold.model.message import Message
-from refold.model.plan import Fold
+from refold.messages.handles import tag_handle_of
+from refold.messages.message import Message
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Summary
-from refold.stages import TextCache
-from refold.text.facts import extract_facts, find_values
-from refold.text.redaction import hide_secrets
-from refold.tokens.counter import TokenCounter
+from refold.plan.fold import Fold
+from refold.plan.text_cache import TextCache
+from refold.scan.facts import extract_facts, find_values
+from refold.scan.redaction import hide_secrets
+from refold.scan.tokens.counter import TokenCounter
 
 SECTIONS: Final = {
     "Goal": "what is to be achieved",

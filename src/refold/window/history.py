@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from refold.engine import Engine, Job
 from refold.errors import MessageError
-from refold.formats import Loader, check_list
-from refold.model.message import Message
-from refold.model.wire import clone
-from refold.stages import TextCache
-from refold.tokens.choose import factor_of
+from refold.messages.formats import Loader, check_list
+from refold.messages.message import Message
+from refold.messages.wire import clone
+from refold.plan.text_cache import TextCache
+from refold.scan.tokens.choose import factor_of
 from refold.window.passes import Given, Pass, Tail
 from refold.window.reading import Chains, Wires, as_sent
 

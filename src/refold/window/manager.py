@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from refold.asking import arun, run
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.formats.objects import Objects
+from refold.llm.ask import arun, run
+from refold.llm.summarizers.generate import Generate
+from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
+from refold.scan.tokens.choose import CalibratedCounter, counter_for
+from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
-from refold.summarizers.generate import Generate
-from refold.tokens.choose import CalibratedCounter, counter_for
-from refold.tokens.counter import TokenCounter
 from refold.window.fitter import Attempt, Fitter
 from refold.window.history import read_history, total_of
 from refold.window.models import DEFAULT_REGISTRY, WindowRegistry

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from refold.budget.blocks import find_blocks
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
-from refold.formats import load
-from refold.model.message import Message
-from refold.model.wire import clone
-from refold.summarizers.generate import Generate
-from refold.text.facts import extract_facts
-from refold.text.redaction import hide_secrets
-from refold.tokens.base import CountedTexts
-from refold.tokens.counter import TokenCounter
-from refold.tokens.estimate import estimate_tokens
+from refold.llm.summarizers.generate import Generate
+from refold.messages.formats import load
+from refold.messages.message import Message
+from refold.messages.wire import clone
+from refold.plan.blocks import find_blocks
+from refold.plan.token_count import CountedTexts
+from refold.scan.facts import extract_facts
+from refold.scan.redaction import hide_secrets
+from refold.scan.tokens.counter import TokenCounter
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.window.manager import ContextWindowManager
 from refold.window.result import FitResult
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from refold.budget.blocks import pair_warnings
-from refold.budget.guard import find_last_words, is_shared
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan
-from refold.model.wire import clone
+from refold.messages.message import Message
+from refold.messages.wire import clone
+from refold.plan.blocks import pair_warnings
+from refold.plan.fold import Fold, Plan
+from refold.plan.untouchable import find_last_words, is_shared
 from refold.result import Obstacle
 from refold.window.history import History
 from refold.window.passes import Pass

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.formats import Loader
-from refold.formats.objects import Objects
-from refold.model.message import Message
-from refold.model.wire import clone
-from refold.stages import TextCache
+from refold.messages.formats import Loader
+from refold.messages.formats.objects import Objects
+from refold.messages.message import Message
+from refold.messages.wire import clone
+from refold.plan.text_cache import TextCache
 from refold.window.reading import Chains, Wires
 from refold.window.result import FitResult
 

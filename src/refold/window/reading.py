@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from refold.errors import MessageError, TooManyMessagesError
-from refold.formats import check_list, load
-from refold.model.message import Message
-from refold.model.provenance import Chain
-from refold.render import Rendering, render_short_forms
-from refold.restore import Linked, Lookup, Trust, unfold_wholly
+from refold.messages.formats import check_list, load
+from refold.messages.message import Message
+from refold.messages.provenance import Chain
+from refold.messages.restore import Linked, Lookup, Trust, unfold_wholly
+from refold.plan.render import Rendering, render_short_forms
 
 Wires = Sequence[Mapping[str, Any]]
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from refold.checks import check_number, check_whole
 from refold.errors import ConfigError
-from refold.tokens.choose import is_estimate
-from refold.tokens.counter import ForgivingCounter, TokenCounter
-from refold.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+from refold.scan.tokens.choose import is_estimate
+from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 
 Tool = Mapping[str, object]
 """The definition of a tool as it is sent: the shape of OpenAI, Anthropic or Gemini."""

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.budget.blocks import find_blocks
-from refold.formats import Loader, find_format
-from refold.model.handles import handle_of
-from refold.model.message import Message
-from refold.model.provenance import (
+from refold.messages.formats import Loader, find_format
+from refold.messages.handles import handle_of
+from refold.messages.message import Message
+from refold.messages.provenance import (
     inner_key,
     looks_folded,
     note_of,
     seal_key,
     seal_of,
 )
-from refold.model.wire import clone_with
+from refold.messages.wire import clone_with
 from refold.notation.marks import media
-from refold.render import Rendering, attach, provenance_of
-from refold.stages import RunContext
-from refold.strategies.arguments import clip_calls
-from refold.text.truncate import cut
+from refold.plan.blocks import find_blocks
+from refold.plan.render import Rendering, attach, provenance_of
+from refold.plan.rules import RunContext
+from refold.plan.shorten.arguments import clip_calls
+from refold.scan.truncate import cut
 from refold.window.task import Task
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from refold.agent.caches import RememberingCounter
-from refold.budget.guard import check_pins
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.options import Options
-from refold.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.tokens.choose import CalibratedCounter, is_estimate
-from refold.tokens.counter import TokenCounter
+from refold.plan.untouchable import check_pins
+from refold.scan.tokens.choose import CalibratedCounter, is_estimate
+from refold.scan.tokens.counter import TokenCounter
 from refold.window.handover import HANDOVER_PROMPT
 from refold.window.models import WindowRegistry
 from refold.window.strategies import Strategy

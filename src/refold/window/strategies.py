@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from refold.budget import fit_budget
-from refold.budget.blocks import find_blocks
-from refold.budget.guard import find_last_words
-from refold.model.message import Message
-from refold.model.plan import Fold, Plan, kept_fold
+from refold.messages.message import Message
 from refold.options import Options
+from refold.plan.blocks import find_blocks
+from refold.plan.fold import Fold, Plan, kept_fold
+from refold.plan.ladder import fit_budget
+from refold.plan.untouchable import find_last_words
 from refold.window.handover import as_handover
 from refold.window.rungs import Rewritten, rewrite_all, rewrite_old
 from refold.window.task import Fitting, Task, ends_in_summary

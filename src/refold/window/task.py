@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from refold.budget.guard import find_untouchable
 from refold.engine import Engine
 from refold.lazy import Lazy
-from refold.model.message import Message
-from refold.model.plan import Plan
-from refold.stages import TextCache
+from refold.messages.message import Message
+from refold.plan.fold import Plan
+from refold.plan.text_cache import TextCache
+from refold.plan.untouchable import find_untouchable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,9 @@ from refold.agent.retrieval import retrieve_tool
 from refold.agent.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
-from refold.model.wire import spell
+from refold.messages.wire import spell
+from refold.plan.thinking import is_bound
+from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
@@ -28,8 +30,6 @@ from refold.server.proxy.request import Folded, Folding, Job, Request
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
-from refold.thinking import is_bound
-from refold.tokens.choose import counter_for
 
 _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,

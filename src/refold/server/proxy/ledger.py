@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
-from refold.model.wire import clone
+from refold.messages.wire import clone
 from refold.server.proxy.apis.base import Round, Wire
 from refold.stores.base import Store
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from refold.agent.retrieval import Style, retrieve_tool
-from refold.formats import RETRIEVAL_TOOLS
+from refold.messages.formats import RETRIEVAL_TOOLS
 
 Provider = Literal["anthropic", "openai", "gemini"]
 Wire = dict[str, Any]

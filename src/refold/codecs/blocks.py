@@ -1,0 +1,75 @@
+"""Stretches of lines that come again in the same text: said to follow, not written again.
+
+    Traceback (most recent call last):
+    [9 lines follow as below the same line above]
+    KeyError: 'retries'
+
+The line above such a mark stays; where it stands first in the text, the lines are found.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.codecs.base import Codec, unreadable
+from refold.codecs.line_index import LineIndex, has_anchor_twice, read_count, spell_count
+
+_END: Final = " follow as below the same line above]"
+_MARK: Final = re.compile(r"\[(\d\d?(?:\+99)*) lines" + re.escape(_END))
+_MIN_LINES: Final = 2
+_MIN_CHARS: Final = 160
+"""How many characters a mark must stand for to be worth it."""
+_MIN_TEXT: Final = 2 * _MIN_CHARS
+
+
+def _sees(text: str) -> bool:
+    return len(text) >= _MIN_TEXT and text.count("\n") > 2 * _MIN_LINES and _END not in text
+
+
+def _encode(text: str) -> str | None:
+    lines = text.split("\n")
+    if not has_anchor_twice(lines):
+        return None
+    index = LineIndex()
+    out: list[str] = []
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        out.append(line)
+        place += 1
+        below = index.place_below(line)
+        count = 0 if below is None else index.count_equal(lines, place, below)
+        index.note(line)
+        chars = count + sum(map(len, lines[place : place + count]))
+        if count >= _MIN_LINES and chars >= _MIN_CHARS:
+            out.append(f"[{spell_count(count)} lines{_END}")
+            index.break_off()
+            place += count
+    return "\n".join(out) if len(out) < len(lines) else None
+
+
+def _decode(text: str) -> str:
+    index = LineIndex()
+    out: list[str] = []
+    for line in text.split("\n"):
+        mark = _MARK.fullmatch(line) if line.endswith(_END) else None
+        if mark is None:
+            out.append(line)
+            index.note(line)
+            continue
+        below = index.place_below(out[-1]) if out else None
+        if below is None:
+            raise unreadable(CODEC.name, line)
+        for place in range(below, below + read_count(mark[1])):
+            seen = index.at(place)
+            if seen is None:
+                raise unreadable(CODEC.name, line)
+            out.append(seen)
+        index.break_off()
+    return "\n".join(out)
+
+
+CODEC: Final = Codec(
+    name="blocks", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False
+)

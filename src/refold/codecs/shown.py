@@ -1,0 +1,198 @@
+"""Lines that were shown before in the same conversation: said to follow, not shown again.
+
+    def put(self, job: Job, priority: int) -> None:
+    [31 lines follow as below the same line in an earlier message]
+    class Worker:
+
+Another window into a file, a file that was just written, an order that comes back with another
+state. The line above such a mark stays; where it was shown first, the lines are found. Where lines
+are numbered, the numbers are no part of the comparison; they count on:
+
+    [lines 41–71 follow as below the same line in an earlier message]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from refold.codecs.base import unreadable
+from refold.codecs.line_index import LineIndex, read_count, spell_count
+
+_END: Final = " follow as below the same line in an earlier message]"
+_MARK: Final = re.compile(
+    r"\[(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)" + re.escape(_END)
+)
+_NUMBERED: Final = re.compile(r"( *+)(\d{1,7})(?:([→\t:|-])|$)")
+_NUMBERED_BELOW: Final = re.compile(r"\n *+\d{1,7}(?:[→\t:|-]|\n|\Z)")
+_STARTS: Final = frozenset(" 0123456789")
+_NO_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({})
+_MIN_CHARS: Final = 120
+"""How many characters a mark must stand for to be worth it."""
+
+
+class _Lines(NamedTuple):
+    """The lines of a text as they are compared."""
+
+    whole: Sequence[str]
+    bodies: Sequence[str]
+    """What stands behind the number of each; the line itself where it has none."""
+    numbers: Mapping[int, int] = _NO_NUMBERS
+    """Place → number."""
+
+
+class Shown:
+    """All lines that a reader has seen so far in one conversation."""
+
+    __slots__ = ("_index", "_latest")
+
+    def __init__(self) -> None:
+        self._index = LineIndex()
+        self._latest = ("", _Lines([""], [""]))
+        """A text that could not be shortened is shown next, as it is or below a mark: it need not
+        be read again."""
+
+    def add(self, text: str) -> None:
+        """Note the lines of a text that the reader sees after all those before."""
+        lines = self._read(text)
+        if _END not in text:
+            self._index.note_all(lines.bodies)
+        else:
+            for line, body in zip(lines.whole, lines.bodies, strict=True):
+                if line.endswith(_END):
+                    self._index.break_off()
+                else:
+                    self._index.note(body)
+        self._index.break_off()
+
+    def shorten(self, text: str) -> str | None:
+        """Leave out of *text* what was shown before; `None` if nothing was."""
+        if len(text) < _MIN_CHARS or _END in text:
+            return None
+        lines = self._read(text)
+        if not self._index.knows_any(lines.bodies):
+            return None
+        out: list[str] = []
+        place = 0
+        while place < len(lines.whole):
+            out.append(lines.whole[place])
+            below = self._index.place_below(lines.bodies[place])
+            place += 1
+            size = 0 if below is None else self._count_shown(lines, place, below)
+            if size and size + sum(map(len, lines.whole[place : place + size])) >= _MIN_CHARS:
+                out.append(_mark(lines.numbers.get(place - 1), size))
+                place += size
+        short = "\n".join(out)
+        return short if len(short) < len(text) and self.expand(short) == text else None
+
+    def _read(self, text: str) -> _Lines:
+        known, lines = self._latest
+        if text != known:
+            mark = text[: -len(known)] if known and text.endswith(known) else ""
+            is_line = mark.find("\n") == len(mark) - 1 >= 0 and mark[0] not in _STARTS
+            self._latest = (text, _below_mark(mark[:-1], lines) if is_line else _parse(text))
+        return self._latest[1]
+
+    def _count_shown(self, lines: _Lines, start: int, place: int) -> int:
+        """Count how many of *lines* from *start* on are those shown from *place* on."""
+        whole = lines.whole
+        if start - 1 not in lines.numbers:
+            return self._index.count_equal(whole, start, place)
+        numbers = _Numbers(whole[start - 1])
+        for size in range(len(whole) - start):
+            body = self._index.at(place + size)
+            if body is None or whole[start + size] != numbers.next(body):
+                return size
+        return len(whole) - start
+
+    def expand(self, short: str) -> str:
+        """Give the text back that was shortened when the same lines had been shown.
+
+        Raises `FormatError` if they had not.
+        """
+        out: list[str] = []
+        for line in short.split("\n"):
+            mark = _MARK.fullmatch(line) if line.endswith(_END) else None
+            if mark is None:
+                out.append(line)
+            else:
+                out += self._below(out[-1] if out else "", mark)
+        return "\n".join(out)
+
+    def _below(self, line: str, mark: re.Match[str]) -> Iterator[str]:
+        """Yield the lines that *mark*, below *line*, stands for."""
+        counted, first, last = mark.groups()
+        numbers = None if counted else _Numbers(line)
+        size = read_count(counted) if counted else int(last or first) - int(first) + 1
+        place = self._index.place_below(numbers.body if numbers else line)
+        if place is None:
+            raise unreadable("shown", mark[0])
+        for body in map(self._index.at, range(place, place + size)):
+            if body is None:
+                raise unreadable("shown", mark[0])
+            yield numbers.next(body) if numbers else body
+
+
+class _Numbers:
+    """How the numbers before lines are written, and which comes next."""
+
+    __slots__ = ("_numbers", "_separator", "_width", "body")
+
+    def __init__(self, line: str) -> None:
+        found = _NUMBERED.match(line)
+        if found is None:
+            raise unreadable("shown", line)
+        self._numbers = count(int(found[2]) + 1)
+        self._separator = found[3] or ""
+        self._width = len(found[1]) + len(found[2])
+        self.body = line[found.end() :]
+
+    def next(self, body: str) -> str:
+        """Put the next number before *body*; an empty line ends with its number."""
+        number = f"{next(self._numbers):>{self._width}}{self._separator}"
+        return number + body if body else number.rstrip()
+
+
+def _parse(text: str) -> _Lines:
+    """Take the numbers off all lines that count on from the line above, or to the line below."""
+    lines = text.split("\n")
+    below = _number_of(lines[0])
+    if below is None and _NUMBERED_BELOW.search(text) is None:  # as in most texts
+        return _Lines(lines, lines)
+    bodies: list[str] = []
+    numbers: dict[int, int] = {}
+    before: int | None = None
+    for place, line in enumerate(lines):
+        found, below = below, _number_of(lines[place + 1]) if place + 1 < len(lines) else None
+        if found is None:
+            before = None
+            bodies.append(line)
+            continue
+        number = int(found[2])
+        counts_on = before == number - 1 or (below is not None and int(below[2]) == number + 1)
+        before = number
+        bodies.append(line[found.end() :] if counts_on else line)
+        if counts_on:
+            numbers[place] = number
+    return _Lines(lines, bodies, numbers)
+
+
+def _below_mark(mark: str, lines: _Lines) -> _Lines:
+    """Put a line that has no number before *lines*."""
+    numbers = {place + 1: number for place, number in lines.numbers.items()}
+    return _Lines([mark, *lines.whole], [mark, *lines.bodies], numbers)
+
+
+def _number_of(line: str) -> re.Match[str] | None:
+    return _NUMBERED.match(line) if line[:1] in _STARTS else None
+
+
+def _mark(number: int | None, size: int) -> str:
+    lines = "lines" if size > 1 else "line"
+    if number is None:
+        return f"[{spell_count(size)} {lines}{_END}"
+    rest = f"–{number + size}" if size > 1 else ""
+    return f"[{lines} {number + 1}{rest}{_END}"

@@ -1,0 +1,1 @@
+"""Which files a call reads and writes, told by its tool and its arguments."""

@@ -1,0 +1,292 @@
+"""May a replacement be used? One gate per file, one ordered table; all must agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from refold.llm.gates import (
+    facts_present,
+    json_valid,
+    known_names,
+    limits_kept,
+    negations_kept,
+    no_instruction,
+    no_markup,
+    no_refusal,
+    no_turn,
+    not_empty,
+    nothing_invented,
+    on_topic,
+    only_summary,
+    plain_characters,
+    same_language,
+    same_pairs,
+    same_sense,
+    shorter,
+)
+from refold.llm.gates._values import values_in
+from refold.llm.gates.base import WORD, Gate, Refusal, Source
+from refold.llm.gates.facts_present import missing_facts
+from refold.llm.gates.negations_kept import lost_negations
+from refold.notation.notes import kept_facts
+from refold.scan.facts import SENTENCE_END, find_quotes
+
+__all__ = [
+    "GATES",
+    "Chosen",
+    "Gate",
+    "Refusal",
+    "Source",
+    "check",
+    "choose_answer",
+    "cut_false",
+    "only_lacks",
+    "repair",
+    "split_answer",
+    "true_lines",
+    "values_in",
+]
+
+GATES: Final[tuple[Gate, ...]] = (
+    not_empty.GATE,
+    no_refusal.GATE,
+    only_summary.GATE,
+    no_turn.GATE,
+    no_instruction.GATE,
+    no_markup.GATE,
+    plain_characters.GATE,
+    shorter.GATE,
+    json_valid.GATE,
+    same_language.GATE,
+    on_topic.GATE,
+    nothing_invented.GATE,
+    known_names.GATE,
+    same_sense.GATE,
+    same_pairs.GATE,
+    limits_kept.GATE,
+    facts_present.GATE,
+    negations_kept.GATE,
+)
+"""In the order in which refusals are reported: the plainest first."""
+
+_LINE_GATES: Final = tuple(
+    gate
+    for gate in GATES
+    if gate.name
+    not in {
+        "not_empty",
+        "shorter",
+        "json_valid",
+        "same_language",
+        "on_topic",
+        "facts_present",
+        "negations_kept",
+    }
+)
+"""What a line can be refused for by itself."""
+_MOST_LINES: Final = 200
+_CUT: Final = frozenset(("same_sense", "same_pairs", "limits_kept"))
+"""Gates that doubt what a sentence says, and sometimes wrongly: without it, the rest may be used. A
+model that invents values or names is not believed in the rest either."""
+_MOST_SENTENCES: Final = 40
+"""So many sentences of an answer are looked at one by one: it keeps the work linear."""
+_LABEL_CHARS: Final = 8
+_LABEL: Final = re.compile(r"(?:(?<![\s\S])|\n)[ \t]*+[0-9]{1,3}\.$")
+"""The number of an item, whose point ends no sentence. (`endpos` ends the text for `$`.)"""
+_REFERRING: Final = re.compile(
+    r"[\s*•-]*+(?:It|This|That|These|They|He|She|Er|Sie|Es|Das|Dies\w*|Il|Elle|Ils|Cela|Ce|Él|Ella|"
+    r"Ello|Esto|Eso)(?!\w)|[\s・]*+(?:这|那|它|他|她|それ|これ|彼)"
+)
+"""A sentence that needs the one before it."""
+_HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
+_ROUNDS: Final = 2
+"""Completing one kind of fact may show that another is missing; then once more."""
+_SHORT: Final = 2
+"""A fact of more words than these is a sentence, which may hold other facts."""
+
+
+def check(source: Source, answer: str) -> tuple[Refusal, ...]:
+    """Return every refusal, in the order of the table; none means that *answer* may be used."""
+    refusals = (gate.check(source, answer) for gate in GATES)
+    return tuple(refusal for refusal in refusals if refusal is not None)
+
+
+def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
+    """Append the facts that *answer* lacks, word for word, as a last line `[kept: a; b]`.
+
+    Return None if that does not help: it is no longer shorter than the source, or a gate still
+    refuses, or refused for something else than missing facts. What says the opposite of a fact
+    stays false with the fact behind it.
+    """
+    missing: list[str] = []
+    for _ in range(_ROUNDS):
+        if not refusals or not only_lacks(refusals):
+            return None
+        missing += (fact for refusal in refusals for fact in refusal.missing)
+        completed = answer.rstrip() + kept_facts(_widest(missing))
+        refusals = check(source, completed)
+        if not refusals:
+            return completed
+    return None
+
+
+class Chosen(NamedTuple):
+    """What is used of a model's answers."""
+
+    text: str
+    is_repaired: bool
+
+
+def choose_answer(
+    source: Source,
+    answers: Sequence[tuple[str, tuple[Refusal, ...]]],
+    rules: str | None = None,
+    most_tokens: int | None = None,
+) -> Chosen | None:
+    """Choose among *answers* with their refusals, the last first; None if none may be used.
+
+    An answer that every gate lets through is used, whole or repaired. What is in doubt in one is
+    left out, sentence by sentence. One that only lacks facts is used if it keeps more per token
+    than the summary by the *rules*, which lacks some as well; then as many of the facts are
+    appended as there is room for. Where there is a limit of *most_tokens* nothing is appended: a
+    list of values would look better than it reads.
+    """
+    latest = [found for found in reversed(answers) if only_lacks(found[1])]
+    if not latest:
+        cut = (cut_false(source, *found) for found in reversed(answers))
+        latest = [(answer, check(source, answer)) for answer in cut if answer is not None]
+    if most_tokens is not None:
+        latest = [found for found in latest if source.count_tokens(found[0]) <= most_tokens]
+    chosen = _choose(source, latest, rules, may_append=most_tokens is None)
+    if chosen is None:
+        return None
+    return Chosen(chosen, is_repaired=all(chosen != answer for answer, _ in answers))
+
+
+def _choose(
+    source: Source,
+    latest: Sequence[tuple[str, tuple[Refusal, ...]]],
+    rules: str | None,
+    *,
+    may_append: bool,
+) -> str | None:
+    for answer, refusals in latest:
+        if not refusals:
+            return answer
+        repaired = repair(source, answer, refusals) if may_append else None
+        if repaired is not None:
+            return repaired
+    if rules is None or not latest:
+        return None
+    best = max(latest, key=lambda found: merit(source, found[0]))
+    completed = _complete(source, *best) if may_append else best[0]
+    worth = max(merit(source, best[0]), merit(source, completed))
+    return completed if worth > merit(source, rules) else None
+
+
+def cut_false(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | None:
+    """Return *answer* without the sentences in doubt, if most are not; None otherwise.
+
+    Whoever invents, gives orders, declines or plays another turn is not believed in anything.
+    """
+    if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
+        return None
+    sentences = split_answer(answer)
+    if len(sentences) > _MOST_SENTENCES:
+        return None
+    kept: list[str] = []
+    is_cut = False
+    for sentence in sentences:
+        if is_cut and _REFERRING.match(sentence):
+            continue
+        is_cut = any(gate.check(source, sentence) for gate in GATES if gate.name in _CUT)
+        if not is_cut:
+            kept.append(sentence)
+    remaining = "".join(kept).strip()
+    if len(kept) * 2 < len(sentences) or not only_lacks(check(source, remaining)):
+        return None
+    return remaining
+
+
+def split_answer(answer: str) -> list[str]:
+    """Return the sentences and lines of *answer*, with what divides them."""
+    ends = [
+        found.end()
+        for found in SENTENCE_END.finditer(answer)
+        if not _LABEL.search(answer, max(0, found.start() - _LABEL_CHARS), found.start())
+    ]
+    places = zip([0, *ends], [*ends, len(answer)], strict=True)
+    return [part for start, end in places if (part := answer[start:end]).strip()]
+
+
+def true_lines(source: Source, answer: str) -> tuple[str, tuple[Refusal, ...]]:
+    """Return the lines of *answer* that may be used, headings with what stands below, and why not.
+
+    Each line is checked for itself, but not for what it leaves out.
+    """
+    kept: list[str] = []
+    refused: list[Refusal] = []
+    heading = ""
+    for line in answer.splitlines()[:_MOST_LINES]:
+        if _HEADING.match(line):
+            heading = line
+        elif line.strip():
+            found = [r for gate in _LINE_GATES if (r := gate.check(source, f"{heading}\n{line}"))]
+            if found:
+                refused += found
+                continue
+            kept += filter(None, (heading, line))
+            heading = ""
+    return "\n".join(kept), tuple(refused)
+
+
+def _complete(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str:
+    """Append as many of the facts that *answer* lacks as there is room for."""
+    missing = _widest([fact for refusal in refusals for fact in refusal.missing])
+    count = len(missing)
+    while count > 0:
+        completed = answer.rstrip() + kept_facts(missing[:count])
+        if only_lacks(check(source, completed)):
+            return completed
+        count //= 2
+    return answer
+
+
+def only_lacks(refusals: tuple[Refusal, ...]) -> bool:
+    """Tell whether all that is wrong with an answer is what it leaves out."""
+    return all(refusal.missing and not refusal.is_false for refusal in refusals)
+
+
+def _widest(facts: list[str]) -> list[str]:
+    """Leave out the values, names and quotations that a longer fact says already."""
+    distinct = list(dict.fromkeys(facts))
+    quotes = {fact for fact in distinct if next(find_quotes(fact), "") == fact}
+    longer = [fact for fact in distinct if fact in quotes or len(fact.split()) > _SHORT]
+    stated = set().union(*map(values_in, longer))
+    words = {word for fact in longer for word in WORD.findall(fact)}
+    quoted = {quote for fact in longer if fact not in quotes for quote in find_quotes(fact)}
+
+    def is_said(fact: str) -> bool:
+        if fact in quotes or len(fact.split()) > _SHORT:
+            return fact in quoted
+        values = values_in(fact)
+        return values <= stated if values else fact in words
+
+    return [fact for fact in distinct if not is_said(fact)]
+
+
+_FRAME_TOKENS: Final = 20
+"""What the mark around a summary costs: without it, a single fact alone would be the best."""
+_NEGATION: Final = 2
+"""A no counts as much as so many other facts: who misses it does the wrong thing."""
+
+
+def merit(source: Source, summary: str) -> float:
+    """Return the facts and noes of *source* that *summary* keeps, per token of it."""
+    facts = source.facts
+    total = len(source.values) + len(facts.quotes) + len(facts.errors) + len(facts.names)
+    kept = total - len(missing_facts(source, summary))
+    kept += _NEGATION * (len(facts.negations) - len(lost_negations(source, summary)))
+    return max(kept, 0) / (source.count_tokens(summary) + _FRAME_TOKENS)

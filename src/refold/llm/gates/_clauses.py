@@ -1,0 +1,342 @@
+"""The clauses of a text: what each is about, whether it says no, and to what."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Final
+
+from refold.llm.gates._counts import in_digits
+from refold.llm.gates._languages import FUNCTION_WORDS
+from refold.llm.gates._values import values_in
+from refold.scan.alphabet import LOWER, UPPER
+from refold.scan.facts import MONTH, find_no, pieces
+
+_LINKS: Final = {
+    "if": r"if|when|whenever|once|provided|as long as|unless|wenn|falls|sofern|sobald|solange|"
+    r"es sei denn|si|quand|lorsque|dès que|à moins|tant que|cuando|siempre que|mientras|a menos|"
+    r"如果|若|除非|一旦",
+    "without": r"(?:without|ohne|sans|sin|sem|senza|zonder|без)(?! exce| ausna)",
+    "before": r"before(?! ?(?:[.,;:)]|$))|until|till|bevor|ehe|bis|avant|jusqu['’]|antes|hasta",
+    "after": r"after|nachdem|après|después|tras",
+    "because": r"because|since|as it|weil|da|denn|parce|car|puisque|porque|ya que|因为|由于|因為|"
+    r"although|though|even though|obwohl|bien que|aunque|虽然|尽管",
+    "": r"and|but|while|whereas|so that|und|aber|während|sondern|et|mais|tandis|y|pero|sino|而|"
+    r"但是?|"
+    r"which|who|so|also",
+}
+_BORDER: Final = re.compile(
+    r"[,:;](?!\d)|[，、：—–;；()（）\[\]→]|(?<=ではなく)|(?<=でなく)|(?<=まで)[にはも]?|"
+    r"(?<=場合)[はにも]?|(?<=前に)|(?<=之前)|(?<=以前)|(?<![^\W\d\u3040-\u9fff])(?:"
+    + "|".join(rf"(?P<{name or 'plain'}>{words})" for name, words in _LINKS.items())
+    + r")(?![^\W\d\u3040-\u9fff])",
+    re.IGNORECASE,
+)
+"""Where one clause ends and the next begins; not inside of a number or a time."""
+_NOT_IF: Final = re.compile(
+    r"unless|es sei denn|à moins|a menos|除非|without|ohne|sans|sin|sem|senza|zonder|без",
+    re.IGNORECASE,
+)
+_ASIAN_LINK: Final = re.compile(
+    r"場合|たら|なら(?!な)|ば$|まで|る前|た後|之前|以前|之后|以后|(?<=时)$"
+)
+"""What makes a condition or a time of a Chinese or Japanese clause, at its end."""
+_REPEATED: Final = frozenset(
+    "no nadie nunca nada ningún ninguno ninguna jamás ni pas jamais rien aucun aucune não nem "
+    "nenhum "
+    "nenhuma non nessun nessuno nessuna niente не нет никогда ни".split()
+)
+"""Noes of languages in which two of them are one."""
+_BRACKETS: Final = frozenset("(（")
+_COLONS: Final = frozenset(":：")
+_ASIDE: Final = 32
+"""What is no longer, in brackets, belongs to the clause before: a name, a value."""
+_COUNTED: Final = re.compile(
+    r"[0-9]+[万亿億千百个個元円块年月日号天周週時时点分秒钟鐘間间人名件次台倍度岁歳页頁行条項项回本章]{1,3}"
+)
+_EXCEPTIONS: Final = frozenset({"before", "without"})
+_LABEL: Final = 40
+"""So long is at most a label, with which what follows its colon begins."""
+_TITLE: Final = re.compile(
+    r"(?<!\w)(Dra?|Mr|Mrs|Ms|Prof|Mme|Sra?|M|Nr|ca|approx|max|min|Mio|Mrd|inkl|bzw|evtl)\. "
+)
+"""A point that ends no sentence."""
+_MONTH: Final = re.compile(MONTH)
+_NOT_YET: Final = frozenset("yet still まだ noch aún todavía".split())
+"""Beside a no these leave it plain."""
+_GRAMMAR: Final = re.compile(
+    r"可以|不能|不得|不可|不会|不要|不应该?|应该|必须|已经|没有|还没|尚未|暂时|目前|所有|不|没|"
+    r"也|都|了|的"
+)
+"""What Chinese says beside what it is about."""
+_GOING_ON: Final = frozenset("but which who aber mais pero und and et y 但".split())
+_ONLY_NAMES: Final = re.compile(rf"\s*+(?:[{UPPER}][{LOWER}]++\s*+){{1,3}}+")
+_WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{3,}+")
+_PAIR: Final = re.compile(
+    r"(?<![\u30a1-\u30ff])[\u30a1-\u30ff]{2,4}"
+    r"|(?=([\u3400-\u9fff]{2}))"
+    r"|(?<![\u3400-\u9fff])[\u3400-\u9fff](?=(?![はがをにのでともへやか])[\u3041-\u3096])"
+)
+"""Words in katakana by their beginning, pairs of characters at every place; what Japanese writes in
+hiragana is mostly grammar."""
+_STEM: Final = 4
+"""So many letters of a word tell what it is about, whatever its ending: signs, signed, signing."""
+_PLAIN: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúûü", "aaaaaaceeeeiiiinooooouuuu")
+"""Endings move accents: envía, enviará."""
+_LONG_SENTENCE: Final = 80
+"""So much of what a sentence is about is compared: it keeps the work linear."""
+_MOST_ALIKE: Final = 24
+"""A word that more clauses have in common does not tell what they are about."""
+_HELPING: Final = frozenset(
+    "all any some just very even also ever does did can could may might must should shall would "
+    "will had been being please yet still already more than need needs want wants take takes place "
+    "happen happens happened occur there here them him her our your their its one get got gets now "
+    "until able allowed don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn "
+    "won "
+    "said says then his her their our your its both each every everyone everybody anybody somebody "
+    "always fully unfortunately however anyway time moment zeitpunkt fall leider trotzdem jedoch "
+    "auch "
+    "sogar voll jeder jede jeden immer chacun chaque tous toutes toujours pourtant malheureusement "
+    "too longer still ahead danach davor dann cualquier cualquiera todos todas siempre momento "
+    "noch schon bereits kann darf muss müssen sollen dürfen können mehr als plus "
+    "soll wird werden wurde wurden worden haben hatte hat sein war waren kannst darfst findet "
+    "statt "
+    "gibt brauchen braucht ihnen ihre ihr wir uns sie ich man peut doit faut fait été encore déjà "
+    "nous vous lieu être avoir aura sera ont puede debe debería fue todavía aún ser estar hay está "
+    "será pode deve foi può essere moet kan mag zou может должен должна должно должны нужно можно "
+    "быть был была были".split()
+)
+"""Words that help others; of themselves they say nothing that could be denied."""
+DENIAL: Final = re.compile(
+    r"\b(?:not true|avoid|forb[ia]d|prohibit|bann(?:ed|ing)|refus|declin|den(?:y|ied|ies)|unable|"
+    r"lack|"
+    r"missing(?! \w)|(?<=^)missing|personne n(?:e\b|['’])|\bne [^,.]{0,30}\bpersonne|exclud|"
+    r"disallow|absent|impossib|unsupported|off.limits|ruled? out|out of the question|"
+    r"no longer|stop(?:s|ped)? (?=\w+ing)|[a-z]+-free\b|verm(?:ei|ie)d|verb(?:ie|o)t|fehl(?:t|"
+    r"en)\b|"
+    r"unmöglich|ab(?:ge)?lehn|verweiger|untersag|verworfen|évit|interdi|impossible|refusé|"
+    r"manqu|rejet|exclu|evit|prohib|proib|imposs[ií]|rechaz|deneg|falt(?:a|an|aba|ó)\b|vieta|"
+    r"невозмож|запре|"
+    r"избега|отказ|verbied|vermijd)"
+    r"|\b(?:decid|vot|opt)\w* against\b|\bgegen [^,.]{1,40} entschied|\bdécidé contre\b"
+    r"|避免|拒绝|勿|尚未|否决|却下|避け|だめ|無し|なし|ではなく|でなく|[がはも]なく|せず|欠席|"
+    r"見送|不可|회피|불가|वर्जित|مستحيل|ممنوع|يمنع|تجنب"
+)
+"""Words that say no of what stands beside them."""
+_NO_LIMIT: Final = re.compile(
+    r"\b(?:no|not|nicht|pas|ne|keinesfalls|never|nie)\b[^,.;]{0,40}?\b(?:more|less|fewer|later|"
+    r"earlier|longer|"
+    r"mehr|weniger|später|länger|plus|moins|más|menos) (?:than|als|de|que)\b"
+    r"|\b(?:more than|mehr als|plus de|más de) [^,.;]{0,40}?\b(?:not|nicht|pas)\b"
+    r"|\b(?:not before|nicht vor|pas avant|no antes)\b|\b(?:not|nicht|no) (?:only|just|nur|"
+    r"solo)\b|不[能得可]?(?:超过|少于|低于|高于)"
+    r"|(?:没有|未|不)[^，。、 ]{1,8}的(?=[\u4e00-\u9fff])|の[な無]い(?=[\u4e00-\u9fff])|"
+    r"(?:なければ|なくては)(?:なら|なり)(?:ない|ません)|しか"
+)
+"""A no that sets a limit, or none."""
+_VAGUE: Final = re.compile(
+    r"[?？]\s*$|(?<![\w.,:])(?:0|zero|null|cero|whether|ob|only|just|except|(?<!sign )(?<!signed "
+    r")off|"
+    r"out|(?<!, )too(?! ?[.,;])|less|fewer|pending|open|outstanding|closed|broken|down|lost|gone|"
+    r"ended|expired|removed|"
+    r"deleted|cancell?ed|dropped|stop(?:s|ped)?(?! \w+ing)|halt(?:s|ed)?|skip(?:s|ped)?|blocked|"
+    r"wait(?:s|ing)?|"
+    r"await\w*|otherwise|hardly|barely|rarely|seldom|stays?|stayed|remain\w*|keeps?|kept|left|"
+    r"leave|"
+    r"leaves|alone|instead|rather|until|before|last|latest|since|free|frei|gratis|gratuit\w*|"
+    r"kostenlos|needs?|needed|requires?|required|entfällt|nur|erst|außer|aus|offen|bleib\w*|"
+    r"seulement|"
+    r"sauf|reste\w*|au lieu|s[oó]lo|salvo|queda\w*|en lugar|únic[oa]s?|aparte|só|apenas|soltanto|"
+    r"ancora|"
+    r"только|пока|кроме|alleen|nog)(?![\w:]|[.,]\d)"
+    r"|\b(?:un(?:touched|used|signed|tested|solved|paid|clear|changed)|fail|échou|échec|reject)"
+    r"|是否|就不|则不|否则|免费|無料|只|仅|除了|保持|まま|まだ|停止|のみ|だけ|限定|一律|만|失敗|"
+    r"失败"
+)
+"""A clause with one of these says neither a plain yes nor a plain no: "only admins may"."""
+_KANA: Final = re.compile(r"[\u3040-\u309f]")
+_FEW: Final = 3
+"""So many pairs beside an Asian no are what it concerns: in front of it in Japanese."""
+ASIAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence."""
+
+    text: str
+    link: str = ""
+    """What joins it to the rest: a condition, a time, a reason, or nothing of the kind."""
+    is_unless: bool = False
+    sentence: frozenset[str] = frozenset()
+    """What its whole sentence is about."""
+    links: frozenset[str] = frozenset()
+    """All links of its sentence."""
+    exceptions: frozenset[str] = frozenset()
+    """Those that tell when it does not hold: before, unless, without."""
+    is_beside_no: bool = False
+    """Whether something is denied in its sentence."""
+    goes_on: bool = False
+    """Whether it says more of whom the clause before speaks: "… but has no lift"."""
+
+    @cached_property
+    def lower(self) -> str:
+        """The clause in small letters."""
+        return self.text.lower()
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """What it is about; of scripts without blanks the pairs of characters."""
+        return stems_of(self.lower)
+
+    @cached_property
+    def values(self) -> set[str]:
+        """The values that it states."""
+        return values_in(self.text)
+
+    @cached_property
+    def says_no(self) -> bool:
+        """Whether something in it is denied."""
+        return bool(find_no(self.lower))
+
+    @cached_property
+    def _noes(self) -> list[re.Match[str]]:
+        lower = _NO_LIMIT.sub(lambda found: " " * len(found[0]), self.lower)
+        denials = list(DENIAL.finditer(lower))
+        said = {place for found in denials for place in range(*found.span())}
+        return [*(no for no in find_no(lower) if no.start() not in said), *denials]
+
+    @cached_property
+    def is_denied(self) -> bool:
+        """Whether it says no on the whole: two noes are a yes."""
+        if self._noes and ASIAN.search(self._noes[0][0]):
+            return True  # "who has no badge has no entry" is one, as "not without" is not said
+        repeated = sum(no[0] in _REPEATED for no in self._noes)
+        return (len(self._noes) - max(repeated - 1, 0) + self.is_unless) % 2 == 1
+
+    @cached_property
+    def vague(self) -> frozenset[str]:
+        """Words by which it says neither a plain yes nor a plain no."""
+        found = frozenset(_VAGUE.findall(self.lower))
+        return found - _NOT_YET if self._noes else found
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """What its noes concern in the first place; of a word that denies, anything beside it."""
+        found = set(islice(_content(self.lower), int(self.is_unless)))
+        for no in self._noes:
+            if DENIAL.match(no[0]):
+                return self.stems
+            number = _FEW if ASIAN.search(no[0]) else 1
+            before = list(_content(self.lower[: no.start()]))[-number:]
+            behind = list(_content(self.lower[no.end() :]))[:number]
+            found.update((before or behind) if _KANA.search(no[0]) else (behind or before))
+        return frozenset(found)
+
+
+def _content(lower: str) -> Iterator[str]:
+    """Yield what a text in small letters is about, in order."""
+    if ASIAN.search(lower):
+        lower = _COUNTED.sub(" ", lower)
+        yield from (found[1] or found[0] for found in _PAIR.finditer(_GRAMMAR.sub(" ", lower)))
+    for found in _WORD.finditer(lower):
+        word = found[0]
+        if word not in FUNCTION_WORDS and word not in _HELPING and not _is_other(word):
+            stem = word[:_STEM].translate(_PLAIN)
+            yield stem.removesuffix("s") if len(word) <= _STEM else stem
+
+
+@lru_cache(maxsize=4096)
+def _is_other(word: str) -> bool:
+    """Tell whether a word is a no or a month: nothing that could be denied."""
+    return bool(find_no(word)) or _MONTH.fullmatch(word) is not None
+
+
+def stems_of(lower: str) -> frozenset[str]:
+    """Return what a text in small letters is about."""
+    return frozenset(_content(lower))
+
+
+def split_clauses(text: str) -> list[Clause]:
+    """Cut *text* into clauses, its numbers in digits."""
+    found: list[Clause] = []
+    for sentence in pieces(_TITLE.sub(r"\1 ", in_digits(text))):
+        stems = frozenset(islice(sorted(stems_of(sentence.lower())), _LONG_SENTENCE))
+        lower = sentence.lower()
+        has_no = bool(find_no(lower) or DENIAL.search(lower))
+        parts = list(_parts(sentence))
+        exceptions = frozenset(
+            link for _, link, no, _ in parts if link in _EXCEPTIONS or (no and link)
+        )
+        links = frozenset(link for _, link, _, _ in parts)
+        for part, link, is_unless, goes_on in parts:
+            if goes_on is None and found:  # in brackets, of the same
+                found[-1] = replace(found[-1], text=f"{found[-1].text} {part}")
+            else:
+                found.append(
+                    Clause(part, link, is_unless, stems, links, exceptions, has_no, bool(goes_on))
+                )
+    return found
+
+
+def _parts(sentence: str) -> Iterator[tuple[str, str, bool, bool | None]]:
+    """Yield the parts of a sentence, their links, and whether a condition is a denied one.
+
+    Last, whether the part goes on with the one before; None if it stands in brackets behind it.
+    """
+    done, link, is_unless, names = 0, "", False, ""
+    before, done_any = "", False
+    for border in [*_BORDER.finditer(sentence), None]:
+        part = sentence[done : border.start() if border is not None else None]
+        if before in _BRACKETS and len(part) < _ASIDE:
+            if names or not done_any:
+                names += f"{part} "
+            else:
+                yield part, "", False, None
+        elif border is not None and border[0] in _COLONS and not link and _is_label(part):
+            names += f"{part} "
+        elif _ONLY_NAMES.fullmatch(part) and border is not None:
+            names += f"{part} "  # what somebody did together with others
+        elif part.strip() and before == "," and done_any and not stems_of(part.lower()):
+            yield part, "", False, None  # a value between commas
+        elif part.strip():
+            asian = "if" if _ASIAN_LINK.search(part) else ""
+            yield names + part, link or asian, is_unless, before.lower() in _GOING_ON
+            names, done_any = "", True
+        if border is not None:
+            before = border[0]
+            kind = border.lastgroup
+            if kind is not None or part.strip():
+                link = "" if kind in (None, "plain") else kind
+                is_unless = _NOT_IF.fullmatch(border[0]) is not None
+            done = border.end()
+
+
+def _is_label(part: str) -> bool:
+    return len(part) <= _LABEL and not find_no(part.lower())
+
+
+class ClauseIndex:
+    """The clauses of a source by what they are about."""
+
+    def __init__(self, clauses: Sequence[Clause]) -> None:
+        self.clauses = clauses
+        self.stems = frozenset().union(*(clause.stems for clause in clauses))
+        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        for place, clause in enumerate(clauses):
+            for stem in clause.stems:
+                if len(self._by_stem[stem]) <= _MOST_ALIKE:
+                    self._by_stem[stem].append(place)
+
+    def overlaps(self, stems: frozenset[str]) -> dict[int, int]:
+        """Return how many of *stems* each clause has that has any; the work is bounded."""
+        shared: defaultdict[int, int] = defaultdict(int)
+        for stem in stems:
+            places = self._by_stem.get(stem, [])
+            for place in places if len(places) <= _MOST_ALIKE else ():
+                shared[place] += 1
+        return shared

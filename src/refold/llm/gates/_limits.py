@@ -1,0 +1,149 @@
+"""The limits that a text sets to its values: at most, at least, before, about."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from refold.llm.gates._counts import in_digits
+from refold.llm.gates._values import read_values
+from refold.scan.facts import find_no, pieces
+
+_LIMITS: Final = {
+    "most": (
+        r"at most|at the most|up to|no more than|not more than|no longer than|max\.?|"
+        r"maxim(?:um|al)\w*|not exceed\w*|limited to|höchstens|allenfalls|bis zu(?!\w)|"
+        r"nicht mehr als|au (?:maximum|plus)|"
+        r"(?:como|cuando) (?:máximo|mucho)|a lo sumo|máxim[oa]|最多|不超过|最大|至多|最长|"
+        r"多くても|多くとも|以下|以内|(?<=[円元人名件個台枚字点])まで"
+    ),
+    "least": (
+        r"at least|min\.?|no less than|not less than|no fewer than|minim(?:um|al)\w*|or more|"
+        r"mindestens|"
+        r"wenigstens|au (?:minimum|moins)|al menos|como mínimo|por lo menos|mínim[oa]|"
+        r"至少|最低|最少|不少于|少なくとも|以上"
+    ),
+    "below": (
+        r"<|under|below|(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|unter|"
+        r"(?:weniger|leichter|kürzer|niedriger|kleiner) als|moins de|inférieure? à|menos de|"
+        r"inferior(?:es)? a|低于|少于|未満"
+    ),
+    "above": (
+        r"over(?! (?:the|this|that|these|a)(?!\w))|above|(?:more|heavier|longer|higher|larger|"
+        r"bigger|greater|older) than|exceed\w*|"
+        r"beyond|über|(?:mehr|schwerer|länger|höher|größer) als|plus de|supérieure? à|más de|"
+        r"superior(?:es)? a|super[ae]n?|高于|超过|多于"
+    ),
+    "before": r"before|by|until|no later than|vor|bis|avant|jusqu['’]?(?:à|au|en)|antes de|hasta"
+    r"|之前|までに|前に",
+    "after": r"after|not before|nach|après|después de|tras|之后|以降",
+    "earliest": r"at the earliest|earliest|frühestens|au plus tôt|como pronto|最早|早くても",
+    "latest": r"at the latest|latest|spätestens|au plus tard|a más tardar|最晚|最迟|遅くとも",
+    "about": r"about|around|roughly|approximately|nearly|almost|etwa|ungefähr|rund|environ|près de"
+    r"|aproximadamente|casi|unos|大约|大概|約|およそ",
+}
+_SHORT: Final = re.compile(r"(?i:\b(min|max)\. (?=[0-9]))")
+"""Its point ends no sentence."""
+_LETTER: Final = r"[^\W\d_\u3040-\u9fff]"
+"""Of a script with blanks between words."""
+_LIMIT: Final = re.compile(
+    rf"(?<!{_LETTER})(?:"
+    + "|".join(rf"(?P<{name}>{words})" for name, words in _LIMITS.items())
+    + rf")(?!(?<!<){_LETTER})"
+)
+_REACH_BEFORE: Final = 24
+_REACH_BEHIND: Final = 20
+_REACH_APART: Final = 30
+"""A limit concerns a value that stands no farther from it, in characters."""
+
+_UNTOLD_BY_NO: Final = frozenset({"before", "after"})
+"""Not before March is after it: with a no, these say nothing by themselves."""
+_TURNED_BY_NO: Final = {"above": "not above", "below": "not below"}
+"""What may not rise by more than two rises by two at most. With the no behind it, it may be turned
+or not, and its name has a question mark: more than 900 may not come in."""
+_FIGURE: Final = re.compile(r"[0-9]")
+_LEAST_ASIAN: Final = "\u3040"
+"""Before and after stand in front of a date, but behind it in Chinese and Japanese."""
+_APART: Final = re.compile(r"[,;，](?!\d)")
+
+
+def limits_of(text: str) -> dict[str, set[str]]:
+    """Map each value of *text* to the limits beside it; "" stands for a place with none."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for piece in pieces(_SHORT.sub(r"\1 ", in_digits(text))):
+        for clause in _clauses(piece):
+            for forms, limits in _limits_in(clause):
+                for form in forms:
+                    found[form] |= limits or {""}
+    return dict(found)
+
+
+def _clauses(piece: str) -> Iterator[list[str]]:
+    """Yield the parts of a sentence; one without a figure belongs to the part before."""
+    parts: list[str] = []
+    for part in _APART.split(piece):
+        if parts and _FIGURE.search(part):
+            yield parts
+            parts = []
+        parts.append(part)
+    yield parts
+
+
+def _limits_in(parts: list[str]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+    """Yield the forms of each value of a clause, and the limits that concern it."""
+    values = read_values(parts[0])
+    if not values:
+        return
+    lower = parts[0].lower()
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for value in values:
+        start = max(lower.find(value.text.lower(), end), 0)
+        end = start + len(value.text)
+        spans.append((start, end))
+    found: list[set[str]] = [set() for _ in values]
+    for start, end, name in _named_limits(lower):
+        place = _nearest(spans, start, end)
+        is_before = name.removeprefix("not ") in _UNTOLD_BY_NO and lower[start] < _LEAST_ASIAN
+        if place is not None and (spans[place][0] >= end or not is_before):
+            found[place].add(name)
+    if not found[-1] and len(lower) - spans[-1][1] <= _REACH_APART:
+        found[-1].update(_behind(parts[1:]))
+    for value, limits in zip(values, found, strict=True):
+        yield (value.normal, *value.parts, *value.others), limits
+
+
+def _behind(parts: list[str]) -> Iterator[str]:
+    """Yield the limit that follows behind a comma: 140 a day, at most."""
+    for part in parts[:1]:
+        lower = part.lower()
+        for _, end, name in _named_limits(lower):
+            if end == len(lower.rstrip(" .")) and name.removeprefix("not ") not in _UNTOLD_BY_NO:
+                yield name
+
+
+def _named_limits(lower: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each limit of a clause stands, and its name; a no before it turns it."""
+    first_no = next((no.start() for no in find_no(lower)), None)
+    for limit in _LIMIT.finditer(lower):
+        name = limit.lastgroup or ""
+        if first_no is not None:
+            if name in _UNTOLD_BY_NO:
+                name = f"not {name}"
+            if name in _TURNED_BY_NO:
+                name = _TURNED_BY_NO[name] if first_no < limit.start() else f"{name}?"
+        yield limit.start(), limit.end(), name
+
+
+def _nearest(spans: list[tuple[int, int]], start: int, end: int) -> int | None:
+    """Return the place of the value that is nearest to a limit, the one behind it if both are."""
+    place = bisect_left(spans, (start, start))
+    best, least = None, _REACH_BEFORE + 1
+    if place < len(spans) and 0 <= spans[place][0] - end < least:
+        best, least = place, spans[place][0] - end
+    if place and 0 <= start - spans[place - 1][1] < min(least, _REACH_BEHIND + 1):
+        best = place - 1
+    return best

@@ -1,0 +1,17 @@
+"""Refuses an answer that is not JSON where the source is a JSON object or array."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from refold.llm.gates.base import Gate, Refusal, Source
+from refold.scan.json_text import is_json
+
+
+def _check(source: Source, answer: str) -> Refusal | None:
+    if not is_json(source.text) or is_json(answer):
+        return None
+    return Refusal(gate="json_valid", why="the source is JSON, the answer is not")
+
+
+GATE: Final = Gate("json_valid", _check)

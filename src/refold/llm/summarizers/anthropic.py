@@ -1,0 +1,122 @@
+"""Summaries by Claude, through Anthropic's SDK."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final, Unpack
+
+from refold.errors import ConfigError
+from refold.llm.summarizers.base import Summary, Usage
+from refold.llm.summarizers.llm import (
+    Clients,
+    LentClient,
+    ModelSummarizer,
+    key_for,
+    missing_package,
+)
+from refold.llm.summarizers.prompt import Prompt, PromptOptions
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import Message
+
+_DOMAIN: Final = "anthropic.com"
+
+
+class AnthropicSummarizer(ModelSummarizer):
+    """Asks *model* at Anthropic, or at a *base_url* that speaks its Messages API.
+
+    *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`), but only for Anthropic itself.
+    *client* is an `AsyncAnthropic` of your own, which you close and use on one event loop only, or
+    a function that makes one, which is called and closed for you on each. *thinking_tokens* is room
+    on top of the answer for models that think without being asked to. Nothing is retried here: wrap
+    it in `Retrying`.
+    """
+
+    provider: ClassVar[str] = "anthropic"
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client: AsyncAnthropic | Callable[[], AsyncAnthropic] | None = None,
+        timeout_seconds: float = 30.0,
+        thinking_tokens: int = 0,
+        temperature: float | None = None,
+        **options: Unpack[PromptOptions],
+    ) -> None:
+        super().__init__(
+            model,
+            timeout_seconds=timeout_seconds,
+            thinking_tokens=thinking_tokens,
+            options=options,
+        )
+        self._temperature = temperature
+        self._clients = _clients(client, base_url, api_key)
+
+    async def _ask(self, prompt: Prompt) -> Summary:
+        extra = {} if self._temperature is None else {"temperature": self._temperature}
+        async with self._clients.lend() as client:
+            try:
+                answer = await client.with_options(
+                    max_retries=0, timeout=self._timeout_seconds
+                ).messages.create(
+                    model=self.model,
+                    system=prompt.system,
+                    messages=[{"role": "user", "content": prompt.user}],
+                    max_tokens=self._limit(prompt),
+                    extra_body=extra,
+                )
+            except json.JSONDecodeError as error:  # the SDK lets it through
+                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+        return self._read(answer, prompt)
+
+    def _read(self, answer: Message, prompt: Prompt) -> Summary:
+        blocks = getattr(answer, "content", None)  # the SDK does not check what it got
+        if not isinstance(blocks, list):
+            raise self._withheld("the reply is no message; check base_url", Usage(calls=1))
+        usage = _usage(answer)
+        if answer.stop_reason == "max_tokens":
+            raise self._cut_off(prompt, usage)
+        if answer.stop_reason == "refusal":
+            raise self._withheld("it refused", usage)
+        text = "".join(block.text for block in blocks if block.type == "text")
+        return Summary(text=text, usage=usage)
+
+
+def _clients(
+    client: AsyncAnthropic | Callable[[], AsyncAnthropic] | None,
+    base_url: str | None,
+    api_key: str | None,
+) -> Clients[AsyncAnthropic]:
+    try:
+        from anthropic import AnthropicError, AsyncAnthropic
+    except ImportError as error:
+        raise missing_package("anthropic", "anthropic") from error
+    if isinstance(client, AsyncAnthropic):
+        return LentClient(client)
+    if client is not None:
+        return Clients(client, AsyncAnthropic.close)
+
+    def make() -> AsyncAnthropic:
+        return AsyncAnthropic(base_url=base_url, api_key=key_for(base_url, api_key, _DOMAIN))
+
+    try:
+        make()
+    except AnthropicError as error:
+        raise ConfigError(f"no Anthropic client: {error}") from error
+    return Clients(make, AsyncAnthropic.close)
+
+
+def _usage(answer: Message) -> Usage:
+    counted = answer.usage
+    return Usage(
+        calls=1,
+        input_tokens=counted.input_tokens
+        + (counted.cache_creation_input_tokens or 0)
+        + (counted.cache_read_input_tokens or 0),
+        output_tokens=counted.output_tokens,
+    )

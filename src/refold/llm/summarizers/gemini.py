@@ -1,0 +1,136 @@
+"""Summaries by Gemini, through Google's SDK (`google-genai`)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Unpack
+
+from refold.errors import ConfigError
+from refold.llm.summarizers.base import Summary, Usage
+from refold.llm.summarizers.llm import (
+    Clients,
+    LentClient,
+    ModelSummarizer,
+    key_for,
+    missing_package,
+)
+from refold.llm.summarizers.prompt import Prompt, PromptOptions
+
+_DOMAIN: Final = "googleapis.com"
+_THINKING_TOKENS: Final = 2_000
+
+
+class GeminiSummarizer(ModelSummarizer):
+    """Asks *model* at Google, or at a *base_url* that speaks its API.
+
+    *api_key* defaults to what the SDK finds (`GOOGLE_API_KEY`, `GEMINI_API_KEY`), but only for
+    Google itself. *client* is a `google.genai.Client` of your own, which you close and use on one
+    event loop only, or a function that makes one, which is called and closed for you on each; it
+    keeps its own timeout and retries. *thinking_tokens* is the room a model gets to think before it
+    answers. Nothing is retried here: wrap it in `Retrying`.
+    """
+
+    provider: ClassVar[str] = "gemini"
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client: Any = None,
+        timeout_seconds: float = 30.0,
+        thinking_tokens: int = _THINKING_TOKENS,
+        temperature: float | None = None,
+        **options: Unpack[PromptOptions],
+    ) -> None:
+        super().__init__(
+            model,
+            timeout_seconds=timeout_seconds,
+            thinking_tokens=thinking_tokens,
+            options=options,
+        )
+        self._temperature = temperature
+        self._clients = _clients(client, _maker(base_url, api_key, timeout_seconds))
+
+    async def _ask(self, prompt: Prompt) -> Summary:
+        config: dict[str, object] = {
+            "system_instruction": prompt.system,
+            "max_output_tokens": self._limit(prompt),
+        }
+        if self._temperature is not None:
+            config["temperature"] = self._temperature
+        async with self._clients.lend() as client:
+            try:
+                answer = await client.aio.models.generate_content(
+                    model=self.model, contents=prompt.user, config=config
+                )
+            except json.JSONDecodeError as error:
+                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+        return self._read(answer, prompt)
+
+    def _read(self, answer: Any, prompt: Prompt) -> Summary:
+        usage = _usage(answer.usage_metadata)
+        if not answer.candidates:
+            reason = getattr(answer.prompt_feedback, "block_reason", None)
+            raise self._withheld(f"blocked: {_name(reason)}", usage)
+        candidate = answer.candidates[0]
+        reason = _name(candidate.finish_reason)
+        if reason == "MAX_TOKENS":
+            raise self._cut_off(prompt, usage)
+        if reason != "STOP":
+            raise self._withheld(f"it ended with {reason}", usage)
+        parts = (candidate.content and candidate.content.parts) or ()
+        text = "".join(part.text for part in parts if part.text and not part.thought)
+        return Summary(text=text, usage=usage)
+
+
+def _maker(base_url: str | None, api_key: str | None, timeout_seconds: float) -> Callable[[], Any]:
+    http = {
+        "base_url": base_url,
+        "timeout": int(timeout_seconds * 1000),
+        "retry_options": {"attempts": 1},
+    }
+    given = {name: value for name, value in http.items() if value is not None}
+
+    def make() -> Any:
+        try:
+            genai = importlib.import_module("google.genai")
+        except ImportError as error:
+            raise missing_package("google-genai", "gemini") from error
+        try:
+            return genai.Client(api_key=key_for(base_url, api_key, _DOMAIN), http_options=given)
+        except ValueError as error:
+            raise ConfigError(f"no Gemini client: {error}") from error
+
+    return make
+
+
+def _clients(client: Any, make: Callable[[], Any]) -> Clients[Any]:
+    if hasattr(client, "aio"):
+        return LentClient(client)
+    if client is not None:
+        return Clients(client, _close)
+    make().close()  # what is missing is better missed now than in the middle of a fold
+    return Clients(make, _close)
+
+
+async def _close(client: Any) -> None:
+    await client.aio.aclose()
+    client.close()
+
+
+def _usage(counted: Any) -> Usage:
+    if counted is None:
+        return Usage(calls=1)
+    return Usage(
+        calls=1,
+        input_tokens=counted.prompt_token_count or 0,
+        output_tokens=(counted.candidates_token_count or 0) + (counted.thoughts_token_count or 0),
+    )
+
+
+def _name(reason: Any) -> str:
+    return str(getattr(reason, "name", reason))

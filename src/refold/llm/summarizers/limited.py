@@ -1,0 +1,110 @@
+"""At most so many calls at once, over all callers, event loops and threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import OrderedDict
+
+from refold.checks import check_whole
+from refold.llm.summarizers.base import (
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    TextFunction,
+    as_summarizer,
+)
+
+
+class Limiter:
+    """A limit of calls at once that several summarizers share: give the same one to all of them."""
+
+    def __init__(self, max_concurrent: int = 4) -> None:
+        check_whole("max_concurrent", max_concurrent, least=1)
+        self.slots = _Slots(max_concurrent)
+
+
+class Limited:
+    """Lets at most *max_concurrent* calls reach *inner* at once; the others wait in line.
+
+    Put it close to the model, below what multiplies calls (`Chunking`) or makes them unnecessary
+    (`Cached`). One `Limited` shared by several owners is a limit over all of them.
+    """
+
+    def __init__(
+        self, inner: Summarizer | TextFunction, *, max_concurrent: int | Limiter = 4
+    ) -> None:
+        if not isinstance(max_concurrent, Limiter):
+            max_concurrent = Limiter(max_concurrent)
+        self._inner = as_summarizer(inner)
+        self._slots = max_concurrent.slots
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask *inner* as soon as it is this call's turn."""
+        await self._slots.acquire()
+        try:
+            return await self._inner.summarize(request)
+        finally:
+            self._slots.release()
+
+
+class _Waiter:
+    """A call in line: the future it sleeps on belongs to its own event loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[None] = self.loop.create_future()
+        self.has_slot = False
+
+
+class _Slots:
+    """A fair semaphore for any number of event loops, which `asyncio.Semaphore` is not.
+
+    A free slot goes straight to whoever has waited longest, so nobody can overtake.
+    """
+
+    def __init__(self, free: int) -> None:
+        # Reentrant: a coroutine that is collected as garbage leaves the line from wherever it is.
+        self._lock = threading.RLock()
+        self._free = free
+        self._line: OrderedDict[_Waiter, None] = OrderedDict()
+
+    async def acquire(self) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            waiter = _Waiter()
+            self._line[waiter] = None
+        try:
+            await waiter.future
+        except BaseException:
+            self._leave(waiter)
+            raise
+
+    def release(self) -> None:
+        """Hand the slot to the next in line whose event loop still runs, or put it back."""
+        with self._lock:
+            while self._line:
+                waiter, _ = self._line.popitem(last=False)
+                waiter.has_slot = True
+                try:
+                    waiter.loop.call_soon_threadsafe(_wake, waiter.future)
+                except RuntimeError:  # its loop is closed: nobody waits there any more
+                    waiter.has_slot = False
+                else:
+                    return
+            self._free += 1
+
+    def _leave(self, waiter: _Waiter) -> None:
+        """Give up waiting; a slot that was handed over in the same moment goes on to the next."""
+        with self._lock:
+            self._line.pop(waiter, None)
+            if waiter.has_slot:
+                waiter.has_slot = False
+                self.release()
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

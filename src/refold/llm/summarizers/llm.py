@@ -1,0 +1,219 @@
+"""Summarizers made of a model: a prompt, a call, an answer that is complete."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from refold.checks import check_positive, check_whole
+from refold.errors import AnswerError, ConfigError
+from refold.llm.summarizers.base import (
+    FunctionSummarizer,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    TextFunction,
+    Usage,
+)
+from refold.llm.summarizers.escalating import Escalating
+from refold.llm.summarizers.prompt import Mode, Prompt, PromptOptions, PromptWriter
+
+C = TypeVar("C")
+
+_SPARE_TOKENS: Final = 64
+_NO_KEY: Final = "no-key-needed"
+
+
+class CallSummarizer:
+    """Asks a model through a function from prompt to answer."""
+
+    def __init__(self, call: TextFunction, writer: PromptWriter) -> None:
+        self._call = FunctionSummarizer(call)
+        self._writer = writer
+
+    @property
+    def version(self) -> str:
+        """Changes with the prompt: for caches."""
+        return self._writer.version
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return what the function answers."""
+        prompt = self._writer.write(request)
+        answer = await self._call.summarize(SummaryRequest(text=prompt.text))
+        return replace(answer, text=prompt.clean(answer.text))
+
+
+def create_summarizer(
+    call: TextFunction,
+    *,
+    mode: Mode = "normal",
+    max_response_tokens: int = 300,
+    system_prompt: str = "",
+    preserve_terms: Iterable[str] = (),
+) -> Summarizer:
+    """Make a summarizer of *call*, a function (async or not) from a prompt to a model's answer."""
+    if not callable(call):
+        raise ConfigError(f"call must be a function from prompt to answer, got {call!r}")
+    writer = PromptWriter(mode, max_response_tokens, system_prompt, preserve_terms)
+    return CallSummarizer(call, writer)
+
+
+def create_escalating_summarizer(
+    call: TextFunction,
+    *,
+    max_response_tokens: int = 300,
+    system_prompt: str = "",
+    preserve_terms: Iterable[str] = (),
+) -> Summarizer:
+    """Make a summarizer that asks again, for terse bullet points, if the first answer is no use.
+
+    That is: if it is empty or not shorter than the text, or if *call* raises.
+    """
+    terms = tuple(preserve_terms) if not isinstance(preserve_terms, str) else preserve_terms
+    modes: tuple[Mode, ...] = ("normal", "aggressive")
+    return Escalating(
+        *(
+            create_summarizer(
+                call,
+                mode=mode,
+                max_response_tokens=max_response_tokens,
+                system_prompt=system_prompt,
+                preserve_terms=terms,
+            )
+            for mode in modes
+        )
+    )
+
+
+@dataclass(slots=True)
+class _Lease(Generic[C]):
+    client: C
+    users: int = 0
+
+
+class Clients(Generic[C]):
+    """Lends one client to all calls under way on an event loop, and closes it after the last.
+
+    A client's connections belong to the event loop that opened them, and loops come and go (the
+    synchronous face of refold starts one for each pass), so no client outlives its calls. Calls
+    that overlap share connections.
+    """
+
+    def __init__(self, make: Callable[[], C], close: Callable[[C], Awaitable[Any]]) -> None:
+        self._make = make
+        self._close = close
+        self._lock = threading.Lock()
+        self._leases: dict[asyncio.AbstractEventLoop, _Lease[C]] = {}
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[C]:
+        """Lend a client for one call."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            lease = self._leases.get(loop)
+            if lease is None:
+                lease = self._leases[loop] = _Lease(self._make())
+            lease.users += 1
+        try:
+            yield lease.client
+        finally:
+            with self._lock:
+                lease.users -= 1
+                is_idle = lease.users == 0
+                if is_idle:
+                    del self._leases[loop]
+            if is_idle:
+                await self._close(lease.client)
+
+
+class LentClient(Clients[C]):
+    """Lends a client of the caller's, who closes it, and who sees to it that one loop uses it."""
+
+    def __init__(self, client: C) -> None:
+        super().__init__(lambda: client, _leave_open)
+
+
+async def _leave_open(client: object) -> None:
+    del client
+
+
+class ModelSummarizer(ABC):
+    """What the summarizers of all providers share: the words, the limits and the complaints."""
+
+    provider: ClassVar[str]
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        timeout_seconds: float,
+        thinking_tokens: int,
+        options: PromptOptions,
+    ) -> None:
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigError(f"model must be the name of a model, got {model!r}")
+        check_positive("timeout_seconds", timeout_seconds)
+        check_whole("thinking_tokens", thinking_tokens)
+        self.model = model
+        self._timeout_seconds = timeout_seconds
+        self._thinking_tokens = thinking_tokens
+        self._writer = PromptWriter(**options)
+
+    @property
+    def version(self) -> str:
+        """Changes with the model and the prompt: for caches."""
+        return f"{self.provider}:{self.model}:{self._writer.version}"
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
+        prompt = self._writer.write(request)
+        answer = await self._ask(prompt)
+        return replace(answer, text=prompt.clean(answer.text))
+
+    @abstractmethod
+    async def _ask(self, prompt: Prompt) -> Summary: ...
+
+    def _limit(self, prompt: Prompt) -> int:
+        """Return where to stop a model that goes on and on; the prompt asks for much less."""
+        return 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
+
+    def _cut_off(self, prompt: Prompt, usage: Usage) -> AnswerError:
+        return AnswerError(
+            f"{self.model} was cut off at {self._limit(prompt)} tokens and its answer is not whole;"
+            " allow more with max_response_tokens, or with thinking_tokens if it thinks first",
+            usage,
+        )
+
+    def _withheld(self, why: str, usage: Usage) -> AnswerError:
+        return AnswerError(f"{self.model} gave no summary: {why}", usage)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+
+def leads_to(url: str, *domains: str) -> bool:
+    """Tell whether the host of *url* is one of *domains* or within one."""
+    host = f".{urlsplit(url).hostname}"
+    return host.endswith(tuple(f".{domain}" for domain in domains))
+
+
+def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | None:
+    """Return the key to use; None lets the SDK look for its own.
+
+    The key that an SDK finds is meant for its provider, at *domains*: whoever names another server
+    has to name the key for it, too.
+    """
+    if api_key is not None or base_url is None or leads_to(base_url, *domains):
+        return api_key
+    return _NO_KEY
+
+
+def missing_package(package: str, extra: str) -> ConfigError:
+    """Say which package is missing and how to get it."""
+    return ConfigError(f"{package} is not installed; run: pip install 'refold[{extra}]'")

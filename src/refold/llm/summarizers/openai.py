@@ -1,0 +1,143 @@
+"""Summaries by whoever speaks OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, xAI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Final, Unpack
+
+from refold.errors import ConfigError
+from refold.llm.summarizers.base import Summary, Usage
+from refold.llm.summarizers.llm import (
+    Clients,
+    LentClient,
+    ModelSummarizer,
+    key_for,
+    leads_to,
+    missing_package,
+)
+from refold.llm.summarizers.prompt import Prompt, PromptOptions
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletion
+
+_THINKING_TOKENS: Final = 2_000
+_DOMAINS: Final = ("openai.com", "openai.azure.com")
+
+
+class OpenAISummarizer(ModelSummarizer):
+    """Asks *model* at *base_url*, OpenAI itself if there is none.
+
+    *api_key* defaults to what the SDK finds (`OPENAI_API_KEY`), but only for OpenAI itself: no
+    other server is sent that key unasked. *client* is an `AsyncOpenAI` of your own, which you close
+    and use on one event loop only, or a function that makes one, which is called and closed for you
+    on each. *thinking_tokens* is the room a model gets to think before it answers, by default
+    2,000 at OpenAI and none elsewhere. *extra_body* is added to each request, for instance
+    `{"reasoning_effort": "low"}`. Nothing is retried here: wrap it in `Retrying`.
+    """
+
+    provider: ClassVar[str] = "openai"
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client: AsyncOpenAI | Callable[[], AsyncOpenAI] | None = None,
+        timeout_seconds: float = 30.0,
+        thinking_tokens: int | None = None,
+        temperature: float | None = None,
+        extra_body: Mapping[str, object] | None = None,
+        **options: Unpack[PromptOptions],
+    ) -> None:
+        self._clients, url = _open(client, base_url, api_key)
+        self._is_openai = leads_to(url, *_DOMAINS)
+        if thinking_tokens is None:
+            thinking_tokens = _THINKING_TOKENS if self._is_openai else 0
+        super().__init__(
+            model,
+            timeout_seconds=timeout_seconds,
+            thinking_tokens=thinking_tokens,
+            options=options,
+        )
+        self._temperature = {} if temperature is None else {"temperature": temperature}
+        self._extra_body = dict(extra_body or {})
+
+    async def _ask(self, prompt: Prompt) -> Summary:
+        # OpenAI's newer models know only the new name, many other servers only the old one.
+        limit = "max_completion_tokens" if self._is_openai else "max_tokens"
+        async with self._clients.lend() as client:
+            try:
+                answer = await client.with_options(
+                    max_retries=0, timeout=self._timeout_seconds
+                ).chat.completions.create(
+                    model=self.model,
+                    messages=[
+                        {"role": "system", "content": prompt.system},
+                        {"role": "user", "content": prompt.user},
+                    ],
+                    extra_body={
+                        limit: self._limit(prompt),
+                        **self._temperature,
+                        **self._extra_body,
+                    },
+                )
+            except json.JSONDecodeError as error:  # the SDK lets it through
+                raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+        return self._read(answer, prompt)
+
+    def _read(self, answer: ChatCompletion, prompt: Prompt) -> Summary:
+        choices = getattr(answer, "choices", None)  # the SDK does not check what it got
+        if not choices:
+            raise self._withheld("the reply is no chat completion; check base_url", Usage(calls=1))
+        usage = _usage(answer)
+        message, reason = choices[0].message, choices[0].finish_reason
+        if reason == "length":
+            raise self._cut_off(prompt, usage)
+        if message.refusal or reason == "content_filter":
+            raise self._withheld(message.refusal or "filtered by the provider", usage)
+        return Summary(text=_without_thoughts(message.content or ""), usage=usage)
+
+
+def _open(
+    client: AsyncOpenAI | Callable[[], AsyncOpenAI] | None,
+    base_url: str | None,
+    api_key: str | None,
+) -> tuple[Clients[AsyncOpenAI], str]:
+    """Return who lends clients, and where they lead."""
+    try:
+        from openai import AsyncOpenAI, OpenAIError
+    except ImportError as error:
+        raise missing_package("openai", "openai") from error
+    if isinstance(client, AsyncOpenAI):
+        return LentClient(client), str(client.base_url)
+
+    def make() -> AsyncOpenAI:
+        if client is not None:
+            return client()
+        return AsyncOpenAI(base_url=base_url, api_key=key_for(base_url, api_key, *_DOMAINS))
+
+    try:
+        sample = make()  # a missing key is better missed now than in the middle of a fold
+    except OpenAIError as error:
+        raise ConfigError(f"no OpenAI client: {error}") from error
+    return Clients(make, AsyncOpenAI.close), str(sample.base_url)
+
+
+def _usage(answer: ChatCompletion) -> Usage:
+    counted = answer.usage
+    if counted is None:
+        return Usage(calls=1)
+    return Usage(
+        calls=1, input_tokens=counted.prompt_tokens, output_tokens=counted.completion_tokens
+    )
+
+
+def _without_thoughts(text: str) -> str:
+    """Drop the thoughts that some servers leave at the beginning of an answer."""
+    text = text.strip()
+    if text.startswith("<think>"):
+        return text.partition("</think>")[2].strip()
+    return text

@@ -1,0 +1,306 @@
+"""Message shapes: recognise a conversation's shape and read it into `Message` values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import ConfigError, MessageError, describe
+from refold.messages.formats import (
+    ai_sdk,
+    anthropic,
+    bedrock,
+    claude_code,
+    codex,
+    gemini,
+    langchain,
+    llama_index,
+    openai_chat,
+    openai_responses,
+    plain,
+    pydantic_ai,
+)
+from refold.messages.formats.base import Format, Reading, Sides, is_mapping, kind_of
+from refold.messages.formats.foreign import advise_list
+from refold.messages.formats.objects import normalize
+from refold.messages.harness import is_note
+from refold.messages.message import Message
+from refold.messages.provenance import read_provenance
+from refold.messages.wire import Path, digest, is_shallow
+
+FORMATS: Final[tuple[Format, ...]] = (
+    claude_code.FORMAT,
+    codex.FORMAT,
+    openai_responses.FORMAT,
+    gemini.FORMAT,
+    bedrock.FORMAT,
+    langchain.FORMAT,
+    pydantic_ai.FORMAT,
+    llama_index.FORMAT,
+    ai_sdk.FORMAT,
+    openai_chat.FORMAT,
+    anthropic.FORMAT,
+    plain.FORMAT,
+)
+"""Tried in this order; the last one reads anything with a role and content."""
+
+RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
+"""How the names of tools end that fetch originals back; hosts put their own before them."""
+CONVERSATION_KEYS: Final = ("messages", "contents", "input")
+"""Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
+Responses API."""
+KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names that `format=` accepts besides `auto`."""
+    return tuple(format_.name for format_ in FORMATS)
+
+
+def find_format(name: str) -> Format:
+    """Return the format called *name*."""
+    for format_ in FORMATS:
+        if format_.name == name:
+            return format_
+    raise ConfigError(f"format must be one of auto, {', '.join(format_names())}; got {name!r}")
+
+
+def recognize(messages: Sequence[object]) -> Format:
+    """Return the first format that some message can only belong to; plain if none does."""
+    mappings = list(filter(is_mapping, messages))
+    for format_ in FORMATS:
+        if any(map(format_.matches, mappings)):
+            return format_
+    return plain.FORMAT
+
+
+def turn_path(record: object) -> Path:
+    """Return where the turn stands in a record of a session file; `()` if *record* is the turn."""
+    if is_mapping(record) and "type" in record:
+        for format_ in FORMATS:
+            if format_.turn_path is not None and format_.matches(record):
+                return format_.turn_path(record)
+    return ()
+
+
+def turn_of(record: Any) -> Any:
+    """Return the turn in a record of a session file; what is no such record is the turn itself."""
+    for step in turn_path(record):
+        record = record[step]
+    return record
+
+
+def write_rolled(messages: Sequence[Message], text: str, role: str) -> dict[str, Any]:
+    """Write *text* in the place and the shape of *messages*, as said by *role*.
+
+    A roll-up speaks of what happened, so it is mostly the assistant's; nobody's words are put into
+    the user's mouth.
+    """
+    format_ = find_format(messages[0].format)
+    return normalize(format_.write([message.wire for message in messages], text, role))
+
+
+def strip(message: dict[str, Any], format_name: str, note: str) -> None:
+    """Take what a model thought out of a message of our own; a *note* may take its place."""
+    remove = find_format(format_name).strip
+    assert remove is not None, "whoever asks has looked"
+    remove(message, note)
+
+
+def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
+    """Map the place of a message to that of the last one that must not be parted from it."""
+    ties = find_format(messages[0].format).ties if messages else None
+    return ties([message.wire for message in messages]) if ties else {}
+
+
+def find_task(said: Sequence[Message]) -> Message:
+    """Return the first of these turns of the user's that the user wrote; if none, the first."""
+    is_injected = find_format(said[0].format).is_injected
+    for message in said:
+        if is_injected is not None and is_injected(message):
+            continue
+        if not all(is_note(part.text) for part in message.parts if part.text.strip()):
+            return message
+    return said[0]
+
+
+def load(
+    messages: object, *, format_name: str = "auto", strict_roles: bool = False
+) -> tuple[Message, ...]:
+    """Read a conversation in any known shape, or say exactly what is wrong with it and where."""
+    checked = check_list(messages)
+    format_ = recognize(checked) if format_name == "auto" else find_format(format_name)
+    loader = Loader(format_.name, strict_roles=strict_roles)
+    return tuple(loader.load(raw, index) for index, raw in enumerate(checked))
+
+
+class Reader:
+    """Reads one message after the other, each in its shape: every surface reads by this."""
+
+    def __init__(self, format_name: str = "auto") -> None:
+        self._format = None if format_name == "auto" else find_format(format_name)
+        self._lasts_from: int | None = None
+        """Where a message of a lasting shape was read: the rest is read as its kind."""
+        self._retrievals: set[str] = set()
+        """Ids of calls that fetch originals back."""
+
+    def rewind(self, index: int) -> None:
+        """Go on at *index*."""
+        if self._lasts_from is not None and self._lasts_from >= index:
+            self._format = self._lasts_from = None
+
+    def format_of(self, message: Mapping[str, Any]) -> Format:
+        """Return the shape in which *message*, the next one, is read."""
+        return self._format or recognize([message])
+
+    def read(self, message: Mapping[str, Any], index: int, format_: Format) -> Reading:
+        """Read the message that stands at *index*."""
+        reading = format_.read(message, f"messages[{index}]")
+        self._note_retrievals(reading)
+        if format_.turn_path is not None:
+            reading.depth = len(format_.turn_path(message))
+        if format_.is_lasting and self._format is None:
+            self._lasts_from = index
+            self._format = format_
+        return reading
+
+    def _note_retrievals(self, reading: Reading) -> None:
+        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
+        for call in reading.calls:
+            if call.name.endswith(RETRIEVAL_TOOLS):
+                self._retrievals.add(call.id)
+            else:  # some models number their calls anew in every turn
+                self._retrievals.discard(call.id)
+        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
+            reading.fix(self._retrievals)
+
+
+class Loader:
+    """Makes a message of each that is read, with an id that no other has."""
+
+    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
+        self._reader = Reader(format_name)
+        self._strict_roles = strict_roles
+        self._unclaimed: list[Message] = []
+        """Messages with ids that we derived, until somebody brings one of their own."""
+        self._place_of_id: dict[str, int] = {}
+
+    def rewind(self, index: int) -> None:
+        """Go on at *index*: what was read there and behind it did not become part of anything.
+
+        Of what was read before it only the ids are remembered.
+        """
+        while self._unclaimed and self._unclaimed[-1].index >= index:
+            self._unclaimed.pop()
+        self._claim_derived()
+        while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
+            self._place_of_id.popitem()
+        self._reader.rewind(index)
+
+    def load(self, raw: object, index: int) -> Message:
+        """Read the message that stands at *index*."""
+        place = f"messages[{index}]"
+        message = _check_message(raw, index)
+        format_ = self._reader.format_of(message)
+        # What contains itself is found out first: no reader could end.
+        name = None if is_shallow(message) else _digest(message, place)
+        reading = self._reader.read(message, index, format_)
+        if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
+            raise MessageError(
+                f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
+                f"{place}.role",
+            )
+        made = Message(
+            index=index,
+            id=reading.id,
+            role=reading.role,
+            wire=message,
+            digest=name,
+            format=format_.name,
+            parts=tuple(reading.parts),
+            opaque=tuple(reading.opaque),
+            thinking=tuple(reading.thinking),
+            images=reading.images,
+            media=tuple(reading.media),
+            calls=tuple(reading.calls),
+            provenance=read_provenance(message),
+            binds_next=reading.binds_next,
+            is_fixed=reading.is_fixed,
+            is_turn=reading.is_turn,
+        )
+        if reading.id is None and not self._place_of_id:
+            self._unclaimed.append(made)
+        else:
+            self._claim(made.id, index)
+        return made
+
+    def _claim(self, id_: str, index: int) -> None:
+        """Refuse an id that is taken; derived ids differ among themselves, by their index."""
+        self._claim_derived()
+        earlier = self._place_of_id.setdefault(id_, index)
+        if earlier != index:
+            raise MessageError(
+                f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
+                f"messages[{index}].id",
+            )
+
+    def _claim_derived(self) -> None:
+        self._place_of_id.update((message.id, message.index) for message in self._unclaimed)
+        self._unclaimed.clear()
+
+
+def _digest(message: Mapping[str, Any], place: str) -> str:
+    try:
+        return digest(message)
+    except ValueError as error:
+        if "Circular" in str(error):
+            raise MessageError("contains itself; a message must be plain data", place) from error
+        raise MessageError(f"cannot be written as JSON: {describe(error)}", place) from error
+
+
+def check_list(messages: object) -> Sequence[Mapping[str, Any]]:
+    """Return *messages* if it is a list of mappings."""
+    items = check_items(messages)
+    for index, message in enumerate(items):
+        _check_message(message, index)
+    return items
+
+
+def check_items(messages: object) -> Sequence[Any]:
+    """Return *messages* if it is a list of anything."""
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        got = f"{type(messages).__name__}{advise_list(messages)}"
+        raise MessageError(f"must be a list of messages, got {got}", "messages")
+    return messages
+
+
+def _check_message(message: object, index: int) -> Mapping[str, Any]:
+    if is_mapping(message):
+        return message
+    raise MessageError(
+        f"must be a mapping with a role and content, got {kind_of(message)}",
+        f"messages[{index}]",
+    )
+
+
+__all__ = [
+    "FORMATS",
+    "KNOWN_ROLES",
+    "Format",
+    "Loader",
+    "Reader",
+    "Reading",
+    "Sides",
+    "check_items",
+    "check_list",
+    "find_format",
+    "find_task",
+    "find_ties",
+    "format_names",
+    "load",
+    "recognize",
+    "strip",
+    "turn_of",
+    "turn_path",
+    "write_rolled",
+]

@@ -1,0 +1,173 @@
+"""What a format is: a message shape that can be recognised and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeGuard
+
+from refold.errors import MessageError
+from refold.messages.formats.foreign import advise
+from refold.messages.message import Message
+from refold.messages.part import Call, Media, MediaKind, Part, ToolResult
+from refold.messages.wire import CLASS_KEY, Path, spot
+
+ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"
+
+Sides = Literal["any", "user first", "in turns"]
+"""Nothing in particular, or the user has to begin, or nobody may speak twice in a row either."""
+
+
+class Reading:
+    """What was read from one message; filled while its content is walked."""
+
+    __slots__ = (
+        "binds_next",
+        "calls",
+        "depth",
+        "id",
+        "images",
+        "is_fixed",
+        "is_turn",
+        "media",
+        "opaque",
+        "parts",
+        "role",
+        "thinking",
+    )
+
+    def __init__(self, role: str, id: str | None = None, *, is_turn: bool = True) -> None:
+        self.role = role
+        self.id = id
+        self.parts: list[Part] = []
+        self.opaque: list[str] = []
+        self.thinking: list[str] = []
+        self.images = 0
+        self.media: list[Media] = []
+        self.calls: list[Call] = []
+        self.binds_next = False
+        self.is_fixed = False
+        """True for what must stay where it is, as it is, such as a provider's own compaction."""
+        self.is_turn = is_turn
+        """False for records of a session file that are never sent to a model."""
+        self.depth = 0
+        """How many steps of every path lead to the turn, in a record of a session file."""
+
+    def fix(self, call_ids: Collection[str]) -> None:
+        """Let the answers to these calls stay where they are, as they are."""
+        self.is_fixed = True
+        for number, part in enumerate(self.parts):
+            if part.call_id in call_ids:
+                self.opaque.append(part.text)
+                self.parts[number] = Part(part.path, "", part.result)
+
+
+def _write_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a text in the place of a block with a type; the mark of a cache stays with it."""
+    is_item = block.get("type") in ("input_image", "input_file")  # of the Responses API
+    rest = {"cache_control": block["cache_control"]} if "cache_control" in block else {}
+    return {"type": "input_text" if is_item else "text", "text": text, **rest}
+
+
+def write_untyped_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a text in the place of a block that is named by its only key."""
+    class_ = {CLASS_KEY: block[CLASS_KEY]} if CLASS_KEY in block else {}
+    return {**class_, "text": text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One message shape.
+
+    `matches` tells whether a message can only be of this shape; `read` takes a message and the
+    place to name in errors.
+    """
+
+    name: str
+    matches: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any], str], Reading]
+    write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
+    """Writes a message in the place of the given ones, with the given text and role, which is
+    `assistant` or `user`."""
+    ties: Callable[[Sequence[Mapping[str, Any]]], Mapping[int, int]] | None = None
+    """Maps the place of a message to that of the last one that must not be parted from it."""
+    is_lasting: bool = False
+    """Whether what follows such a message is of the same shape, even if nothing else shows it."""
+    sides: Sides = "any"
+    """Whose messages the provider wants to follow whose."""
+    write_text: Callable[[Mapping[str, Any], str], Any] = _write_text
+    """Writes a text as a block in the place of another one, which is a picture or the like."""
+    strip: Callable[[dict[str, Any], str], None] | None = None
+    """Takes what a model thought out of a message of our own, where a provider binds that to all
+    that was said before; puts a note in its place, if there is one."""
+    turn_path: Callable[[Mapping[str, Any]], Path] | None = None
+    """Says where the turn stands in a record, if this is the record shape of a session file."""
+    is_injected: Callable[[Message], bool] | None = None
+    """Tells whether a program wrote a turn of the user's, such as the output of a command."""
+
+
+def check_role(role: object, message: Mapping[str, Any], place: str) -> str:
+    """Return the *role* of *message*, or say what is wrong with it."""
+    if role is None:
+        advice = advise(message) or 'expected "system", "user", "assistant" or "tool"'
+        raise MessageError(f'has no "role" (it has {keys_of(message)}); {advice}', place)
+    if not isinstance(role, str) or not role:
+        raise MessageError(f"must be a non-empty string, got {role!r}", f"{place}.role")
+    return role
+
+
+def check_id(value: object, place: str) -> str | None:
+    """Return the caller's id of a message, if there is one."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value:
+        raise MessageError(f"must be a non-empty string, got {value!r}", f"{place}.id")
+    return value
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Tell whether *value* is a mapping; a dict, which it mostly is, is found out fastest."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def has_type(value: object, types: Collection[str]) -> bool:
+    """Tell whether *value* is a mapping whose `type` is one of *types*."""
+    kind = value.get("type") if is_mapping(value) else None
+    return isinstance(kind, str) and kind in types
+
+
+def keys_of(message: Mapping[str, Any]) -> str:
+    """Name the first keys of *message*."""
+    named = [str(key) for key in message if key != CLASS_KEY]
+    return ", ".join(named[:8]) or "no keys at all"
+
+
+def kind_of(value: object) -> str:
+    """Name the type of what is no plain data; of a library's object also how it becomes some."""
+    name, advice = type(value).__name__, advise(value)
+    return f"{name}; {advice}" if advice else name
+
+
+def is_tagged(message: Message) -> bool:
+    """Tell whether all that *message* says stands in tags, as programs write it."""
+    if not message.parts:
+        return False
+    first, last = message.parts[0].text, message.parts[-1].text
+    return first.lstrip().startswith("<") and last.rstrip().endswith(">")
+
+
+def add_text(
+    reading: Reading, text: object, path: Path, place: str, *, result: ToolResult | None = None
+) -> None:
+    """Add a replaceable text, or say that it is not one."""
+    if not isinstance(text, str):
+        raise MessageError(f"must be a string, got {type(text).__name__}", spot(place, path))
+    reading.parts.append(Part(path, text, result))
+
+
+def add_media(
+    reading: Reading, kind: MediaKind, path: Path, block: Mapping[str, Any], pictures: int = 1
+) -> None:
+    """Add what a line of text may take the place of; it counts as so many *pictures*."""
+    reading.images += pictures
+    reading.media.append(Media(kind, path, block))

@@ -1,0 +1,135 @@
+"""Messages of Bedrock's Converse API: blocks without a type, each named by its only key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.messages.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_media,
+    add_text,
+    check_role,
+    is_mapping,
+    kind_of,
+    write_untyped_text,
+)
+from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
+from refold.messages.part import Call, MediaKind, ToolResult
+from refold.messages.wire import Path, spot
+
+_BLOCKS: Final = frozenset(
+    "text toolUse toolResult reasoningContent cachePoint image document video audio guardContent "
+    "citationsContent searchResult".split()
+)
+_MEDIA: Final[tuple[MediaKind, ...]] = ("image", "video", "audio")
+
+
+def _matches(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    return isinstance(content, list) and any(
+        is_mapping(block) and "type" not in block and not _BLOCKS.isdisjoint(block)
+        for block in content
+    )
+
+
+def _read(message: Mapping[str, Any], place: str) -> Reading:
+    reading = Reading(role=check_role(message.get("role"), message, place))
+    content = message.get("content")
+    if not isinstance(content, list):
+        problem = f"must be a list of blocks, got {kind_of(content)}, and others here are"
+        raise MessageError(f"{problem} Bedrock's; {ONE_SHAPE}", f"{place}.content")
+    for number, block in enumerate(content):
+        path: Path = ("content", number)
+        if not is_mapping(block):
+            problem = f"a block must be a mapping, got {kind_of(block)}"
+            raise MessageError(problem, spot(place, path))
+        if "type" in block:
+            problem = f'has a "type" ({block["type"]!r}), as no block of Converse does'
+            raise MessageError(f"{problem}; {ONE_SHAPE}", spot(place, path))
+        _read_block(reading, block, path, place)
+    return reading
+
+
+def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: str) -> None:
+    use, result = block.get("toolUse"), block.get("toolResult")
+    if block.get("text") is not None:
+        add_text(reading, block["text"], (*path, "text"), place)
+    elif is_mapping(use):
+        id_ = _call_id(use, (*path, "toolUse"), place)
+        name, where = str(use.get("name", "")), (*path, "toolUse", "input")
+        reading.calls.append(Call(id_, name, use.get("input"), where))
+    elif is_mapping(result):
+        _read_result(reading, result, (*path, "toolResult"), place)
+    elif "reasoningContent" in block:
+        reading.thinking.append(_thought(block["reasoningContent"]))
+    elif not _read_media(reading, block, path) and "cachePoint" not in block:
+        count_unknown(reading, block, reading.opaque)
+
+
+def _read_media(reading: Reading, block: Mapping[str, Any], path: Path) -> bool:
+    """Read a picture, recording or document, if *block* is one; citations count documents."""
+    kind = next((kind for kind in _MEDIA if kind in block), None)
+    if kind is not None:
+        add_media(reading, kind, path, block)
+    elif "document" in block:
+        reading.images += 1
+    return kind is not None or "document" in block
+
+
+def _call_id(body: Mapping[str, Any], path: Path, place: str) -> str:
+    id_ = body.get("toolUseId")
+    if not isinstance(id_, str) or not id_:
+        problem = f"a call and its result need an id, got {id_!r}"
+        raise MessageError(problem, spot(place, (*path, "toolUseId")))
+    return id_
+
+
+def _thought(reasoning: object) -> str:
+    """Return what was thought; a signature costs nothing, and what is redacted nobody can count."""
+    told = reasoning.get("reasoningText") if is_mapping(reasoning) else None
+    return str(told.get("text") or "") if is_mapping(told) else ""
+
+
+def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place: str) -> None:
+    """Read what a tool returned: its texts, and each field of its data, may be replaced."""
+    told = ToolResult(_call_id(result, path, place), result, path)
+    before = len(reading.parts)
+    content = result.get("content")
+    for number, block in enumerate(content if isinstance(content, list) else ()):
+        here = (*path, "content", number)
+        if not is_mapping(block):
+            problem = f"a block must be a mapping, got {kind_of(block)}"
+            raise MessageError(problem, spot(place, here))
+        if isinstance(block.get("text"), str):
+            add_text(reading, block["text"], (*here, "text"), place, result=told)
+        elif "json" in block:
+            add_fields(reading, block["json"], (*here, "json"), told)
+        elif not _read_media(reading, block, here):
+            reading.opaque.append(dump(block))
+    if len(reading.parts) == before:
+        add_answer(reading, (*path, "content"), told)
+
+
+def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    del messages
+    return {"role": role, "content": [{"text": text}]}
+
+
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["content"] if "reasoningContent" not in block]
+    message["content"] = [*([{"text": note}] if note else ()), *rest]
+
+
+FORMAT: Final[Format] = Format(
+    name="bedrock",
+    matches=_matches,
+    read=_read,
+    write=_write,
+    write_text=write_untyped_text,
+    strip=_strip,
+    sides="in turns",
+)

@@ -1,0 +1,100 @@
+"""Chat messages of LlamaIndex, as objects or dumped: blocks named by `block_type`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.messages.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_media,
+    add_text,
+    check_role,
+    is_mapping,
+    kind_of,
+)
+from refold.messages.formats.content import add_answer, count_unknown
+from refold.messages.formats.turn import read_calls
+from refold.messages.part import Call, MediaKind, ToolResult
+from refold.messages.wire import CLASS_KEY, Path, spot
+
+_CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"
+_TEXT_CLASS: Final = "llama_index.core.base.llms.types:TextBlock"
+_ROLES: Final = {"model": "assistant", "chatbot": "assistant"}
+_MEDIA: Final[Mapping[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+def _read(message: Mapping[str, Any], place: str) -> Reading:
+    role = check_role(message.get("role"), message, place)
+    reading = Reading(role=_ROLES.get(role, role))
+    beside = message.get("additional_kwargs")
+    beside = beside if is_mapping(beside) else {}
+    call_id = beside.get("tool_call_id")
+    result = ToolResult(call_id, message) if isinstance(call_id, str) else None
+    blocks = message.get("blocks")
+    if not isinstance(blocks, list):
+        problem = f"must be a list of blocks, got {kind_of(blocks)}, and others here are"
+        raise MessageError(f"{problem} LlamaIndex's; {ONE_SHAPE}", f"{place}.blocks")
+    for number, block in enumerate(blocks):
+        path: Path = ("blocks", number)
+        if not is_mapping(block):
+            problem = f"a block must be a mapping, got {kind_of(block)}"
+            raise MessageError(problem, spot(place, path))
+        _read_block(reading, block, path, place, result)
+    if result and not reading.parts:
+        add_answer(reading, ("blocks",), result)
+    if not reading.calls:
+        read_calls(reading, beside, place, ("additional_kwargs",))
+    return reading
+
+
+def _read_block(
+    reading: Reading, block: Mapping[str, Any], path: Path, place: str, result: ToolResult | None
+) -> None:
+    kind = block.get("block_type")
+    if not isinstance(kind, str | None):
+        raise MessageError(f"must be a string, got {kind!r}", spot(place, (*path, "block_type")))
+    if kind == "text":
+        add_text(reading, block.get("text"), (*path, "text"), place, result=result)
+    elif kind == "tool_call":
+        id_, name = str(block.get("tool_call_id") or ""), str(block.get("tool_name", ""))
+        given = block.get("tool_kwargs") or {}
+        reading.calls.append(Call(id_, name, given, (*path, "tool_kwargs") if given else None))
+    elif kind is not None and kind in _MEDIA:
+        add_media(reading, _MEDIA[kind], path, block)
+    elif kind == "document":
+        reading.images += 1
+    else:
+        texts = reading.thinking if kind == "thinking" else reading.opaque
+        count_unknown(reading, block, texts)
+
+
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["blocks"] if block.get("block_type") != "thinking"]
+    message["blocks"] = [*([_write_text(message, note)] if note else ()), *rest]
+
+
+def _write_text(beside: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Write a block of text; an object if what it is *beside*, or in the place of, is one."""
+    class_ = {CLASS_KEY: _TEXT_CLASS} if CLASS_KEY in beside else {}
+    return {**class_, "block_type": "text", "text": text}
+
+
+def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    is_object = any(CLASS_KEY in message for message in messages)
+    blocks = [{"block_type": "text", "text": text}]
+    return {**({CLASS_KEY: _CLASS} if is_object else {}), "role": role, "blocks": blocks}
+
+
+FORMAT: Final[Format] = Format(
+    name="llama-index",
+    matches=lambda message: "role" in message and isinstance(message.get("blocks"), list),
+    read=_read,
+    write=_write,
+    write_text=_write_text,
+    strip=_strip,
+    sides="user first",
+)

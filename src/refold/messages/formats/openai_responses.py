@@ -1,0 +1,237 @@
+"""Items of the OpenAI Responses API: messages, reasoning, calls and what came of them, one each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.messages.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_text,
+    check_role,
+    has_type,
+    is_tagged,
+)
+from refold.messages.formats.content import add_answer, count_unknown, dump, read_content
+from refold.messages.message import Message
+from refold.messages.part import Call, ToolResult
+from refold.messages.wire import Path, spot
+
+Item = Mapping[str, Any]
+
+_CALLS: Final = frozenset(
+    "function_call custom_tool_call local_shell_call shell_call apply_patch_call computer_call "
+    "tool_search_call program".split()
+)
+"""Calls that another item answers; neither goes without the other."""
+_GIVEN: Final = "arguments input action operation code actions".split()
+"""Where the arguments of a call stand."""
+_RESULTS: Final = frozenset(
+    "function_call_output custom_tool_call_output local_shell_call_output shell_call_output "
+    "apply_patch_call_output computer_call_output tool_search_output program_output".split()
+)
+_PAIRED: Final = ("function_call", "custom_tool_call")
+_APPROVALS: Final = frozenset({"mcp_approval_request", "mcp_approval_response"})
+_SAID: Final = tuple("action operation name arguments code queries output outputs results".split())
+"""What a call of the provider's own may say, and what came of it: both are read by the model."""
+_ENDINGS: Final = ("_call", "_call_output")
+"""How the types of all other calls end, and of what came of them where that is another item."""
+_FIXED: Final[Mapping[str, str]] = {
+    "compaction": "assistant",
+    "additional_tools": "developer",
+    "mcp_list_tools": "developer",
+}
+"""Items that stay where they are whatever the budget, and whose they count as."""
+_SILENT: Final = frozenset({"item_reference", "compaction_trigger", "configuration_update"})
+"""Items that say nothing to a model; like all that we do not know, they travel along."""
+_BLOCKS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
+"""Blocks of messages that no other shape has."""
+_INSTRUCTIONS: Final = "# AGENTS.md instructions"
+"""With these words the instructions of a project begin, which Codex tells as if by the user."""
+_NEVER_ON_ITEMS: Final = ("tool_calls", "function_call", "tool_call_id", "parts", "blocks")
+"""What messages of other shapes have: here, calls and answers are items of their own."""
+_SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})
+"""What has one of these has a role or a type, unlike the head of an old session file."""
+_NEVER_SAID: Final = frozenset({"id", "call_id", "status", "type"})
+
+
+def is_item(record: Item) -> bool:
+    """Tell whether *record* is an item; a message may leave its `type` out, and mostly does."""
+    if "type" not in record:
+        return "role" in record
+    kind = str(record["type"])
+    return kind in ("message", "reasoning") or _is_alone(kind)
+
+
+def _is_alone(kind: str) -> bool:
+    """Tell whether *kind* is that of an item which no other shape knows."""
+    return (
+        kind in _CALLS
+        or kind in _RESULTS
+        or kind in _FIXED
+        or kind in _SILENT
+        or kind == "reasoning"
+        or kind.endswith(_ENDINGS)
+        or kind.startswith("mcp_")
+    )
+
+
+def _matches(item: Item) -> bool:
+    if "role" in item:
+        content = item.get("content")
+        return isinstance(content, list) and any(has_type(block, _BLOCKS) for block in content)
+    return "type" in item and _is_alone(str(item["type"]))
+
+
+def read_item(item: Item, path: Path, place: str) -> Reading:
+    """Read an item that stands at *path* of what the caller gave."""
+    kind = str(item.get("type", "message"))
+    _check_call_id(item, kind, path, place)
+    if kind in _CALLS:
+        return _read_call(item, kind, path)
+    if kind in _RESULTS:
+        return _read_result(item, kind, path, place)
+    if kind in _APPROVALS:
+        return _read_approval(item, kind, path)
+    if kind in _FIXED:
+        reading = Reading(role=_FIXED[kind])
+        reading.is_fixed = True
+        count_unknown(reading, _said_in(item), reading.opaque)
+        return reading
+    if kind == "reasoning":
+        reading = Reading(role="assistant")
+        reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]
+        reading.binds_next = True
+        return reading
+    if kind != "message" and "role" not in item:
+        return _read_other(item, kind, path)
+    reading = Reading(role=check_role(item.get("role"), item, place))
+    alien = next((name for name in _NEVER_ON_ITEMS if item.get(name)), None)
+    if alien is not None:
+        problem = f'has "{alien}", and others here are items of the Responses API, which has none'
+        raise MessageError(f"{problem}; {ONE_SHAPE}", place)
+    read_content(reading, item.get("content"), (*path, "content"), place)
+    return reading
+
+
+def _said_in(item: Item) -> Item:
+    return {name: value for name, value in item.items() if name not in _NEVER_SAID}
+
+
+def _call_id(item: Item) -> str:
+    return str(item.get("call_id") or item.get("id") or "")
+
+
+def _check_call_id(item: Item, kind: str, path: Path, place: str) -> None:
+    """Refuse a call of the caller's tools, or its answer, that nobody can pair with the other."""
+    if kind.startswith(_PAIRED) and not isinstance(item.get("call_id"), str):
+        problem = f"a call and its result need an id, got {item.get('call_id')!r}"
+        raise MessageError(problem, spot(place, (*path, "call_id")))
+
+
+def _read_call(item: Item, kind: str, path: Path) -> Reading:
+    given = next((name for name in _GIVEN if item.get(name) is not None), None)
+    where = (*path, given) if given and kind == "function_call" else None
+    reading = Reading(role="assistant")
+    name = str(item.get("name", kind))
+    reading.calls.append(Call(_call_id(item), name, item[given] if given else "", where))
+    return reading
+
+
+def _read_result(item: Item, kind: str, path: Path, place: str) -> Reading:
+    """Read a tool's answer; its texts may be replaced, what else there is stays."""
+    reading = Reading(role="tool")
+    name = "result" if kind == "program_output" else "output"
+    result = ToolResult(_call_id(item), item, path)
+    _read_output(reading, item.get(name), (*path, name), place, result)
+    if kind == "tool_search_output":
+        reading.opaque.append(dump(item.get("tools") or ""))
+    return reading
+
+
+def _read_output(
+    reading: Reading, output: object, path: Path, place: str, result: ToolResult
+) -> None:
+    """Read an output: a string, blocks, what commands printed, or a mapping around one."""
+    if isinstance(output, Mapping):
+        if isinstance(output.get("content"), str):
+            add_text(reading, output["content"], (*path, "content"), place, result=result)
+        elif has_type(output, ("computer_screenshot",)):
+            reading.images += 1
+    elif isinstance(output, list) and any("type" not in dict(block) for block in output):
+        for number, printed in enumerate(output):
+            for name in ("stdout", "stderr"):
+                if isinstance(printed.get(name), str):
+                    where = (*path, number, name)
+                    add_text(reading, printed[name], where, place, result=result)
+    else:
+        read_content(reading, output, path, place, result=result)
+    if not reading.parts:
+        add_answer(reading, path, result)
+
+
+def _read_approval(item: Item, kind: str, path: Path) -> Reading:
+    """Read a question whether a tool may be called, or its answer: both stay or go together."""
+    if kind == "mcp_approval_request":
+        reading = Reading(role="assistant")
+        name, given = str(item.get("name", kind)), item.get("arguments", "")
+        reading.calls.append(Call(str(item.get("id") or ""), name, given))
+        return reading
+    reading = Reading(role="tool")
+    reading.opaque.append(dump(item.get("reason") or ""))
+    result = ToolResult(str(item.get("approval_request_id") or ""), item, path)
+    add_answer(reading, (*path, "reason"), result)
+    return reading
+
+
+def _read_other(item: Item, kind: str, path: Path) -> Reading:
+    """Read an item of a kind that we do not know: a call of the provider's own is counted.
+
+    One with a `call_id` is answered by another item, and neither goes without the other.
+    """
+    if not kind.endswith(_ENDINGS):
+        return Reading(role=kind, is_turn=False)
+    is_call = kind.endswith("_call")
+    reading = Reading(role="assistant" if is_call else "tool")
+    reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
+    if kind == "image_generation_call" and item.get("result"):
+        reading.images += 1
+    call_id = item.get("call_id")
+    if isinstance(call_id, str):
+        if is_call:
+            reading.calls.append(Call(call_id, kind))
+        else:
+            add_answer(reading, (*path, "output"), ToolResult(call_id, item, path))
+    return reading
+
+
+def _read(item: Item, place: str) -> Reading:
+    if "type" not in item and not _SPEAKING.isdisjoint(item):
+        check_role(item.get("role"), item, place)
+    if not is_item(item):
+        return Reading(role=str(item.get("type", "")), is_turn=False)
+    return read_item(item, (), place)
+
+
+def _write(items: Sequence[Item], text: str, role: str) -> dict[str, Any]:
+    """Write a message; one of the assistant's with blocks would need an id of the API's."""
+    del items
+    return {"type": "message", "role": role, "content": text}
+
+
+def is_injected(message: Message) -> bool:
+    """Tell whether it is a note of Codex on the project, the machine or the course of events."""
+    return is_tagged(message) or any(p.text.startswith(_INSTRUCTIONS) for p in message.parts[:1])
+
+
+FORMAT: Final[Format] = Format(
+    name="openai-responses",
+    matches=_matches,
+    read=_read,
+    write=_write,
+    is_lasting=True,
+    is_injected=is_injected,
+)

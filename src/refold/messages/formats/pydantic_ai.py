@@ -1,0 +1,152 @@
+"""Messages of pydantic-ai, as objects or dumped: requests and responses made of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.messages.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_media,
+    add_text,
+    is_mapping,
+    kind_of,
+)
+from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
+from refold.messages.part import Call, MediaKind, Part, ToolResult
+from refold.messages.wire import CLASS_KEY, Path, spot
+
+_MODULE: Final = "pydantic_ai.messages"
+_RETURNS: Final = frozenset({"tool-return", "retry-prompt", "builtin-tool-return"})
+_NEVER_SAID: Final = frozenset(
+    "timestamp tool_call_id id provider_name provider_details signature part_kind".split()
+)
+
+
+def _matches(message: Mapping[str, Any]) -> bool:
+    return (
+        message.get("kind") in ("request", "response")
+        and isinstance(message.get("parts"), list)
+        and "role" not in message
+    )
+
+
+def _read(message: Mapping[str, Any], place: str) -> Reading:
+    parts = message.get("parts")
+    if not isinstance(parts, list):
+        problem = f"must be a list of parts, got {kind_of(parts)}, and others here are"
+        raise MessageError(f"{problem} pydantic-ai's; {ONE_SHAPE}", f"{place}.parts")
+    is_request = message.get("kind") == "request"
+    reading = Reading(role="user" if is_request else "assistant")
+    kinds = {str(part.get("part_kind")) for part in parts if is_mapping(part)}
+    if is_request and kinds and kinds <= {"system-prompt"}:
+        reading.role = "system"
+    for number, part in enumerate(parts):
+        path: Path = ("parts", number)
+        if not is_mapping(part):
+            raise MessageError(f"a part must be a mapping, got {kind_of(part)}", spot(place, path))
+        _read_part(reading, part, path, place)
+    instructions = message.get("instructions")
+    if isinstance(instructions, str):
+        reading.opaque.append(instructions)
+    return reading
+
+
+def _read_part(reading: Reading, part: Mapping[str, Any], path: Path, place: str) -> None:
+    kind, content = str(part.get("part_kind")), part.get("content")
+    here = (*path, "content")
+    if kind in _RETURNS and (part.get("tool_name") or kind != "retry-prompt"):
+        call_id, tool = str(part.get("tool_call_id") or ""), str(part.get("tool_name") or "")
+        _read_return(reading, content, here, ToolResult(call_id, part, path, tool))
+    elif kind in ("tool-call", "builtin-tool-call"):
+        name, id_ = str(part.get("tool_name", "")), str(part.get("tool_call_id") or "")
+        given = part.get("args") or ""
+        where = (*path, "args") if given and kind == "tool-call" else None
+        reading.calls.append(Call(id_, name, given, where))
+    elif kind == "thinking":
+        reading.thinking.append(dump(content or ""))
+    elif kind == "system-prompt":
+        reading.opaque.append(dump(content or ""))
+    elif kind == "compaction":
+        reading.is_fixed = True
+        reading.opaque.append(dump(content or ""))
+    elif kind in ("text", "user-prompt", "retry-prompt") and isinstance(content, str):
+        add_text(reading, content, here, place)
+    elif kind == "user-prompt" and isinstance(content, list):
+        for number, item in enumerate(content):
+            _read_prompt(reading, item, (*here, number), place)
+    else:
+        said = {name: value for name, value in part.items() if name not in _NEVER_SAID}
+        count_unknown(reading, said, reading.opaque)
+
+
+def _read_prompt(reading: Reading, item: object, path: Path, place: str) -> None:
+    """Read a piece of what the user said: words, or media in one form or another."""
+    if isinstance(item, str):
+        add_text(reading, item, path, place)
+    elif is_mapping(item) and isinstance(item.get("content"), str):
+        add_text(reading, item["content"], (*path, "content"), place)
+    elif not is_mapping(item):
+        reading.images += 1
+    elif item.get("kind") != "cache-point":
+        add_media(reading, _media_kind(item), path, item)
+
+
+def _media_kind(item: Mapping[str, Any]) -> MediaKind:
+    """Tell what a piece of media is: an address says it by its kind, data by their type."""
+    told = str(item.get("media_type") or item.get("kind") or "")
+    match told.partition("/")[0].removesuffix("-url"):
+        case "image" | "audio" | "video" as kind:
+            return kind
+    return "file"
+
+
+def _read_return(reading: Reading, content: object, path: Path, result: ToolResult) -> None:
+    """Read what a tool returned: any object at all."""
+    if is_mapping(content) and CLASS_KEY not in content:
+        before = len(reading.parts)
+        add_fields(reading, content, path, result)
+        if len(reading.parts) > before:
+            return
+    elif isinstance(content, str):
+        reading.parts.append(Part(path, content, result))
+        return
+    elif content is not None:
+        reading.opaque.append(dump(content))
+    add_answer(reading, path, result)
+
+
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [part for part in message["parts"] if part.get("part_kind") != "thinking"]
+    class_ = {CLASS_KEY: f"{_MODULE}:TextPart"} if CLASS_KEY in message else {}
+    said = {**class_, "part_kind": "text", "content": note}
+    message["parts"] = [*([said] if note else ()), *rest]
+
+
+def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    is_model = role == "assistant"
+    message: dict[str, Any] = {"kind": "response" if is_model else "request"}
+    part: dict[str, Any] = {"part_kind": "text" if is_model else "user-prompt", "content": text}
+    if any(CLASS_KEY in given for given in messages):
+        times = [given["timestamp"] for given in messages if given.get("timestamp")]
+        message |= {"timestamp": times[0]} if times and is_model else {}
+        if not is_model:
+            spoken = [p for given in messages for p in given["parts"] if p.get("timestamp")]
+            part |= {"timestamp": spoken[0]["timestamp"]} if spoken else {}
+        message[CLASS_KEY] = f"{_MODULE}:{'ModelResponse' if is_model else 'ModelRequest'}"
+        part[CLASS_KEY] = f"{_MODULE}:{'TextPart' if is_model else 'UserPromptPart'}"
+    return {**message, "parts": [part]}
+
+
+FORMAT: Final[Format] = Format(
+    name="pydantic-ai",
+    matches=_matches,
+    read=_read,
+    write=_write,
+    write_text=lambda _, text: text,  # among media, what the user says are strings
+    strip=_strip,
+    sides="user first",
+)

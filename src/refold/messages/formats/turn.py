@@ -1,0 +1,82 @@
+"""One turn of a conversation as providers write it: role, content, calls and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from refold.errors import MessageError
+from refold.messages.formats.base import Reading, check_id, check_role, is_mapping, kind_of
+from refold.messages.formats.content import read_content
+from refold.messages.part import Call, ToolResult
+from refold.messages.wire import CLASS_KEY, Path, spot
+
+_CONTENT: Final[Path] = ("content",)
+"""One for all messages: where the texts of most of them stand."""
+_CALLS: Final = ("tool_calls", "toolCalls")
+_GIVEN: Final = ("arguments", "input", "args")
+"""Where the arguments of a call stand: OpenAI's way, of custom tools, and in other libraries."""
+
+
+def read_turn(message: Mapping[str, Any], place: str) -> Reading:
+    """Read a turn in any provider's chat shape; what is not there is simply not read."""
+    turn: dict[str, Any] = message if type(message) is dict else dict(message)
+    reading = Reading(check_role(turn.get("role"), turn, place), check_id(turn.get("id"), place))
+    if "parts" in turn and "content" not in turn:
+        raise MessageError('has "parts" but no "content"; is format="gemini" meant?', place)
+    result = _read_result(reading.role, turn, place)
+    read_content(reading, turn.get("content"), _CONTENT, place, result=result)
+    for key in ("refusal", "name"):
+        if isinstance(turn.get(key), str):
+            reading.opaque.append(turn[key])
+    read_calls(reading, turn, place)
+    return reading
+
+
+def _read_result(role: str, turn: Mapping[str, Any], place: str) -> ToolResult | None:
+    """Return what the whole turn is the result of, if a tool returned it."""
+    name = "toolCallId" if "toolCallId" in turn else "tool_call_id"
+    call_id = turn.get(name)
+    if call_id is not None and not isinstance(call_id, str):
+        raise MessageError(f"must be a string, got {call_id!r}", f"{place}.{name}")
+    if call_id is None and role not in ("tool", "function"):
+        return None
+    tool = turn.get("name") or turn.get("tool_name")
+    return ToolResult(call_id, turn, tool=tool if isinstance(tool, str) else "")
+
+
+def read_calls(reading: Reading, turn: Mapping[str, Any], place: str, path: Path = ()) -> None:
+    """Read the calls of a turn of the assistant's: in OpenAI's forms, or as a flat record."""
+    for key in _CALLS:
+        calls = turn.get(key)
+        if calls is not None and not isinstance(calls, list):
+            raise MessageError(f"must be a list, got {type(calls).__name__}", f"{place}.{key}")
+        for number, call in enumerate(calls or ()):
+            where = (*path, key, number)
+            if not is_mapping(call):
+                raise MessageError(f"must be a mapping, got {kind_of(call)}", spot(place, where))
+            _add_call(reading, call, str(call.get("id") or number), where)
+    legacy = turn.get("function_call")
+    if legacy is not None and is_mapping(legacy):
+        _add_call(reading, legacy, str(legacy.get("name", "")), (*path, "function_call"))
+
+
+def _add_call(reading: Reading, call: Mapping[str, Any], id_: str, path: Path) -> None:
+    for key in ("function", "custom"):
+        if is_mapping(call.get(key)):
+            call, path = call[key], (*path, key)
+            break
+    given = next((key for key in _GIVEN if key in call), "")
+    arguments, where = (call[given], (*path, given)) if given else ("", None)
+    reading.calls.append(Call(id_, str(call.get("name", "")), arguments, where))
+
+
+def write_turn(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    """Write a turn in the place of *messages*; the id of the first is kept."""
+    first = messages[0]
+    identity = {"id": first["id"]} if "id" in first else {}
+    spoken = [m[CLASS_KEY] for m in messages if CLASS_KEY in m and m.get("role") == role]
+    kind = {CLASS_KEY: spoken[0]} if spoken else {}
+    if kind and "created_at" in first:  # else the object would have the time of the fold
+        kind["created_at"] = first["created_at"]
+    return {**kind, **identity, "role": role, "content": text}

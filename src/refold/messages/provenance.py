@@ -1,0 +1,357 @@
+"""Where a stand-in comes from: the originals it stands for, and what ties it to them.
+
+A stand-in that can carry its provenance does, under a seal for that very message. Any other is
+found by its place in the chain of all stand-ins of its conversation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Final, Self
+
+from refold.messages.letters import make_summary_id
+from refold.messages.wire import digest, digest_unordered, spell
+from refold.notation.recognize import find_anchor_letters, has_long_handle, has_tag
+
+METADATA_KEY = "metadata"
+PROVENANCE_KEY = "_cce_original"
+"""The key under `metadata` that carries provenance (shared with other tools of this family)."""
+
+LINK_PREFIX = "refold:link:"
+_STAND_IN: Final = "stand_in"
+_NEIGHBOURS: Final = 3
+"""How many stand-ins before another one count for its key. All of them would be safe as well, but
+then a summary that grows in front of a long view would give everything behind it another key, at
+every fold. With these, who pastes four stand-ins of their own history in a row, after it has been
+folded once more, is given the fourth of them as what it was. Tuned on `bench/attacks/growth.py`: a
+store then has less than twice a conversation of messages of 1 kB."""
+_BESIDE: Final = (METADATA_KEY, "compressed_content")
+"""What comes and goes beside what a message says; the latter is a `CompressionManager`'s."""
+
+
+_SPOKEN: Final = (
+    ("role", "assistant", "content"),
+    ("role", "assistant", "blocks"),
+    ("type", "ai", "content"),
+    ("kind", "response", "parts"),
+)
+"""How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
+those of providers and LangChain, LlamaIndex and pydantic-ai."""
+
+NO_LINKS: Final[Mapping[int, str]] = MappingProxyType({})
+
+
+class Provenance:
+    """The originals behind one stand-in, in reading order. Read-only.
+
+    `digests` name the originals by content, so that a look-up can never return a wrong text: an
+    entry that does not match is as good as missing. Data written by other tools has none. `links`
+    say under which key the provenance of an original is kept that may be a stand-in itself.
+    """
+
+    __slots__ = ("digests", "ids", "links", "parent_ids", "seal", "summary_id", "version")
+
+    def __init__(
+        self,
+        *,
+        ids: tuple[str, ...],
+        summary_id: str,
+        digests: tuple[str, ...] = (),
+        parent_ids: tuple[str, ...] = (),
+        links: Mapping[int, str] = NO_LINKS,
+        version: int = 0,
+        seal: str = "",
+    ) -> None:
+        self.ids: Final = ids
+        self.summary_id: Final = summary_id
+        self.digests: Final = digests
+        self.parent_ids: Final = parent_ids
+        self.links: Final = links
+        """The place of each original that may be a stand-in itself, and the key of its link,
+        without what all such keys begin with."""
+        self.version: Final = version
+        self.seal: Final = seal
+        """What the message that carries this says that `seal_of` must give for it."""
+
+    def to_wire(self) -> dict[str, Any]:
+        """Spell it as JSON for a message's metadata or for a store."""
+        wire: dict[str, Any] = {"ids": list(self.ids), "summary_id": self.summary_id}
+        if self.parent_ids:
+            wire["parent_ids"] = list(self.parent_ids)
+        if self.digests:
+            wire["digests"] = list(self.digests)
+        if self.links:
+            wire["links"] = {str(place): name for place, name in self.links.items()}
+        wire["version"] = self.version
+        return wire
+
+    def to_record(self) -> dict[str, Any]:
+        """Spell it as a link has it: without what follows from the rest, for there are many."""
+        wire = self.to_wire()
+        wire.pop("parent_ids", None)  # the records that `links` name tell
+        if self.summary_id == make_summary_id(self.ids, self.digests):
+            del wire["summary_id"]
+        if not self.version:
+            del wire["version"]
+        return wire
+
+    def link_at(self, place: int) -> str:
+        """Return the key of the provenance of the original at *place*, if it may have any."""
+        name = self.links.get(place)
+        return LINK_PREFIX + name if name else ""
+
+    @classmethod
+    def from_wire(cls, wire: object) -> Self | None:
+        """Read it back; anything that is not provenance is `None`, never an error."""
+        if not isinstance(wire, Mapping):
+            return None
+        ids = _strings(wire.get("ids"))
+        if not ids:
+            return None
+        digests = _strings(wire.get("digests"))
+        version, seal = wire.get("version", 0), wire.get("seal", "")
+        summary_id = wire.get("summary_id")
+        return cls(
+            ids=ids,
+            summary_id=make_summary_id(ids, digests) if summary_id is None else str(summary_id),
+            digests=digests if len(digests) == len(ids) else (),
+            parent_ids=_strings(wire.get("parent_ids")),
+            links=_links(wire.get("links")),
+            version=version if isinstance(version, int) else 0,
+            seal=seal if isinstance(seal, str) else "",
+        )
+
+
+def read_link(record: object) -> Provenance | None:
+    """Read what a link keeps, be it data or its text; `None` if that is no provenance."""
+    return Provenance.from_wire(_data_of(record))
+
+
+def _data_of(record: object) -> object:
+    """Return the data of a record that may be spelled as text, as `noted` does."""
+    if not isinstance(record, str) or not record.startswith("{"):
+        return record
+    try:
+        return json.loads(record)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return ()
+
+
+def _links(value: object) -> Mapping[int, str]:
+    if not isinstance(value, Mapping):
+        return NO_LINKS
+    return {
+        int(place): name
+        for place, name in value.items()
+        if isinstance(place, str) and isinstance(name, str) and place.isdecimal() and len(place) < 9
+    }
+
+
+def read_provenance(message: Mapping[str, Any]) -> Provenance | None:
+    """Return the provenance that *message* carries in its metadata, if any."""
+    metadata = message.get(METADATA_KEY)
+    if metadata is None or not isinstance(metadata, Mapping):
+        return None
+    return Provenance.from_wire(metadata.get(PROVENANCE_KEY))
+
+
+def looks_folded(wire: Mapping[str, Any]) -> bool:
+    """Tell cheaply whether *wire* may hold one of our tags."""
+    return has_tag(_text_of(wire))
+
+
+def _text_of(wire: Mapping[str, Any]) -> str:
+    """Return a text that has everything in it that a message says."""
+    content = wire.get("content")
+    has_calls = wire.get("tool_calls") or wire.get("function_call")
+    return content if isinstance(content, str) and not has_calls else spell(wire)
+
+
+def stand_in_digest(wire: Mapping[str, Any]) -> str:
+    """Name a stand-in by what it says, without what programs may write beside it."""
+    said = {name: value for name, value in wire.items() if name not in _BESIDE}
+    if all(type(value) is str for value in said.values()):  # as most are: nothing to walk through
+        return digest(dict(sorted(said.items())))
+    return digest_unordered(said)
+
+
+class Chain:
+    """Gives a key to each stand-in of a view that does not carry its provenance.
+
+    A key is a hash of the conversation's name, of the last few messages before the stand-in that
+    read like one, of the stand-in itself, and of how often all that was there before. So the same
+    words in another conversation, or typed later in the same one, have another key, and nobody has
+    put anything there. Other messages are not in it: they may come and go.
+
+    A conversation without a name goes by the anchors that its stand-ins show, up to each of them.
+    """
+
+    __slots__ = ("_anchor", "_before", "_is_named", "_scope", "_times")
+
+    def __init__(self, conversation: str | None = None) -> None:
+        self._is_named = conversation is not None
+        self._scope = b"" if conversation is None else _hash(b"conversation", conversation)
+        self._anchor = ""
+        self._before: tuple[str, ...] = ()
+        self._times: dict[bytes, int] = {}
+        """How often the same has followed the same."""
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether there is anything yet that nobody can guess."""
+        return bool(self._scope)
+
+    def copy(self) -> Chain:
+        """Return a chain that goes on from here on its own."""
+        fresh = Chain()
+        fresh._is_named, fresh._scope = self._is_named, self._scope
+        fresh._anchor, fresh._before = self._anchor, self._before
+        fresh._times = self._times.copy()
+        return fresh
+
+    def add(self, wire: Mapping[str, Any], name: str) -> str:
+        """Take in the next message that looks folded, *name* is its digest; return its key."""
+        if not self._is_named:
+            for anchor in find_anchors(wire):
+                if anchor != self._anchor:
+                    self._scope, self._anchor = _hash(self._scope, anchor), anchor
+        key = _hash(self._scope, *self._before, name)
+        self._before = (*self._before, name)[-_NEIGHBOURS:]
+        times = self._times.get(key, 0)
+        self._times[key] = times + 1
+        return LINK_PREFIX + (_hash(key, str(times)) if times else key).hex()
+
+    def key_of(self, wire: Mapping[str, Any]) -> str:
+        """Return the key of the next message of a view: none if it does not look like ours."""
+        if not looks_folded(wire) or read_provenance(wire) is not None:
+            return ""
+        return self.add(wire, stand_in_digest(wire))
+
+    def link_of(self, wire: Mapping[str, Any]) -> str:
+        """Return the key of the next message of a view, be it one without its thinking.
+
+        Such a message shows nothing of ours. It is known by what it says and by the stand-ins
+        before it, without which no thinking is ever left out.
+        """
+        key = self.key_of(wire)
+        if key or not self.is_anchored or not _may_be_stripped(wire):
+            return key
+        name = _hash(self._scope, *self._before, "stripped", stand_in_digest(wire))
+        times = self._times.get(name, 0)
+        self._times[name] = times + 1
+        return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
+
+
+def _may_be_stripped(wire: Mapping[str, Any]) -> bool:
+    """Tell whether *wire* may have been a message with thinking: it has none, but has blocks."""
+    is_spoken = any(
+        wire.get(key) == value and isinstance(wire.get(blocks), list)
+        for key, value, blocks in _SPOKEN
+    )
+    return is_spoken and read_provenance(wire) is None
+
+
+def find_anchors(wire: Mapping[str, Any]) -> list[str]:
+    """Return the anchors that a message shows."""
+    return find_anchor_letters(_text_of(wire))
+
+
+def shows_long_handle(wire: Mapping[str, Any]) -> bool:
+    """Tell whether a message shows a handle that nobody can guess: an anchor, or that of a note."""
+    return has_long_handle(_text_of(wire))
+
+
+def seal_of(
+    wire: Mapping[str, Any], provenance: Provenance, conversation: str | None = None
+) -> str:
+    """Tie provenance to the one message that may carry it: by its id, its words, its conversation.
+
+    What is moved to another message, copied into another conversation or made up has another seal.
+    """
+    said = (conversation, wire.get("id"), stand_in_digest(wire), provenance.to_wire())
+    return _hash(b"seal", spell(said)).hex()
+
+
+def seal_key(seal: str) -> str:
+    """Name the place where a store notes that refold has written a seal."""
+    return LINK_PREFIX + seal
+
+
+def find_seals(wires: Iterable[object], conversation: str | None = None) -> dict[str, Any]:
+    """Return what a store has to note so that it believes messages that carry provenance."""
+    notes: dict[str, Any] = {}
+    for wire in wires:
+        if not isinstance(wire, Mapping):
+            continue
+        behind = read_provenance(wire)
+        if behind is not None and behind.seal == seal_of(wire, behind, conversation):
+            notes[seal_key(behind.seal)] = note_of(behind)
+    return notes
+
+
+def note_of(provenance: Provenance) -> dict[str, Any]:
+    """Spell what a store keeps under a seal: that it was written is all there is to know."""
+    return {"summary_id": provenance.summary_id}
+
+
+def inner_key(shown: Mapping[str, Any], provenance: Provenance) -> str:
+    """Name the place of the provenance of a stand-in that no view shows before it is folded."""
+    return LINK_PREFIX + _hash(b"inner", stand_in_digest(shown), spell(provenance.to_wire())).hex()
+
+
+def noted(record: Mapping[str, Any], stand_in: str) -> str:
+    """Spell a record as text; if *stand_in* is given, with the digest that tells its stand-in.
+
+    One by one they are kept in memory for a whole conversation: the garbage collector has to look
+    at data time and again, and at a text never.
+    """
+    return spell({**record, _STAND_IN: stand_in} if stand_in else record)
+
+
+def find_noted(records: Mapping[str, Any], wire: Mapping[str, Any]) -> str:
+    """Return the key of the one record that is noted for a message; none if several are."""
+    name = stand_in_digest(wire)
+    found: dict[str, object] = {}
+    for key, record in records.items():
+        if not str(key).startswith(LINK_PREFIX) or (isinstance(record, str) and name not in record):
+            continue
+        data = _data_of(record)
+        if isinstance(data, Mapping) and data.get(_STAND_IN) == name:
+            found[key] = data
+    said = {spell(what_is_behind(data)) for data in found.values()}
+    return next(iter(found)) if len(said) == 1 else ""
+
+
+def what_is_behind(record: object) -> object:
+    """Return what tells one link from another: the originals, and what is behind them."""
+    data = _data_of(record)
+    return (data.get("digests"), data.get("links")) if isinstance(data, Mapping) else None
+
+
+def alias_of(key: str) -> str:
+    """Spell that a stand-in is the one that is known as *key*; as short as can be, for many are."""
+    return key.removeprefix(LINK_PREFIX)
+
+
+def read_alias(record: object) -> str | None:
+    """Return the key that a record refers to; `None` if it is no alias."""
+    is_alias = isinstance(record, str) and not record.startswith("{")
+    return f"{LINK_PREFIX}{record}" if is_alias else None
+
+
+def _hash(start: bytes, *texts: str) -> bytes:
+    """Return 128 bits; every piece with its length, so that none can pass for another."""
+    fresh = blake2b(start, digest_size=16)
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        fresh.update(len(data).to_bytes(8) + data)
+    return fresh.digest()

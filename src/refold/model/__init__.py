@@ -1,1 +1,0 @@
-"""The values that travel through the pipeline: messages, segments, decisions, plans."""

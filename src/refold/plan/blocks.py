@@ -1,0 +1,88 @@
+"""Stretches of a conversation that live or go together: tool calls with all their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from refold.messages.formats import find_ties
+from refold.messages.message import Message
+
+
+def find_blocks(messages: Sequence[Message]) -> list[range]:
+    """Tile the conversation with blocks that no roll-up may cut.
+
+    A block reaches from a message that calls tools to the last message that answers one of its
+    calls, with whatever was said in between; some session files have other ties as well.
+    """
+    last_answer, ties = _last_answers(messages), find_ties(messages)
+    blocks: list[range] = []
+    start = 0
+    while start < len(messages):
+        end = start + 1
+        place = start
+        while place < end:
+            binds = place + 1 < len(messages) and messages[place].binds_next
+            last = max(last_answer.get(place, place), ties.get(place, place), place + binds)
+            end = max(end, last + 1)
+            place += 1
+        blocks.append(range(start, end))
+        start = end
+    return blocks
+
+
+def open_calls(messages: Sequence[Message]) -> set[int]:
+    """Return the indices of messages with a tool call that nobody has answered yet.
+
+    Some models number their calls anew in every turn, so an id may be open again.
+    """
+    waiting: dict[str, int] = {}
+    for message in messages:
+        waiting.update((call.id, message.index) for call in message.calls)
+        for id_ in answered_by(message):
+            waiting.pop(id_, None)
+    return set(waiting.values())
+
+
+def answered_by(message: Message) -> set[str]:
+    """Return the calls that *message* answers, with text or without."""
+    answered = {part.call_id for part in message.parts if part.call_id}
+    call = message.wire.get("tool_call_id")
+    return answered | {call} if isinstance(call, str) else answered
+
+
+def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
+    """Map each calling message to the last message that answers it."""
+    caller: dict[str, int] = {}
+    last: dict[int, int] = {}
+    for message in messages:
+        for call in message.calls:
+            caller[call.id] = message.index
+        for id_ in answered_by(message):
+            if id_ in caller:
+                last[caller[id_]] = message.index
+    return last
+
+
+def pair_warnings(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Say what providers will refuse in *messages*, whatever we do with the rest.
+
+    An open call at the end is waiting for its result. One that a question of the user follows is
+    dead: it is kept, for its result may still come, but it does not stop anything else from going.
+    """
+    return (*_dead_calls(messages), *_orphan_results(messages))
+
+
+def _dead_calls(messages: Sequence[Message]) -> Iterator[str]:
+    asked = [m.index for m in messages if m.role == "user" and not m.is_tool_result and m.is_turn]
+    last_asked = asked[-1] if asked else -1
+    for index in sorted(open_calls(messages)):
+        if index < last_asked:
+            yield f"messages[{index}] calls a tool that was never answered, and the talk went on"
+
+
+def _orphan_results(messages: Sequence[Message]) -> Iterator[str]:
+    called: set[str] = set()
+    for message in messages:
+        called.update(call.id for call in message.calls)
+        for call_id in sorted(answered_by(message) - called):
+            yield f"messages[{message.index}] answers {call_id!r}, which nobody called before it"

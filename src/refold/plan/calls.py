@@ -1,0 +1,227 @@
+"""Tool calls as a digest tells them: the tool and what it was about first, then what it was given.
+
+Arguments travel as JSON with escaped line breaks. A reader of a digest gets them as lines: short
+ones beside the name of the tool, long ones below it. So a call can be cut between lines, and its
+first line says what was done even where nothing else of it is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from refold.files.calls import CallEffects
+from refold.messages.failure import is_failure_text
+from refold.messages.message import Message
+from refold.messages.part import Call
+from refold.notation.marks import GAP
+from refold.notation.recognize import read_argument
+
+_SHORT: Final = 120
+"""Up to this many characters, an argument stands on the first line, beside the tool's name."""
+_FIRST_LINE: Final = 300
+"""What the first line may hold; what does not fit there stands below."""
+
+_DEPTH: Final = 20
+"""How deep arguments are spelled."""
+_FILES: Final = 2
+"""So many files that a call writes are named right behind the tool."""
+
+_READS: Final = re.compile(
+    r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
+    r"|query|look_?up|check|calculate|think|retrieve|describe|inspect|status|browse|web_?search"
+    r"|count|explain|verify|validate|estimate|preview|print|help|transfer_to_human\w*)"
+    r"(?:\Z|[_.:/-]|(?=[A-Z]))"
+    r"|\A(?:Read|Grep|Glob|LS|List|Search|View|Fetch|Think|NotebookRead|TodoRead|WebFetch|WebSearch"
+    r"|BashOutput|ToolSearch)\Z"
+)
+"""Names of tools that only look; every other one may have changed something."""
+_SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
+_PROGRAM: Final = re.compile(
+    r"(?:\A|[;|&\n(`])[ \t]*+(?:(?:sudo|env|time|timeout[ \t]++[\w.]++|nohup|xargs|then|do|else|if"
+    r"|while|\w++=[^\s;|&()`]*+)[ \t]++)*+([\w./+-]++)"
+    r"(?:[ \t]++(-[\w-]++[ \t]++)*+([\w:.-]++))?+"
+)
+"""A program of a shell command, and the word behind it: its subcommand, if it has any."""
+_LOOKING: Final = frozenset(
+    "cat ls ll grep egrep fgrep rg ag fd find head tail less more wc echo printf cd pwd which "
+    "whereis type tree stat file du df ps env printenv true false test sort uniq cut tr diff cmp "
+    "jq yq nl awk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
+    "strings md5sum sha256sum sleep seq column export set source wait exit pytest tox mypy ruff "
+    "flake8 pylint eslint tsc jest vitest man help for done fi esac case lsof history top free "
+    "ping dig nslookup".split()
+)
+"""Programs that only look, unless they are told where to write; tests count as looking."""
+_LOOKING_SUBCOMMANDS: Final = {
+    "git": "status log diff show branch blame grep ls-files ls-tree rev-parse remote reflog "
+    "cat-file describe shortlog merge-base rev-list config",
+    "go": "test vet build list doc env version",
+    "cargo": "test check build clippy tree metadata",
+    "npm": "test ls list view outdated",
+    "pnpm": "test ls list why",
+    "yarn": "test list why",
+    "make": "test lint check",
+    "pip": "show list freeze",
+    "docker": "ps images logs inspect",
+    "kubectl": "get describe logs",
+    "python": "pytest unittest mypy --version -V",
+    "python3": "pytest unittest mypy --version -V",
+}
+"""Programs of which some subcommands only look."""
+
+_COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
+
+
+class SpelledCalls(NamedTuple):
+    """The calls of a message, line by line."""
+
+    text: str
+    heads: tuple[tuple[int, bool], ...]
+    """Where each call begins, and whether it may have changed something."""
+
+
+def spell_calls(
+    calls: Sequence[Call], failed: Sequence[bool], effects: CallEffects | None = None
+) -> SpelledCalls:
+    """Spell calls as lines; *failed* tells which went wrong."""
+    texts: list[str] = []
+    heads: list[tuple[int, bool]] = []
+    size = 0
+    for call, has_failed in zip(calls, failed, strict=True):
+        text = spell_call(call, effects, has_failed=has_failed)
+        heads.append((size, may_change(call, effects)))
+        texts.append(text)
+        size += len(text) + 1
+    return SpelledCalls("\n".join(texts), tuple(heads))
+
+
+def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
+    r"""Spell one call: `name key=value …` and, below, its long arguments.
+
+    >>> spell_call(Call("c1", "edit", {"path": "a.py", "new": "x = 1\ny = 2"}))
+    'edit path=a.py\nnew:\nx = 1\ny = 2'
+    """
+    said, below = _lay_out(_arguments(call))
+    if below and not said:  # nothing shorter says what it was about
+        key, _, value = below[0].partition(":\n")
+        said.append(_begin(f"{key}={value}" if value else key))
+    head = [call.name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
+    if has_failed:
+        head.append("(failed)")
+    return "\n".join([" ".join(head), *below])
+
+
+def _lay_out(
+    arguments: Iterable[tuple[str, object]], depth: int = 0
+) -> tuple[list[str], list[str]]:
+    """Return what stands on one line, and what stands below it: what is long, or has parts."""
+    said: list[str] = []
+    below: list[str] = []
+    room = _FIRST_LINE
+    for key, value in arguments:
+        text = _spell(value, depth)
+        short = f"{key}={text}" if key else text
+        if not _has_parts(value) and "\n" not in text and len(text) <= _SHORT and len(short) < room:
+            said.append(short)
+            room -= len(short) + 1
+        else:
+            below.append(f"{key}:\n{text}" if key else text)
+    return said, below
+
+
+def _files_beside(call: Call, said: Sequence[str], effects: CallEffects | None) -> list[str]:
+    """Return the files that *call* writes and that are not *said*, as far as it spells them."""
+    found: list[str] = []
+    told = call.text
+    for path in _written(call, effects):
+        spelled = path
+        while spelled not in told and "/" in spelled:  # in a directory that the shell went to
+            spelled = spelled.partition("/")[2]
+        if not any(spelled in short for short in said):
+            found.append(spelled)
+    return found[:_FILES]
+
+
+def _begin(said: str) -> str:
+    """Return how a long argument begins: its first line, up to a blank."""
+    line = said.lstrip().split("\n", 1)[0]
+    if len(line) > _SHORT:
+        line = line[:_SHORT].rsplit(" ", 1)[0]
+    return f"{line} {GAP}"
+
+
+def _arguments(call: Call) -> Iterator[tuple[str, object]]:
+    """Yield the arguments of a call with their names; what is no JSON object has none."""
+    if call.arguments is not None:
+        yield from call.arguments.items()
+    elif call.spelled:
+        yield "", call.spelled
+
+
+def _has_parts(value: object) -> bool:
+    """Tell whether *value* is spelled part by part, each on lines of its own."""
+    if isinstance(value, list):
+        return any(isinstance(item, dict | list) for item in value)
+    return isinstance(value, dict)
+
+
+def _spell(value: object, depth: int = 0) -> str:
+    """Spell a value without escapes: a list in one line, a record as calls are, others below it."""
+    if depth > _DEPTH:
+        return GAP
+    match value:
+        case str():
+            return read_argument(value)
+        case dict():
+            said, below = _lay_out(value.items(), depth + 1)
+            return "\n".join([*([" ".join(said)] if said else []), *below])
+        case list():
+            between = "\n" if _has_parts(value) else ", "
+            return between.join(_spell(item, depth + 1) for item in value)
+        case bool() | None:
+            return json.dumps(value)
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python spells
+        return GAP
+
+
+def may_change(call: Call, effects: CallEffects | None = None) -> bool:
+    """Tell whether a call may have changed something: all but those known only to look."""
+    if not _SHELL.search(call.name):
+        # One tool may both look and edit: then its first argument says which.
+        told = _COMMAND.search(call.spelled[:_FIRST_LINE])
+        return not _READS.search(told[1] if told else call.name)
+    script = _script_of(call)
+    return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call, effects))
+
+
+def _script_of(call: Call) -> str:
+    """Return the script among the arguments of a shell: the longest of them."""
+    given = (_spell(value) for _, value in _arguments(call))
+    return max(given, key=len, default="").removeprefix("bash, -lc, ")
+
+
+def _only_looks(found: tuple[str, ...]) -> bool:
+    program, _, subcommand = found
+    program = program.rpartition("/")[2]
+    return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
+
+
+def _written(call: Call, effects: CallEffects | None) -> list[str]:
+    """Return the files that a call writes, as far as that can be told."""
+    found, _ = (CallEffects() if effects is None else effects).of(call)
+    return [] if found is None else [touch.path for touch in found.touched if touch.is_write]
+
+
+def find_failed(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the ids of the calls whose results tell that they failed."""
+    failed: set[str] = set()
+    for message in messages:
+        for part in message.parts:
+            has_failed = part.result is not None and part.result.has_failed
+            if part.call_id and (has_failed or is_failure_text(part.text)):
+                failed.add(part.call_id)
+    return frozenset(failed)

@@ -1,0 +1,114 @@
+"""A conversation read for the planner: its texts, their index, the open question, stale reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from refold.files.calls import CallEffects
+from refold.messages.message import Message
+from refold.plan.corpus import Corpus, Text, index_texts, read_texts, voice_of
+from refold.plan.item_index import Voice
+from refold.plan.layout import Key
+from refold.plan.open_question import find_asked, find_asking
+from refold.plan.relevance import Weights, learned_worths, talk_worths
+from refold.plan.superseded import find_superseded
+from refold.plan.token_count import CountedTexts
+from refold.scan.items import Shape, find_items, part_words, shape_of
+
+
+class Conversation:
+    """The texts of a conversation, and what is known of them; what costs most, when it is asked.
+
+    What the roles in *preserve* say is known; *recoded* are the texts that are said shorter.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        tokens: CountedTexts,
+        preserve: Container[str],
+        recoded: Mapping[Key, str],
+    ) -> None:
+        self._preserve = preserve
+        self._effects = CallEffects()
+        self.messages: Final = messages
+        self.texts: Final[list[Text]] = read_texts(messages, tokens, recoded, self._effects)
+        open_ = [text for text in self.texts if text.message.role not in preserve]
+        has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
+        self.talk: Final = not has_tools and is_talk(text.text for text in open_)
+        """Whether it is plain talk: nobody works with tools."""
+
+    @cached_property
+    def preserved(self) -> int:
+        """The tokens of what the preserved roles say."""
+        return sum(text.tokens for text in self.texts if text.message.role in self._preserve)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """All texts, cut into pieces and indexed."""
+        return index_texts(self.texts, self._preserve, talk=self.talk)
+
+    @cached_property
+    def asking(self) -> frozenset[int]:
+        """The messages that say what is wanted next."""
+        return find_asking(self.messages)
+
+    @cached_property
+    def asked(self) -> frozenset[int]:
+        """The rows of what they name."""
+        if self.talk:
+            return frozenset()
+        return find_asked(self.texts, self.asking, self.corpus)
+
+    @cached_property
+    def superseded(self) -> frozenset[Key]:
+        """The texts that show files as they are no longer."""
+        return find_superseded(self.messages, self._effects)
+
+
+def worth_items(conversation: Conversation, weights: Weights, target: int) -> list[float]:
+    """Return what each item is worth for *target* tokens; what is known anyway, nothing."""
+    corpus = conversation.corpus
+    if conversation.talk:
+        worths = talk_worths(corpus.stats, corpus.turns)
+    else:
+        room = target - conversation.preserved
+        share = room / max(1, sum(turn.tokens for turn in corpus.turns))
+        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
+    number = corpus.stats.number
+    for item in corpus.known & number.keys():
+        worths[number[item]] = 0.0
+    return worths
+
+
+_TALK_SHARE: Final = 0.14
+_CJK_TALK_SHARE: Final = 0.5
+"""Prices and times are most of what is said in short dialogues without spaces between words."""
+
+
+def is_talk(texts: Iterable[str]) -> bool:
+    """Tell whether *texts* are talk: few of the items that they say are values."""
+    words: Counter[str] = Counter()
+    for text in texts:
+        words.update(part_words(text).split())
+    times: Counter[str] = Counter()
+    for word, count in words.items():
+        if word.isascii() and word.isalnum():  # one item, as it is
+            times[word] += count
+        else:
+            for item in find_items(word):
+                times[item] += count
+    said = values = kinds = cjk = 0
+    for item, count in times.items():
+        shape = shape_of(item)
+        if shape is Shape.NONE:
+            continue
+        said += count
+        kinds += 1
+        cjk += shape is Shape.CJK
+        if shape < Shape.WORD:
+            values += count
+    return values < (_CJK_TALK_SHARE if 2 * cjk > kinds else _TALK_SHARE) * max(1, said)

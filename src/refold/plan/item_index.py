@@ -1,0 +1,200 @@
+"""Index of all words and values of a conversation: where each was said, how often and by whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Final
+
+from refold.native import Items, scanner
+from refold.scan.items import (
+    CLASSES,
+    COMMON,
+    MAX_CHARS,
+    NUMBER_SHAPES,
+    WORD_SHAPES,
+    Shape,
+    find_items,
+    part_words,
+    shape_of,
+)
+
+
+class Voice(IntFlag):
+    """Who has said something; several may have."""
+
+    USER = 1
+    ASSISTANT = 2
+    TOOL = 4
+    CALL = 8
+    """The assistant, in the arguments of a tool call."""
+
+
+VOICES: Final = 16
+"""How many combinations of voices there are."""
+VOID: Final = -1
+"""Stands for the row of an item that means nothing."""
+_LONG_WORD: Final = 60
+"""Longer words are too rare to be remembered."""
+
+
+class _Words(dict[str, int]):
+    """Word, as it stands between blanks → the row of its one item.
+
+    Most words come again and again: then one look-up is all it takes. What holds no item, or
+    several, gets a number below `VOID` instead, under which `many` has their rows.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: dict[str, int] = {}
+        """Item → its row."""
+        self.shape: list[int] = []
+        self.many: dict[int, tuple[int, ...]] = {}
+
+    def __missing__(self, word: str) -> int:
+        if word.isascii() and (word.isalnum() or word.isidentifier()):  # one item, as it is
+            row = self._row_of(word)
+        else:
+            items = find_items(word)
+            if len(items) == 1:
+                row = self._row_of(items[0])
+            else:
+                row = VOID - 1 - len(self.many)
+                self.many[row] = tuple(map(self._row_of, items))
+        if len(word) <= _LONG_WORD:
+            self[word] = row
+        return row
+
+    def _row_of(self, item: str) -> int:
+        """Return the row of *item*: the next one if it comes for the first time."""
+        row = self.rows.get(item)
+        if row is None:
+            shape = shape_of(item)
+            if shape is Shape.NONE:
+                return VOID
+            row = self.rows[item] = len(self.shape)
+            self.shape.append(int(shape))
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class ItemStats:
+    """What is known of each item; the columns share their row numbers."""
+
+    number: dict[str, int]
+    """Item → its row; items without a shape have none."""
+    shape: list[int]
+    first: list[int]
+    """The first turn that said it."""
+    last: list[int]
+    turns: list[int]
+    """How many turns said it."""
+    times: list[int]
+    voices: list[int]
+
+
+class ItemIndex:
+    """Collects the statistics of all items, text by text."""
+
+    def __init__(self) -> None:
+        self._words = _Words()
+        self._first: list[int] = []
+        self._last: list[int] = []
+        self._turns: list[int] = []
+        self._times: list[int] = []
+        self._voices: list[int] = []
+
+    def add_text(
+        self, turn: int, voice: int, text: str, ends: list[int]
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows.
+
+        Turns come in order; *ends* tell where the pieces of *text* end. Items that mean nothing are
+        counted, but have no rows. The rows are in the order of a set: what they are worth is added
+        up in that order, and another one would round differently.
+        """
+        row_of, many = self._words.__getitem__, self._words.many
+        words = part_words(text)
+        counts: list[int] = []
+        shown: list[tuple[int, ...]] = []
+        heard: list[int] = []
+        start = 0
+        for end in ends:
+            items = list(map(row_of, words[start:end].split()))
+            start = end
+            rows = set(items)
+            if rows and min(rows) < VOID:
+                items = [row for word in items for row in many.get(word, (word,))]
+                rows = set(items)
+            rows.discard(VOID)
+            counts.append(len(items))
+            shown.append(tuple(rows))
+            heard += items
+        self._note(turn, voice, heard)
+        return counts, shown
+
+    def _note(self, turn: int, voice: int, heard: list[int]) -> None:
+        fresh = len(self._words.shape) - len(self._first)
+        self._first += [turn] * fresh
+        self._last += [-1] * fresh
+        self._turns += [0] * fresh
+        self._times += [0] * fresh
+        self._voices += [0] * fresh
+        last, turns, times, voices = self._last, self._turns, self._times, self._voices
+        counts = Counter(heard)
+        counts.pop(VOID, None)
+        for row, count in counts.items():
+            times[row] += count
+            voices[row] |= voice
+            if last[row] != turn:
+                last[row] = turn
+                turns[row] += 1
+
+    def stats(self) -> ItemStats:
+        """Return what is known so far."""
+        return ItemStats(
+            number=self._words.rows,
+            shape=self._words.shape,
+            first=self._first,
+            last=self._last,
+            turns=self._turns,
+            times=self._times,
+            voices=self._voices,
+        )
+
+
+class _ItemsOfWords(dict[str, list[str]]):
+    """Word, as it stands between blanks → its items; for words that are not ASCII."""
+
+    def __missing__(self, word: str) -> list[str]:
+        items = find_items(word)
+        if len(word) <= _LONG_WORD:
+            self[word] = items
+        return items
+
+
+class ScannedIndex(ItemIndex):
+    """The same, by the scanner."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def add_text(
+        self, turn: int, voice: int, text: str, ends: list[int]
+    ) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Take in a text; return for each of its pieces how many items it has, and which rows."""
+        return self._items.add_text(turn, voice, text, ends)
+
+    def stats(self) -> ItemStats:
+        """Return what is known so far."""
+        return ItemStats(*self._items.columns())
+
+
+def start_index() -> ItemIndex:
+    """Return an index without items."""
+    if scanner is None:
+        return ItemIndex()
+    shapes = shape_of, Shape.NONE, WORD_SHAPES, NUMBER_SHAPES, COMMON
+    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shapes))

@@ -1,0 +1,104 @@
+"""One text in fewer tokens, for whoever shortens a text without its conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from refold.codecs import reencode
+from refold.kinds import KINDS, kind_of
+from refold.messages.formats import load
+from refold.messages.message import Message
+from refold.notation.notes import kept_facts
+from refold.notation.recognize import body_of
+from refold.options import Options
+from refold.plan.decision import Depth
+from refold.plan.flow import plan_fold
+from refold.plan.layout import STUB_TOKENS
+from refold.plan.profile import plan_profile
+from refold.plan.shorten.rules import ACTS
+from refold.plan.text_cache import TextCache
+from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
+from refold.scan.json_text import is_json
+from refold.scan.tokens.estimate import estimate_tokens
+
+_AROUND_TOKENS: Final = MESSAGE_OVERHEAD + STUB_TOKENS
+"""What a plan counts beside the text that is shown: the message, and the mark of an excerpt."""
+_STRUCTURED: Final = frozenset(kind.name for kind in KINDS if kind.is_excerpted)
+_DEPTHS: Final[tuple[Depth, ...]] = ("gentle", "moderate", "aggressive")
+_PROSE_SLACK: Final = 1.5
+"""How much more than was asked for a summary may take: the next tighter one says far less."""
+_ALWAYS_KEPT: Final = re.compile(
+    r"https?://[^\s<>\"'`)\]]+|^[ \t]*+(?:async def|def|class|function|func|fn)\s[^\n]{1,120}", re.M
+)
+"""What a summary must not lose: addresses, and the names of what code defines."""
+_MOST_KEPT: Final = 500
+"""With more of them, a text is little else: then it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortText:
+    """A text in fewer tokens, without a mark that says so."""
+
+    text: str
+    is_lossless: bool
+    """Whether it says everything that the text says."""
+
+
+def say_shorter(text: str, count: Callable[[str], int]) -> str | None:
+    """Write *text* in fewer tokens so that nothing is lost; `None` if nothing is won."""
+    recoded = reencode(text, count)
+    return None if recoded is None else recoded.text
+
+
+def shorten_text(text: str, max_tokens: int, count: Callable[[str], int]) -> ShortText | None:
+    """Show what a tool returned in about *max_tokens*, as a budget shows the results in a run.
+
+    It is re-encoded without loss if that is enough. Else, where its structure says what of it
+    matters, the pieces that say most are shown, whole, with marks where others are left out; prose
+    is summarized by the rules. `None` if there is nothing shorter.
+    """
+    recoded = say_shorter(text, count)
+    if recoded is not None and count(recoded) <= max_tokens:
+        return ShortText(recoded, is_lossless=True)
+    shorten = _excerpt if is_structured(text) else _summarize
+    short = shorten(text, max_tokens, CountedTexts(count, estimate_tokens))
+    if not short or count(short) >= count(text):
+        return None
+    return ShortText(short, is_lossless=False)
+
+
+def is_structured(text: str) -> bool:
+    """Tell whether *text* has a structure that says what of it matters."""
+    return is_json(text) or kind_of(text) in _STRUCTURED
+
+
+def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:
+    """Show the best pieces of *text*; nothing if not one of them can be shown."""
+    budget = max_tokens + _AROUND_TOKENS
+    options = Options(profile="standard", token_budget=budget)
+    plan, _ = plan_profile(_only(text), options, TextCache(tokens), budget)
+    return body_of(plan[0].texts.get(0, ""))
+
+
+def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
+    """Summarize prose by the rules, more tightly if need be; nothing if they leave it as it is."""
+    short = ""
+    for depth in _DEPTHS:
+        options = Options(profile="classic", recency_window=0, compression_depth=depth)
+        plan = plan_fold(_only(text), options, TextCache(tokens, rules=ACTS))
+        short = body_of(plan[0].texts.get(0, ""))
+        if tokens(short) <= _PROSE_SLACK * max_tokens:
+            break
+    facts = dict.fromkeys(found[0].strip() for found in _ALWAYS_KEPT.finditer(text))
+    if not short or len(facts) > _MOST_KEPT:
+        return ""
+    kept = [fact for fact in facts if fact not in short]
+    return short + kept_facts(kept) if kept else short
+
+
+def _only(text: str) -> tuple[Message, ...]:
+    """Return a conversation that is one tool result."""
+    return load([{"role": "tool", "content": text, "id": "text"}])

@@ -1,0 +1,298 @@
+"""Say the same in fewer tokens: the lossless layer, applied to a conversation.
+
+The texts of tool results are re-encoded, and what people pasted where that counts as such. A file
+that is read again unchanged becomes a reference to the earlier read, one that has changed becomes a
+diff against it; lines that were shown before, in results or as what a call wrote, are not shown
+again. All of it can be decoded, and the originals are kept besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from refold.codecs import TABLE, Codec, CodecTable, json_data
+from refold.codecs.rereads import changes
+from refold.codecs.shown import Shown
+from refold.messages.handles import handle_of
+from refold.messages.message import Message
+from refold.messages.part import Call, Part
+from refold.notation.marks import reformatted, same_result
+from refold.notation.recognize import is_marked
+from refold.plan.calls import spell_call
+from refold.plan.fold import Fold, Outcome, Plan, kept_fold
+from refold.plan.layout import Key, find_turns
+from refold.plan.token_count import CountedTexts
+
+NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
+NOT_SAID: Final = "not_said"
+"""Why whoever folds what is said leaves a text to us."""
+_MIN_REREAD: Final = 200
+_COPY: Final = "same_read"
+
+
+@dataclass(frozen=True, slots=True)
+class Recoded:
+    """A text said otherwise, and how."""
+
+    text: str
+    """The same in other words; of a copy, the call that returned it first."""
+    why: str
+
+    def marked(self, handle: str) -> str:
+        """Return the text with the mark that it is shown with."""
+        is_copy = self.why == _COPY
+        return same_result(self.text, handle) if is_copy else reformatted(self.text, handle)
+
+
+def recode(
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    codecs: Sequence[Codec] | None = None,
+    *,
+    table: CodecTable = TABLE,
+    pastes: Container[Key] = frozenset(),
+) -> dict[Key, Recoded]:
+    """Re-encode the tool results and *pastes* of all messages but those that stay *whole*.
+
+    By some *codecs* of the *table*; by all of them if none are named.
+    """
+    found: dict[Key, Recoded] = {}
+    for key, text in _find_data(messages, whole, pastes):
+        shorter = table.reencode(text, tokens, codecs)
+        if shorter is not None:
+            found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
+    return found
+
+
+def recode_newest(
+    messages: Sequence[Message],
+    whole: Container[int],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+) -> dict[int, Fold]:
+    """Say the newest turn and its results shorter, as far as they are not to stay *whole*."""
+    shorter = {index for index, _ in recoded}
+    return {
+        index: _fold(messages[index], {}, recoded, tokens)
+        for block in find_turns(messages)[-1:]
+        for index in block
+        if index in shorter and index not in whole
+    }
+
+
+def open_texts(
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    table: CodecTable = TABLE,
+) -> dict[Key, Recoded]:
+    """Open the long texts inside of JSON, in results and in what the assistant said.
+
+    That may cost more tokens than it saves: it is for texts of which only parts are shown, so that
+    these begin and end between lines or sentences. All messages but those that stay *whole*.
+    """
+    found: dict[Key, Recoded] = {}
+    for message in messages:
+        if message.index in whole or not message.is_turn:
+            continue
+        for number, part in enumerate(message.parts):
+            if message.is_result(part) or message.role == "assistant":
+                opened = json_data.open_texts(part.text)
+                if opened is not None:
+                    shorter = table.reencode(opened, tokens, table.in_parts)
+                    text = opened if shorter is None else shorter.text
+                    found[message.index, number] = Recoded(text, "recoded:json_data")
+    return found
+
+
+def may_save(
+    least: int,
+    messages: Sequence[Message],
+    whole: Container[int],
+    tokens: CountedTexts,
+    codecs: Sequence[Codec],
+) -> bool:
+    """Tell whether *codecs* could save that many tokens: all of the texts that they can be for."""
+    texts = [text for _, text in _find_data(messages, whole)]
+    if sum(map(tokens, texts)) < least:
+        return False  # whatever they are for
+    return least <= sum(tokens(text) for text in texts if any(c.sees(text) for c in codecs))
+
+
+def _find_data(
+    messages: Sequence[Message], whole: Container[int], pastes: Container[Key] = frozenset()
+) -> Iterator[tuple[Key, str]]:
+    """Yield the texts of tool results, and what counts as such."""
+    for message in messages:
+        if message.index in whole or not message.is_turn:
+            continue
+        for number, part in enumerate(message.parts):
+            is_data = message.is_result(part) or (message.index, number) in pastes
+            if is_data and not is_marked(part.text):
+                yield (message.index, number), part.text
+
+
+def plan_lossless(
+    messages: Sequence[Message],
+    whole: Mapping[int, str],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+    hidden: Container[int] = frozenset(),
+    *,
+    shown: Shown | None = None,
+    said: Mapping[int, Fold] = NO_FOLDS,
+    pastes: Container[Key] = frozenset(),
+) -> Plan:
+    """Show every text in the shortest way that loses nothing.
+
+    The messages in *whole* stay as they are, for the reason given; nothing refers to those in
+    *hidden*, which cannot be read any more. With *shown*, lines are left out that were shown
+    before. What is *said* goes as those folds have it, by the index of their first message; of a
+    message with other texts, too, only what was said. *pastes* count as tool results.
+    """
+    rereads = dict(_find_rereads(messages, whole, hidden, pastes))
+    plan: list[Fold] = []
+    end = 0
+    for message in messages:
+        if message.index < end:
+            continue  # a fold before it speaks for it, too
+        spoken = said.get(message.index)
+        if message.index in whole:
+            fold = kept_fold(message, whole[message.index])
+        elif spoken is not None and len(spoken.sources) > 1:
+            fold, end = spoken, spoken.sources[-1].index + 1
+        else:
+            fold = _fold(message, rereads, recoded, tokens, shown=shown, spoken=spoken)
+        if shown is not None and message.index not in hidden:
+            _note_shown(fold, message, shown)
+        plan.append(fold)
+    return tuple(plan)
+
+
+def cost_lossless(
+    messages: Sequence[Message],
+    whole: Container[int],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+) -> int:
+    """Return the tokens of what `plan_lossless` would plan, without planning what stays as it is.
+
+    Most plans of that kind are only asked what they cost.
+    """
+    rereads = dict(_find_rereads(messages, whole, frozenset()))
+    shorter = {index for index, _ in (*rereads, *recoded)}
+    return sum(
+        tokens.fold(_fold(message, rereads, recoded, tokens))
+        if message.index in shorter
+        else tokens.message(message)
+        for message in messages
+    )
+
+
+def _fold(
+    message: Message,
+    rereads: Mapping[Key, Recoded],
+    recoded: Mapping[Key, Recoded],
+    tokens: CountedTexts,
+    *,
+    shown: Shown | None = None,
+    spoken: Fold | None = None,
+) -> Fold:
+    """Say the texts of *message* shorter; what was *spoken* is as that fold has it."""
+    texts: dict[int, str] = {} if spoken is None else dict(spoken.texts)
+    rows: list[Outcome] = []
+    for number, part in enumerate(message.parts):
+        if spoken is not None and spoken.outcomes[0][number].reason != NOT_SAID:
+            rows.append(spoken.outcomes[0][number])
+            continue
+        best, why = part.text, "nothing_to_gain"
+        key = (message.index, number)
+        ways = [rereads.get(key), recoded.get(key)]
+        if shown is not None and message.is_result(part) and not is_marked(part.text):
+            ways.append(_without_shown(part, recoded.get(key), shown))
+        for made in filter(None, ways):
+            text = made.marked(handle_of([message]))
+            if tokens(text) < tokens(best) and len(text) < len(best):
+                best, why = text, made.why
+        if best is not part.text:
+            texts[number] = best
+        action = "preserved" if best is part.text else "recoded"
+        rows.append(Outcome(action, why, len(part.text), len(best)))
+    if not rows:
+        rows.append(Outcome("preserved", "short_content", 0, 0))
+    return Fold(sources=(message,), texts=texts, outcomes=(tuple(rows),))
+
+
+def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded | None:
+    """Leave out of a result what was shown before, in the form in which it would be shown."""
+    text = shown.shorten(recoded.text if recoded else part.text)
+    if text is None:
+        return None
+    return Recoded(text, f"{recoded.why},shown" if recoded else "recoded:shown")
+
+
+def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
+    """Note what a reader has seen of *message*: its results, and texts that its calls carry."""
+    for number, part in enumerate(message.parts):
+        if message.is_result(part):
+            shown.add(fold.texts.get(number, part.text))
+    for call in message.calls:
+        for text in texts_in(call):
+            shown.add(text)
+
+
+def texts_in(call: Call) -> Iterator[str]:
+    """Yield the texts of several lines among the arguments of a call."""
+    if "\\n" not in call.spelled or call.arguments is None:
+        return
+    values: list[object] = [call.arguments]
+    while values:
+        value = values.pop()
+        if isinstance(value, Mapping):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif isinstance(value, str) and "\n" in value:
+            yield value
+
+
+def _find_rereads(
+    messages: Sequence[Message],
+    whole: Container[int],
+    hidden: Container[int],
+    pastes: Container[Key] = frozenset(),
+) -> Iterator[tuple[Key, Recoded]]:
+    """Yield the results and *pastes* that say what an earlier one said, or nearly."""
+    calls: dict[str, Call] = {}
+    seen: dict[str, Call | None] = {}
+    by_call: dict[str, str] = {}
+    for message in messages:
+        calls.update((call.id, call) for call in message.calls)
+        for number, part in enumerate(message.parts):
+            is_data = message.is_result(part) or (message.index, number) in pastes
+            if not is_data or len(part.text) < _MIN_REREAD or is_marked(part.text):
+                continue
+            call = calls.get(part.call_id or "")
+            if message.index not in whole and part.text in seen:
+                yield (message.index, number), Recoded(_name_call(seen[part.text]), _COPY)
+                continue
+            earlier = by_call.get(call.text) if call else None
+            if message.index not in whole and earlier is not None:
+                diff = changes(part.text, earlier)
+                if diff is not None:
+                    yield (message.index, number), Recoded(diff, "changed_read")
+                    continue
+            if message.index not in hidden:
+                seen[part.text] = call
+                if call:
+                    by_call[call.text] = part.text
+
+
+def _name_call(call: Call | None) -> str:
+    """Return the words by which a model knows an earlier call; none if they are many."""
+    name = spell_call(call) if call else ""
+    return "" if "\n" in name else name

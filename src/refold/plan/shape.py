@@ -1,0 +1,190 @@
+"""What providers and callers want of a finished plan: sides that take turns, one out for one in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.messages.formats import Sides, find_format, plain
+from refold.messages.handles import handle_of
+from refold.messages.message import Message
+from refold.notation.marks import Stretch, digest, excerpt, put_handle
+from refold.plan.fold import SUMMARIZED, Fold, Outcome, Plan, kept_fold
+
+_ASSISTANT: Final = "assistant"
+_USER: Final = "user"
+_REASON: Final = "same_count"
+
+
+def alternate(plan: Plan) -> Plan:
+    """Return *plan* so that its messages follow each other as its sources do; itself if they do.
+
+    A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
+    digest of talk that the user began speaks in that role, at no cost: it labels who said what.
+    Else, and where both sides take turns, the message at an end of a stretch that was the user's
+    gets a line of its own, in its own role: so whoever spoke before and after the stretch still
+    speaks after and before the other side.
+    """
+    if not any(fold.is_rolled for fold in plan):
+        return plan
+    match _sides_of(plan):
+        case "in turns":
+            pieces = [piece for fold in plan for piece in _pieces(fold)]
+        case "user first":
+            first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
+            pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
+        case "any":
+            return plan
+    return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
+
+
+def _is_same(one: Fold, other: Fold) -> bool:
+    return one is other
+
+
+def _sides_of(plan: Plan) -> Sides:
+    """Return what the provider wants; a message that fits several says nothing beside another."""
+    names = (source.format for fold in plan for source in fold.sources)
+    return find_format(next(filter(plain.FORMAT.name.__ne__, names), plain.FORMAT.name)).sides
+
+
+def _is_sided(fold: Fold) -> bool:
+    """Tell whether *fold* is a message of one side or the other, and not an instruction."""
+    return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
+
+
+def _begun(fold: Fold) -> Iterator[Fold]:
+    """Let the user begin, if the user began what a digest at the beginning stands for.
+
+    A digest of talk says itself who said what. What a model wrote and what tools returned get a
+    message of the assistant's, behind a line of the user's, unless all of it was the user's.
+    """
+    sources, rows = fold.sources, fold.outcomes
+    if not fold.is_rolled or sources[0].role != _USER:
+        yield fold
+    elif all(source.role == _USER for source in sources) or _says_who(fold):
+        yield _spoken_by_user(fold)
+    else:
+        yield _line(sources[0], rows[0])
+        yield _digest(fold, 1, len(sources))
+
+
+def end_alike(plan: Plan) -> Plan:
+    """Return *plan* so that it ends with the assistant only if its conversation does.
+
+    A model takes a message of its own at the end for what it has to go on with, and some providers
+    refuse it. Records of a session that name each other stay together.
+    """
+    last = next((n for n in reversed(range(len(plan))) if _is_seen(plan[n])), None)
+    if last is None or not plan[last].is_rolled:
+        return plan
+    if find_format(plan[last].sources[0].format).ties is not None:
+        return plan
+    pieces = tuple(_ended(plan[last]))
+    return plan if pieces == (plan[last],) else (*plan[:last], *pieces, *plan[last + 1 :])
+
+
+def _ended(fold: Fold) -> Iterator[Fold]:
+    """Let the other side be the last to speak, if it was."""
+    sources, rows = fold.sources, fold.outcomes
+    if fold.role == _USER or sources[-1].role == _ASSISTANT:
+        yield fold
+    elif len(sources) == 1 or _says_who(fold):
+        yield _spoken_by_user(fold)
+    else:
+        yield _digest(fold, 0, len(sources) - 1)
+        yield _line(sources[-1], rows[-1])
+
+
+def _is_seen(fold: Fold) -> bool:
+    return any(source.is_turn for source in fold.sources)
+
+
+def _says_who(fold: Fold) -> bool:
+    """Tell whether *fold* is a digest of talk, which says itself who said what."""
+    is_summary = any(row.reason == SUMMARIZED for own in fold.outcomes for row in own)
+    return _is_talk(fold.sources) and not is_summary
+
+
+def _is_talk(sources: Sequence[Message]) -> bool:
+    """Tell whether nobody called a tool."""
+    return not any(source.is_tool_result or source.calls for source in sources)
+
+
+def _pieces(fold: Fold) -> Iterator[Fold]:
+    """Yield a digest with a line before and after it, where the user spoke there."""
+    sources, rows = fold.sources, fold.outcomes
+    if not fold.is_rolled:
+        yield fold
+    elif all(source.role != _ASSISTANT for source in sources):
+        yield _spoken_by_user(fold)
+    else:
+        first = int(sources[0].role != _ASSISTANT)
+        end = len(sources) - int(sources[-1].role != _ASSISTANT)
+        if first:
+            yield _line(sources[0], rows[0])
+        yield _digest(fold, first, end)
+        if end < len(sources):
+            yield _line(sources[end], rows[end])
+
+
+def _spoken_by_user(fold: Fold) -> Fold:
+    if fold.role == _USER:
+        return fold
+    return Fold(
+        sources=fold.sources, texts=fold.texts, outcomes=fold.outcomes, is_rolled=True, role=_USER
+    )
+
+
+def _digest(fold: Fold, first: int, end: int) -> Fold:
+    sources = fold.sources[first:end]
+    if sources == fold.sources:
+        return fold
+    text = put_handle(fold.texts[0], handle_of(fold.sources), handle_of(sources))
+    return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
+
+
+def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
+    """Show that *source* is there, and its handle."""
+    if source.is_stand_in and not source.is_tool_result:  # such a line already
+        return kept_fold(source, "already_compressed")
+    text = digest("", Stretch(1), handle_of((source,)))
+    is_plain = not (source.is_tool_result or source.images or source.opaque)
+    if is_plain and source.chars <= len(text):
+        return kept_fold(source, "within_budget")
+    return Fold(sources=(source,), texts={0: text}, outcomes=(row,), is_rolled=True, role=_USER)
+
+
+def spread(plan: Plan) -> Plan:
+    """Return *plan* with a fold for every message; itself if it has one.
+
+    What a digest says of each of its messages stands in the place of that message's text then, and
+    calls stay where they are. So a budget buys less, and may not be kept.
+    """
+    if all(len(fold.sources) == 1 and not fold.is_rolled for fold in plan):
+        return plan
+    return tuple(row for fold in plan for row in _rows(fold))
+
+
+def _rows(fold: Fold) -> Iterator[Fold]:
+    if len(fold.sources) == 1 and not fold.is_rolled:
+        yield fold
+        return
+    for source, row in zip(fold.sources, fold.outcomes, strict=True):
+        yield _row(source, row[0].shown or "")
+
+
+def _row(source: Message, shown: str) -> Fold:
+    """Fold one message into what was shown of it; its first text says that, the others nothing."""
+    handle = handle_of((source,))
+    texts: dict[int, str] = {}
+    outcomes: list[Outcome] = []
+    for number, part in enumerate(source.parts):
+        size = len(part.text)
+        text = excerpt(shown, 100 * len(shown) // max(1, size), handle)
+        if len(text) < size:
+            texts[number], shown = text, ""
+        outcomes.append(Outcome("compressed", _REASON, size, min(size, len(text))))
+    if not texts:
+        return kept_fold(source, _REASON)
+    return Fold(sources=(source,), texts=texts, outcomes=(tuple(outcomes),))

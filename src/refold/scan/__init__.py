@@ -1,0 +1,1 @@
+"""From a string to what it holds: sentences, names, values, secrets, tokens; knows no messages."""

@@ -1,0 +1,206 @@
+"""Secrets of more than one word: private keys, seed phrases, columns of tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from refold.scan.runs import Span
+from refold.scan.secret_names import Grade, Name
+from refold.scan.secret_values import Link, can_be_secret
+
+_ARMOR: Final = re.compile(
+    r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"|(?P<putty>PuTTY-User-Key-File-[0-9]:|^Private-Lines: [0-9]+$)",
+    re.MULTILINE,
+)
+_BREAK: Final = r"(?:\s|\\[nrt]|[\"'+,])"
+_ARMOR_BODY: Final = re.compile(
+    rf"(?:{_BREAK}*+(?:[A-Za-z][A-Za-z-]{{2,20}}: ?[^\n\\]{{1,80}}+|=?[A-Za-z0-9+/=]{{12,}}+))++"
+    rf"(?:{_BREAK}++=?[A-Za-z0-9+/=]{{1,64}}+(?![\w ]))?"
+)
+_BASE64_LINE: Final = re.compile(r"[\s\"'>|│]*=?[A-Za-z0-9+/=]{1,100}[\s\"',+|│]*")
+_VAULT: Final = re.compile(
+    r"\$ANSIBLE_VAULT;[^\n]{0,80}+\n(?P<body>(?:[ \t]*+[0-9a-f]{8,}+[ \t]*+(?:\r?\n|$))++)"
+    r"|-{4,5} ?BEGIN OpenVPN Static key V1 ?-{4,5}\s++(?P<static>(?:[0-9a-f]{16,}+\s*+)++)"
+)
+_PHRASE: Final = re.compile(
+    r"(?=[a-z0-9])(?<![\w’.-])"  # said once more: most places are ruled out before the repeat
+    r"(?:(?<![\w’.-])(?<!\w')(?:[0-9]{1,2}+[.)]? ?)?[a-z]{3,8}+(?!\w|['’]\w|-)"
+    r"(?:[\"'],\s{0,20}+[\"']|[ \t]*+[,\n]?[ \t]*+))++"
+)
+"""Short words in a row, as many as there are: so none of them is read twice."""
+_MIN_PHRASE: Final = 12 * 3 + 11
+"""Characters of the shortest phrase: twelve words, and what stands between them."""
+_IN_PHRASE: Final = bytes(
+    byte if byte in b"abcdefghijklmnopqrstuvwxyz"
+    else ord(" ") if byte in b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f,\"'0123456789.)?"
+    else ord("!")
+    for byte in range(256)
+)  # fmt: skip
+"""Maps what may stand between the words of a phrase to blanks; beyond ASCII that is a `?`."""
+_LENGTHS: Final = bytes(2 < length < 9 for length in range(256))
+"""Maps the length of a word to whether it may be one of a phrase."""
+_SHORT_WORDS: Final = b"\x01" * 10
+"""So many there are at least in a row: something else may touch the first and the last."""
+_PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
+_RARE_SIZES: Final = frozenset({13, 20, 25, 33})
+"""Of Monero and SLIP 39: only where somebody speaks of them, because lists of words are as long."""
+_SEED_TALK: Final = re.compile(r"seed|mnemonic|phrase|wallet|recovery|shamir|\bshare\b", re.I)
+_SEED_NEAR: Final = 80
+_BEFORE_SEED: Final = frozenset({"phrase", "mnemonic", "words", "seed"})
+_LETTERS: Final = re.compile("[a-z]+")
+_NO_SEED: Final = frozenset(
+    "the and for are was were not but from with have has had his her him its our their them they "
+    "what when where which who how why all also any been can could did does doing done each else "
+    "get got into just like made make more most much must now off one out over same see she should "
+    "some such than that then there these this those through too two use used using very want "
+    "way well will would you your yes test tests file files run import class def none true false "
+    "line lines list text data code name value error string number new old set let var function "
+    "return print null int str git npm pip cat grep sed echo sudo make bash".split()
+) - frozenset(
+    "all also any can cat code course echo error false file have into just like line list make "
+    "more must name number off old one over print return run same set such test text that then "
+    "there they this true two use used very want way what when where will you".split()
+)
+"""Words that every sentence has and the list of seed words (BIP 39) does not."""
+_CELLS: Final = re.compile(r"[ \t]*(?:[|│┃,;\t]|[ ]{2,})[ \t]*")
+_RULER: Final = re.compile(r"[ \t|│┃┼├┤┌┐└┘╔╗╚╝╠╣╬═║╪╞╡┬┴+:=─━-]++$", re.MULTILINE)
+_NO_HEADING: Final = re.compile(r"[0-9(=.{<?!]")
+_QUOTES: Final = "\"'` "
+_MAX_HEADING: Final = 32
+_MAX_ROW: Final = 400
+
+
+def find_private_keys(text: str) -> Iterator[Span]:
+    """Yield whole blocks; of one whose start or end is missing, what looks like a key."""
+    if "$ANSIBLE_VAULT" in text or "Static key" in text:
+        for vault in _VAULT.finditer(text):
+            yield vault.span(vault.lastgroup or 0)
+    if "PRIVATE KEY" not in text and "PuTTY" not in text and "Private-Lines" not in text:
+        return
+    opening: re.Match[str] | None = None
+    done = 0
+    for edge in _ARMOR.finditer(text):
+        if edge["edge"] == "END":
+            yield (opening.start(), edge.end()) if opening else _unopened(text, done, edge)
+            opening = None
+            done = edge.end()
+            continue
+        yield from _unclosed(text, opening, edge.start())
+        opening = edge
+        done = edge.end()
+    yield from _unclosed(text, opening, len(text))
+
+
+def _unclosed(text: str, opening: re.Match[str] | None, most: int) -> Iterator[Span]:
+    body = None if opening is None else _ARMOR_BODY.match(text, opening.end(), most)
+    if opening is not None and body is not None:
+        yield opening.start(), body.end()
+
+
+def _unopened(text: str, least: int, closing: re.Match[str]) -> Span:
+    """Return the lines of a key before its end, back to *least*."""
+    start = end = closing.start()
+    while end > least:
+        line = text.rfind("\n", least, end - 1) + 1 or least
+        if end - line > 200 or not _BASE64_LINE.fullmatch(text, line, end):
+            break
+        start = end = line
+    return (start, closing.end()) if start < closing.start() else (start, start)
+
+
+def find_seed_phrases(text: str, plain: bytes) -> Iterator[Span]:
+    """Yield rows of 12 to 24 short words in which no sentence is to be found.
+
+    *plain* is the text as bytes: by these, texts without so many short words in a row are ruled
+    out ten times faster than by the pattern.
+    """
+    words = plain.translate(_IN_PHRASE).replace(b"!", b" ! ").split()
+    try:
+        lengths = bytes(map(len, words))
+    except ValueError:  # more than 255 letters in a row
+        lengths = bytes([min(len(word), 255) for word in words])
+    if lengths.translate(_LENGTHS).find(_SHORT_WORDS) < 0:
+        return
+    for found in _PHRASE.finditer(text):
+        start, end = found.span()
+        if end - start >= _MIN_PHRASE:
+            yield from _phrase_in(text, start, end)
+
+
+def _phrase_in(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield what is a phrase of the short words from *start* to *end*."""
+    words = list(_LETTERS.finditer(text, start, end))
+    said = [n for n, word in enumerate(words, 1) if word[0] in _BEFORE_SEED]
+    words = words[said[-1] if said and said[-1] < 6 else 0 :]
+    shown = {word[0] for word in words}
+    before = max(0, start - _SEED_NEAR)
+    is_rare = len(words) in _RARE_SIZES
+    if (
+        (len(words) in _PHRASE_SIZES or is_rare)
+        and (not is_rare or _SEED_TALK.search(text, before, words[0].start()))
+        and _NO_SEED.isdisjoint(shown)
+        and len(words) - len(shown) < 2
+    ):
+        yield words[0].start(), words[-1].end()
+
+
+def find_columns(text: str, names: Iterable[Name]) -> Iterator[Span]:
+    """Yield the cells below headings that are *names*, in tables of all kinds."""
+    heading = done = 0
+    for name in names:
+        is_inside = heading < name.start < done
+        if is_inside or name.grade < Grade.SECRET:
+            continue
+        start = text.rfind("\n", max(0, name.start - _MAX_ROW), name.start) + 1
+        end = _line_end(text, start)
+        cells = _cells(text, start, end)
+        column = next((n for n, (_, b) in enumerate(cells) if b >= name.end), None)
+        if column is None or not _is_heading(text, cells, column, name):
+            continue
+        heading = done = end
+        for row in _rows(text, end + 1, len(cells)):
+            a, b = row[column]
+            value = text[a:b].strip(_QUOTES)
+            done = b
+            link = Link.SAID if name.is_common else Link.LOOSE  # tests pass, too
+            if can_be_secret(value, name.grade, link):
+                place = text.index(value, a)
+                yield place, place + len(value)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start, start + _MAX_ROW)
+    return end if end >= 0 else min(len(text), start + _MAX_ROW)
+
+
+def _cells(text: str, start: int, end: int) -> list[Span]:
+    """Cut a line into its cells, whatever stands between them."""
+    cells: list[Span] = []
+    for found in _CELLS.finditer(text, start, end):
+        cells.append((start, found.start()))
+        start = found.end()
+    return [*cells, (start, end)]
+
+
+def _is_heading(text: str, cells: Sequence[Span], column: int, name: Name) -> bool:
+    """Tell whether *cells* are headings, and one of them is nothing but what *name* says."""
+    line = text[cells[0][0] : cells[-1][1]]
+    filled = [b - a for a, b in cells if a < b]
+    if len(filled) < 2 or max(filled) > _MAX_HEADING or _NO_HEADING.search(line):
+        return False
+    return name.end >= cells[column][1] - 2
+
+
+def _rows(text: str, start: int, width: int) -> Iterator[list[Span]]:
+    """Yield the lines below, as long as they have as many cells; rulers are passed over."""
+    while start < len(text):
+        end = _line_end(text, start)
+        row = _cells(text, start, end)
+        if _RULER.match(text, start, end) is None:
+            if len(row) != width:
+                return
+            yield row
+        start = end + 1

@@ -1,0 +1,143 @@
+"""Random tokens without a known prefix: what no person would write, and digests beside a name.
+
+Only for redaction: the detector that keeps keys word for word does not read this, because not
+every random token is worth keeping.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.scan.plain_bytes import RunTest
+from refold.scan.randomness import churn, has_digit
+from refold.scan.runs import Span
+from refold.scan.secret_names import Grade, Name
+
+_RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
+_LONG_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_+/-", 20)
+_PIECE: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
+_PADDING: Final = re.compile(r"={0,2}")
+_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]+$|[0-9a-fA-F]{8}-[0-9a-fA-F-]+$")
+_DIGEST_NAME: Final = re.compile(
+    r"(?:pack|diff|sha[0-9]*|md5|commit|rev|blob|tree|layer|image|cache|chunk|hash|index|run|job"
+    r"|build|tmp|temp|test|trace|span|req|request|msg|call|toolu|resp|event|session)[-_]",
+    re.I,
+)
+_PREFIXED_HEX: Final = re.compile(
+    r"[A-Za-z]{1,12}[-_][0-9a-f]{32,128}$|[0-9a-f]{32}-[a-z]{2}[0-9]{1,2}$"
+)
+_CLUSTER: Final = re.compile("[bcdfghjklmnpqrstvwxz]{5}")
+_LOWER: Final = re.compile("[a-z]")
+_UPPER: Final = re.compile("[A-Z]")
+_MIN_DATA: Final = 32
+"""Base64 with `/` is told from a path only if it is this long."""
+_MIN_CHURN: Final = 0.4
+"""Of three kinds of characters: random ones change at 0.62, and the recorded conversations have
+names in camel case up to 0.36 and no other text above."""
+_MIN_DATA_CHURN: Final = 0.33
+"""The same, of so many that no name has as many."""
+_MIN_CHURN_OF_TWO: Final = 0.2
+"""Of letters of one case and digits: random ones change at 0.3 to 0.4.
+Half of that is enough for letters that nobody can speak."""
+
+_DIGEST: Final = re.compile(
+    r"(?<![A-Za-z0-9_+-])(?P<value>(?:0x)?(?:[0-9a-f]{32,512}+|[0-9A-F]{32,512}+)"
+    r"|(?P<prefix>[A-Za-z]{2,12}-)?(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}))"
+    r"(?![A-Za-z0-9_-])"
+)
+_KEY_SIZES: Final = (32, 64, 96, 128)
+"""Of hexadecimal digits in keys; 40 are the name of a commit."""
+_IS_DIGEST: Final = re.compile(
+    r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|revision|tree|blob|parent|index"
+    r"|(?:trace|span|request|message|run|job|user|account|order|tenant|client|key|u?u)[ _-]?id)"
+    r"[\"']?[ \t]*+[:= @-]{1,2}[ \t]*+[\"']?$",
+    re.I,
+)
+"""What stands before a digest or an id that is no secret."""
+_BYTES: Final = re.compile(
+    r"[\[({](?P<value>(?:[ \t]*+(?:0x[0-9a-fA-F]{1,2}|[0-9]{1,3})[ \t]*+,){15,128}+[ \t]*+\w{1,4}+)"
+)
+"""A key as the numbers of its bytes."""
+_HEX_RUN: Final = RunTest("0123456789abcdefABCDEF-", 32)
+_FAR: Final = 100
+_NEAR: Final = 40
+_KEY: Final = re.compile("key|auth", re.I)
+_CALL: Final = re.compile(
+    r"(?:\b[A-Z]\w{1,40}|\b(?:init|initialize|start|setup|configure|login|auth|connect|identify"
+    r"|setKey|set_key|algoliasearch|\w{0,20}[cC]lient))\([ \t]*+"
+    r"(?:[\"'][^\"'\n]{1,80}+[\"'][ \t]*+,[ \t]*+)?[\"']$"
+)
+_FLAG: Final = re.compile(r"[ \t](?:-[tkpa]|auth|login|authenticate|--?\w{0,12}key)[ \t=]++[\"']?$")
+_HASHES: Final = re.compile(r"sha|md5|hash|digest|assert|commit|uuid|equal|expect", re.I)
+
+
+def find_random_tokens(text: str, plain: bytes) -> Iterator[Span]:
+    """Yield the runs that look like nothing but chance; *plain* is the text as bytes."""
+    for run in _RUN.finditer(text) if _LONG_RUN.holds(plain) else ():
+        start, end = run.span()
+        before = text[start - 1 : start]
+        is_data = end - start >= _MIN_DATA and ("+" in run[0] or "/" in run[0][1:])
+        if is_data and run[0][0] != "/" and before not in {"/", ".", ":"} and _is_chance(run[0]):
+            yield _padded(text, start, end)
+            continue
+        for piece in _PIECE.finditer(text, start, end):
+            is_step = text[piece.start() - 1 : piece.start()] == "/"
+            if _is_chance(piece[0]) and not (is_step and piece[0].islower()):
+                yield _padded(text, *piece.span())
+
+
+def _padded(text: str, start: int, end: int) -> Span:
+    padding = _PADDING.match(text, end)
+    return start, end if padding is None else padding.end()
+
+
+def _is_chance(token: str) -> bool:
+    if not has_digit(token) or _HEX.match(token) or _DIGEST_NAME.match(token):
+        return False
+    if _PREFIXED_HEX.match(token):
+        return True
+    has_lower, has_upper = _LOWER.search(token), _UPPER.search(token)
+    if has_lower and has_upper:
+        is_data = len(token) >= _MIN_DATA and token.find("_") < 0 and token.find("-") < 0
+        return churn(token) >= (_MIN_DATA_CHURN if is_data else _MIN_CHURN)
+    least = _MIN_CHURN_OF_TWO / 2 if _CLUSTER.search(token.lower()) else _MIN_CHURN_OF_TWO
+    return token.isalnum() and churn(token) >= least
+
+
+def find_digests(text: str, plain: bytes, names: Sequence[Name]) -> Iterator[Span]:
+    """Yield keys in hexadecimal digits, and ids beside one of *names* or given to a client.
+
+    *plain* is the text as bytes.
+    """
+    starts = [name.start for name in names]
+    for found in _DIGEST.finditer(text) if _HEX_RUN.holds(plain) else ():
+        start, end = found.span("value")
+        before = text[max(0, start - _FAR) : start]
+        if _IS_DIGEST.search(before) or _DIGEST_NAME.match(found["prefix"] or ""):
+            continue
+        is_key = bool(found["prefix"]) if found["id"] else end - start in _KEY_SIZES
+        is_given = (_CALL.search(before) or _FLAG.search(before)) and not _HASHES.search(before)
+        if is_key or is_given or _is_announced(text, start, end, names, starts):
+            yield start, end
+    for found in _BYTES.finditer(text) if names else ():
+        start, end = found.span("value")
+        if _is_announced(text, start, end, names, starts):
+            yield start, end
+
+
+def _is_announced(
+    text: str, start: int, end: int, names: Sequence[Name], starts: Sequence[int]
+) -> bool:
+    first = max(text.rfind("\n", max(0, start - _FAR), start) + 1, start - _FAR)
+    last = text.find("\n", end, end + _FAR)
+    last = last if last >= 0 else end + _FAR
+    near = names[bisect_left(starts, first) : bisect_left(starts, last)]
+    if any(name.grade >= Grade.SECRET for name in near):
+        return True
+    if "-" in text[start:end]:  # most ids are no secrets
+        return any(text[name.end : start] == " " and _KEY.match(text, name.start) for name in near)
+    return any(0 <= start - name.end < _NEAR for name in near)

@@ -1,1 +1,0 @@
-"""How much a sentence or a message matters."""

@@ -1,1 +1,0 @@
-"""From strings to values: sentences, lines, entities, fences. Knows nothing of messages."""

@@ -1,0 +1,89 @@
+"""Texts made to be slow, huge or misread: every codec stays linear and in bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from refold.codecs import CODECS, Codec, decode, normal, reencode
+from refold.codecs.rereads import apply_changes, changes
+
+SIZE = 200_000
+NUMBERED = "\n".join(f"{n:>6}→line {n}" for n in range(1, 9))
+RECORD = '{"a": "' + "x" * 1000 + '"}\n'
+
+TEXTS = {
+    "one letter": "a" * SIZE,
+    "one line of dots": "." * SIZE + " x:",
+    "one line of spaces": " " * SIZE + "1→",
+    "blank lines": "\n" * SIZE,
+    "carriage returns": "x" * SIZE + "\ra" * SIZE,
+    "escapes": "\x1b[" * SIZE,
+    "titles": "\x1b]" * SIZE,
+    "digits in escapes": "\x1b[" + "0" * SIZE,
+    "opening brackets": "[\n" * SIZE,
+    "opening braces": '{"a":\n' * SIZE,
+    "unclosed texts": '{"a\n' * SIZE,
+    "blocks without end": "{a=<<END\n" * (SIZE // 8) + RECORD,
+    "rows without end": "[{a=x}\nrows of a\n" * (SIZE // 16) + RECORD,
+    "repeat marks": "y" * SIZE + "\n[again ×99]" * 20_000 + "\nz\nz\nz\nz",
+    "numbers that go on": NUMBERED + "\n" + " " * SIZE + "1→\n" + "2\tx\n" * 20_000,
+    "hits of a huge path": "a/" * SIZE + ":1:x\n" + ":2:y\n" * 20_000,
+    "listing with a huge owner": "\n".join(
+        f"-rw-r--r-- 1 {'o' * (50_000 if n == 3 else 2)}  g  1 Oct 24  2030 f" for n in range(5_000)
+    ),
+    "table with a huge cell": "x\n| a | b |\n|---|---|\n"
+    + "| c | d |\n" * 20_000
+    + f"| {'e' * SIZE} | f |",
+    "columns with a huge cell": "a  b\n" * 20_000 + "a  " + "b" * SIZE,
+    "columns of other blanks": "a  \x0b\n" * 10 + "\x0b  \x0b\n" * 10,
+    "columns far apart": ("a" + " " * 500 + "b\n") * 10,
+    "columns in one line": "\n".join(["a  " * 2_000 + "b"] * 20),
+    "indented": "\n".join("    " * (n % 50) + "x" for n in range(20_000)),
+    "drawn": "\n".join("│   " * (n % 50) + "├── x" for n in range(20_000)),
+    "slashes": "/" * SIZE,
+    "one deep path": "/a" * SIZE + "\n" + "/a" * SIZE,
+    "a name without end": ("x" * SIZE + "/y/z ") * 2,
+    "words before slashes": "ab-" * SIZE + "/y/zzzzzzzzzzz/q\n" * 2_000,
+    "stretches that come again": "\n".join(f"line {n % 40} of the stretch" for n in range(20_000)),
+    "blank stretches": ("a line of some length" + "\n" * 200) * 200,
+    "log fields without end": "\n".join(["10:00:01 " + "a" * SIZE, *["10:00:02 T1" * 50] * 200]),
+    "log of one field": "\n".join(f"10:00:01 {'T' * 2_000}{n}" for n in range(200)),
+    "log of all pairs": "\n".join(
+        f"10:00:01 the {'xyz'[n % 3]} office has {'abc'[n // 3 % 3]} seen {'uvw'[n // 9 % 3]} again"
+        for n in range(2_000)
+    ),
+    "log of one long line": "\n".join(
+        f"10:00:01 {'the gate ' * 5_000}{end}" for end in ("is open", "is shut", "was open")
+    ),
+    "log of words that differ once": "\n".join(
+        "10:00:01 " + " ".join("gate" if n == at else "ship" for n in range(200))
+        for at in range(200)
+    ),
+    "log of colons": "\n".join(["10:00:01 " + ":a::" * 5_000] * 5),
+    "log rows": "[A| ×4 from 1 to 2: " + "{}" * SIZE + "]\n" + "A|1\n" * 2_000,
+    "lone surrogates": ("\ud800" * 20 + "  \n") * 2_000,
+    "separators": "a\u2028b\x85c\x00d  \n" * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_hostile_texts_come_back_or_stay(name: str) -> None:
+    text = TEXTS[name]
+    result = reencode(text, len)
+    if result is not None:
+        assert decode(result) == normal(text)
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.name)
+def test_no_codec_makes_much_of_little(codec: Codec) -> None:
+    for text in TEXTS.values():
+        new = codec.encode(text) if codec.sees(text) else None
+        assert len(new or "") <= 2 * len(text)
+
+
+@pytest.mark.parametrize("line", ["x", ""])
+def test_rereads_of_a_file_of_equal_lines(line: str) -> None:
+    old = "\n".join([line] * 20_000)
+    new = "\n".join([line] * 10_000 + ["y"] + [line] * 10_000)
+    diff = changes(new, old)
+    assert diff is None or apply_changes(diff, old) == new

@@ -1,0 +1,143 @@
+"""`AnthropicSummarizer` against a real server on loopback."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import anthropic
+import pytest
+
+from refold.errors import AnswerError, ConfigError
+from refold.llm.summarizers.anthropic import AnthropicSummarizer
+from refold.llm.summarizers.base import Summary
+from refold.llm.summarizers.retrying import Retrying
+from tests import model_server as model
+from tests.llm.summarizers.contract import ask, run
+from tests.llm.summarizers.test_openai import TEXT
+from tests.model_server import Asked, Behaviour, ModelServer
+from tests.patience import FOR_EVER
+
+
+def make(server: ModelServer, **choices: Any) -> AnthropicSummarizer:
+    choices = {"api_key": "sk-mine", **choices}
+    return AnthropicSummarizer("claude-test", base_url=server.url, **choices)
+
+
+def answer_to(*script: Behaviour, **choices: Any) -> tuple[Summary, Asked]:
+    with ModelServer(*script) as server:
+        answer = run(make(server, **choices).summarize(ask(TEXT, max_tokens=80)))
+        [asked] = server.asked
+        return answer, asked
+
+
+def test_a_good_answer() -> None:
+    answer, asked = answer_to(temperature=0.5)
+    assert answer.text.startswith("The build of payments-api 2.4.1")
+    assert answer.usage.calls == 1
+    assert answer.usage.input_tokens == (len(asked.system) + len(asked.user)) // 4
+    assert answer.usage.output_tokens == len(answer.text) // 4
+    assert asked.data == TEXT
+    assert "PWNED" not in asked.system
+    assert "sk-mine" in str(asked.headers)
+    assert asked.body == {
+        "model": "claude-test",
+        "system": asked.system,
+        "messages": [{"role": "user", "content": asked.user}],
+        "max_tokens": 224,
+        "temperature": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "text"), [(model.is_empty, ""), (model.is_injected, "PWNED")]
+)
+def test_answers_for_the_gates_to_judge(behaviour: Behaviour, text: str) -> None:
+    assert answer_to(behaviour)[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [
+        (model.is_cut_off, "claude-test was cut off at 224 tokens"),
+        (model.refuses_formally, "claude-test gave no summary: it refused"),
+        (model.is_html, "claude-test gave no summary: the reply is no message; check base_url"),
+        (lambda asked: model.Reply(raw="{}"), "the reply is no message"),
+    ],
+)
+def test_answers_that_are_none(behaviour: Behaviour, message: str) -> None:
+    with pytest.raises(AnswerError, match=message) as caught:
+        answer_to(behaviour)
+    assert caught.value.usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error"),
+    [
+        (model.rate_limited(), anthropic.RateLimitError),
+        (model.broken(529), anthropic.InternalServerError),
+        (model.breaks_off, ConnectionError),
+    ],
+)
+def test_failures_come_through_and_are_not_retried(
+    behaviour: Behaviour, error: type[Exception]
+) -> None:
+    with ModelServer(behaviour) as server:
+        with pytest.raises(error):
+            run(make(server).summarize(ask(TEXT)))
+        assert len(server.asked) == 1
+
+
+def test_retrying_asks_until_it_works() -> None:
+    with ModelServer(model.rate_limited(), model.broken(529), model.breaks_off) as server:
+        summarizer = Retrying(make(server), tries=4, base_seconds=0)
+        assert run(summarizer.summarize(ask(TEXT))).text.startswith("The build of")
+
+
+def test_a_slow_model() -> None:
+    with ModelServer(model.slow(FOR_EVER)) as server, pytest.raises(anthropic.APITimeoutError):
+        run(make(server, timeout_seconds=0.05).summarize(ask(TEXT)))
+
+
+def test_one_summarizer_on_two_loops() -> None:
+    with ModelServer() as server:
+        summarizer = make(server)
+        assert run(summarizer.summarize(ask(TEXT))) == run(summarizer.summarize(ask(TEXT)))
+
+
+def test_a_client_of_ones_own_or_a_function_that_makes_them() -> None:
+    async def main(client: anthropic.AsyncAnthropic) -> None:
+        async with client:
+            await AnthropicSummarizer("m", client=client).summarize(ask(TEXT))
+            assert not client.is_closed()
+
+    with ModelServer() as server:
+
+        def connect() -> anthropic.AsyncAnthropic:
+            return anthropic.AsyncAnthropic(base_url=server.url, api_key="sk-own")
+
+        run(main(connect()))
+        run(AnthropicSummarizer("m", client=connect).summarize(ask(TEXT)))
+        assert ["sk-own" in str(asked.headers) for asked in server.asked] == [True, True]
+
+
+def test_tokens_of_the_prompt_cache_count() -> None:
+    body = """{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Ok."}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 2,
+        "cache_creation_input_tokens": 10, "cache_read_input_tokens": 100}}"""
+    answer, _ = answer_to(lambda asked: model.Reply(raw=body))
+    assert answer.usage.input_tokens == 111
+
+
+def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(ConfigError) as caught:
+        AnthropicSummarizer("claude-test", api_key="sk-none")
+    assert str(caught.value) == "anthropic is not installed; run: pip install 'refold[anthropic]'"
+
+
+def test_no_other_server_gets_the_key_for_anthropic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-secret")
+    _, asked = answer_to(api_key=None)
+    assert "secret" not in str(asked.headers)

@@ -1,0 +1,67 @@
+"""What a summary left out and should name: addresses, paths and values before names."""
+
+from __future__ import annotations
+
+import pytest
+
+from refold.scan.mentions import choose_mentions, find_mentions
+
+TEXT = (
+    "Thank you for waiting. Could Maria Lopez look at https://example.com/a/b?x=1 today? "
+    "Hi again. The file src/app/main.py was changed on 14 March for $42.50. Nobody in Oslo saw it."
+)
+
+
+def test_values_come_before_names_and_are_whole() -> None:
+    assert find_mentions(TEXT) == (
+        "https://example.com/a/b?x=1",
+        "src/app/main.py",
+        "14 March",
+        "$42.50",
+        "Maria Lopez",
+        "Oslo",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thank you. Could we go? Hi there. Also this. Please wait.",
+        "Summary: all is well. Status: open.",
+        "# Next Steps\nall is well",
+        "We met Chair and the chair was kind.",
+    ],
+)
+def test_openers_labels_and_headings_are_no_names(text: str) -> None:
+    assert find_mentions(text) == ()
+
+
+def test_the_spelling_is_the_one_of_the_text() -> None:
+    assert "JFK-204" in find_mentions("We fly to gate JFK-204 at noon.")
+
+
+def test_nothing_is_named_that_the_summary_says() -> None:
+    found = find_mentions(TEXT)
+    assert choose_mentions(found, TEXT, 60) == []
+    assert choose_mentions(found, "Maria LOPEZ wrote.", 60) == [
+        "https://example.com/a/b?x=1",
+        "src/app/main.py",
+        "14 March",
+    ]
+
+
+def test_addresses_and_paths_are_named_beyond_the_usual_number() -> None:
+    paths = tuple(f"src/mod{n}/file.py" for n in range(30))
+    assert choose_mentions((*paths, "Oslo"), "", 60) == list(paths[:15])
+
+
+def test_a_path_in_code_is_named_whole_whatever_signs_it_has() -> None:
+    text = "The page is `src/app/(shop)/[id]/route.ts` and calls `/api/teams/:id?include=stats`."
+    assert find_mentions(text)[:2] == (
+        "src/app/(shop)/[id]/route.ts",
+        "/api/teams/:id?include=stats",
+    )
+
+
+def test_a_small_number_by_itself_and_half_a_word_say_nothing() -> None:
+    assert find_mentions("We saw section 58 and the Follow\u2011ups of it, and 4 more.") == ()

@@ -1,0 +1,43 @@
+"""A kind of value is spelled once: it is protected, a fact, asked for by gates, and redacted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refold.detectors import detect
+from refold.llm.gates._values import read_values
+from refold.scan.facts import extract_facts
+from refold.scan.patterns import compact_iban, find_ibans
+from refold.scan.redaction import hide_secrets
+
+IBANS = (
+    "DE89 3704 0044 0532 0130 00",
+    "GB82WEST12345698765432",
+    "FR14-2004-1010-0505-0001-3M02-606",
+    "NO93 8601 1117 947",
+)
+
+
+@pytest.mark.parametrize("iban", IBANS)
+def test_an_iban_is_the_same_to_everyone(iban: str) -> None:
+    text = f"1. Please pay 20 EUR\n2. to {iban}, not later than 2031-03-14."
+    assert [text[a:b] for a, b in find_ibans(text)] == [iban]
+    assert "iban" in detect(text).hard
+    assert extract_facts(text).values == ("20 EUR", iban, "2031-03-14")
+    assert hide_secrets(text) == text.replace(iban, "<secret>")
+
+
+@pytest.mark.parametrize("iban", IBANS)
+def test_an_iban_is_one_value_however_it_is_written(iban: str) -> None:
+    written, compact = read_values(f"to {iban}."), read_values(f"to {compact_iban(iban)}.")
+    assert [value.normal for value in written] == [value.normal for value in compact]
+
+
+@given(st.sampled_from(IBANS), st.integers(min_value=2), st.sampled_from("0123456789"))
+def test_a_wrong_digit_makes_it_no_iban(iban: str, place: int, digit: str) -> None:
+    place %= len(iban)
+    wrong = iban[:place] + digit + iban[place + 1 :]
+    if iban[place].isdigit() and wrong != iban:
+        assert list(find_ibans(wrong)) == []

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
-
-from tests.notation import examples
 
 from generate import generate
 from hostile import HOSTILE
 from refold import Session, compress
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from tests.notation import examples
 
 _SENTENCE: Final = "The billing service keeps its own copy of the rates for 30 days."
 _LINES: Final = (

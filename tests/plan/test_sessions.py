@@ -44,7 +44,7 @@ def cut_runs(draw: Any) -> list[Step]:
 def test_a_fresh_session_shows_what_compress_gives(
     messages: Conversation, profile: Any, window: int, budget: int | None
 ) -> None:
-    # A session cannot know how somebody else sent what was thought before it: that goes its own way.
+    # A session cannot know how somebody else sent what was thought before it: it goes its own way.
     messages = [dict(without_thinking(message)) for message in messages]
     chosen: dict[str, Any] = {"profile": profile, "recency_window": window, "token_budget": budget}
     result = compress(messages, **chosen)

@@ -168,7 +168,7 @@ def _turned(operator: ast.AST) -> Any:
 def find_mutants(room: str, source: Path) -> Iterator[Mutant]:
     """Yield every mutant of a room."""
     folder = source / "refold" / room
-    for path in sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]:
+    for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]:
         breaker = _Breaker()
         breaker.visit(ast.parse(path.read_text("utf-8")))
         for place, (line, fault) in enumerate(breaker.faults):

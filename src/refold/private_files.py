@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 OWNER_ONLY: Final = 0o600
+"""Read and write for the owner, nothing for others: originals hold whatever was said."""
 _FILE: Final = "refold.db"
 
 

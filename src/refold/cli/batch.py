@@ -37,6 +37,7 @@ from refold.stores.opening import read_keys
 _SET_ASIDE: Final = 5
 """The exit code if records were set aside."""
 _SLOWEST: Final = 3
+"""How many of the slowest records are named: enough to see a pattern. A guess."""
 _LOG_SECONDS: Final = 30.0
 """Between two lines of progress in a log: seldom enough to be read. A guess."""
 

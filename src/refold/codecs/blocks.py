@@ -18,9 +18,11 @@ from refold.codecs.line_index import LineIndex, has_anchor_twice, read_count, sp
 _END: Final = " follow as below the same line above]"
 _MARK: Final = re.compile(r"\[(\d\d?(?:\+99)*) lines" + re.escape(_END))
 _MIN_LINES: Final = 2
+"""Single lines that come again are the business of `repeats`."""
 _MIN_CHARS: Final = 160
 """How many characters a mark must stand for to be worth it."""
 _MIN_TEXT: Final = 2 * _MIN_CHARS
+"""In a shorter text no stretch that is worth a mark stands twice."""
 
 
 def _sees(text: str) -> bool:

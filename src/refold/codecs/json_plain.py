@@ -44,6 +44,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TAGS: Final = ("END", "STOP", "EOF", "FIN")
 _DIGITS: Final = frozenset("0123456789")
 _MIN_BLOCK_LINES: Final = 3
+"""The frame of a block takes two lines: below this, escapes cost less."""
 LONG_TEXT: Final = 160
 """Characters of a text that are shown or left out as one; longer ones hold several sentences."""
 SHORT_LINES: Final = 80

@@ -12,6 +12,7 @@ from typing import Final
 
 GAP: Final = "{}"
 MIN_LINES: Final = 3
+"""A template is announced on a line of its own, so that two entries save nothing."""
 _HEADING: Final = 32
 """About how many characters stand around a template where it is announced."""
 _ROUNDS: Final = 3

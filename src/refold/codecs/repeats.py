@@ -30,6 +30,7 @@ _TIME_STARTS: Final = frozenset("[0123456789JFMASOND")
 _AGAIN: Final = re.compile(r"\[again ×(\d{1,2})(?: at (.+))?\]")
 _MARK: Final = "[again ×"
 _MIN_REPEATS: Final = 2
+"""A line that comes again once costs hardly more than its mark."""
 _MAX_COUNT: Final = 99
 """Longer runs are counted in several steps: small counts cannot be taken for values."""
 

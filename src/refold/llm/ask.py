@@ -33,8 +33,11 @@ if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need n
 T = TypeVar("T")
 
 _MAX_JUDGING = 4
+"""Questions to the classifier at once; it is asked about many short texts. A guess."""
 _MAX_ANSWERS = 2
+"""The first answer, and one that knows why the first was refused; after that the rules do it."""
 _MIN_ANSWER_TOKENS = 40
+"""Room for a sentence or two, however short the text is. A guess."""
 _ANSWER_SHARE = 0.4
 """About how long an answer should be, compared with its text."""
 _MAX_WAITING = 256

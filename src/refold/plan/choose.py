@@ -16,6 +16,7 @@ from refold.plan.pieces import IDEOGRAPHS
 from refold.scan.truncate import cut
 
 _EPSILON: Final = 1e-12
+"""Sums of the same gains in another order differ by less: they are ties."""
 BASE_GAIN: Final = 0.002
 """Gain of a candidate whose words are all there already: recent ones go first."""
 OVERHEAD_TOKENS: Final = 6.0
@@ -36,6 +37,7 @@ Floats = MutableSequence[float]
 FEW_TOKENS: Final = 30
 """Up to this much room a stretch shows more than pieces do."""
 _MOST_CHARS: Final = 20 * FEW_TOKENS
+"""No text has so many characters to a token: it bounds the search."""
 
 
 def _ints() -> Ints:

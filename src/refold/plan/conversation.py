@@ -86,7 +86,8 @@ def worth_items(conversation: Conversation, weights: Weights, target: int) -> li
 
 _TALK_SHARE: Final = 0.14
 _CJK_TALK_SHARE: Final = 0.5
-"""Prices and times are most of what is said in short dialogues without spaces between words."""
+"""With fewer values among its items a conversation is talk. Prices and times are most of what is
+said in short dialogues without spaces between words."""
 
 
 def is_talk(texts: Iterable[str]) -> bool:

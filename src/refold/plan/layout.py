@@ -77,6 +77,7 @@ _OPENING_SHARE: Final = 0.1
 _MIN_REMAINDER_SHARE: Final = 0.15
 """Share of the budget left to everything else beside the user's last words, if they allow it."""
 _FRAME_SHARE: Final = 0.1
+"""Where a stub would take more of what is left, only what must have its own place has. A guess."""
 YIELDING: Final = ("first_task", "last_user_message")
 """What is excerpted after all: the task when it takes too much, the question if it cannot fit."""
 

@@ -19,6 +19,7 @@ _CLAUSE: Final = re.compile(
     r"[\n.!?,;:。！？，；、]*+\s*+"
 )
 _MIN_CLAUSE: Final = 30
+"""Characters of a clause: less, such as "However,", says nothing alone. A guess."""
 _MIN_DENSE_CLAUSE: Final = 12
 """The same in Chinese, Japanese and Korean, where a character says as much as a syllable."""
 _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

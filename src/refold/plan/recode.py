@@ -30,6 +30,7 @@ NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
 NOT_SAID: Final = "not_said"
 """Why whoever folds what is said leaves a text to us."""
 _MIN_REREAD: Final = 200
+"""Characters of a result: below that a reference to an earlier read saves next to nothing."""
 _COPY: Final = "same_read"
 
 

@@ -74,18 +74,23 @@ _MEMBERS: Final[Mapping[str, Sequence[bool]]] = {
 }
 """Which shapes are in each class."""
 _NO_CHARS: Final = (0.0,) * (_MANY_CHARS + 1)
+"""What lengths weigh where nothing was learned about them: nothing."""
 _TOKENS: Final = 64
 _CHARS: Final = 50
+"""Where the scales of room and length begin, which go by powers of two."""
 _SOME: Final = 0.5
 """Keeps the scales in hand where there are next to no values or words."""
 _MIN_COMMON: Final = 5.0
+"""In so few turns a word is not common yet, however short the talk."""
 _TALK_VALUE: Final = 2.0
 _REQUIREMENT: Final = 12.0
 """What a value counts that a user named in talk: it says what is wanted, and still holds later."""
 _COMMON: Final = 0.02
+"""What a common word counts: next to nothing, but more than none at all."""
 _NEWS: Final = 1.0
 """How much more the last words of a short talk are worth than the first ones."""
 _SHORT_TALK: Final = 30
+"""Messages of a short talk; in longer ones the newest words gain less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,12 @@ Spans = Mapping[int, Chosen]
 _NOTHING: Final[Chosen] = MappingProxyType({})
 _NO_ERRORS: Final[Mapping[int, int]] = MappingProxyType({})
 _ROUNDS: Final = 4
+"""How often pieces are chosen and written: what one round leaves over, the next spends. A guess."""
 _CLOSE: Final = 6
 _CLOSE_SHARE: Final = 0.0005
 """Tokens, and the share of the budget, that are not worth another round."""
 _LABEL_TOKENS: Final = 3.0
+"""What naming the speaker or the call takes, for each text of a digest; about."""
 _LEAST_IN_PLACE: Final = 120
 """Characters that a message must show to be worth a mark and a place of its own."""
 _NEWEST: Final = 3.0

@@ -20,10 +20,12 @@ DUTY: Final = 1 << 8
 MONEY: Final = 1 << 9
 COUNT: Final = 1 << 10
 FUTURE: Final = 1 << 11
+"""What a sentence does, as bits: it may do several things at once."""
 VALUE: Final = 1 << 12
 """Digits: an amount, a date, a time, a version, the number of an order."""
 IDENTIFIER: Final = 1 << 13
 ANSWER: Final = 1 << 14
+"""Names a thing by its code; says yes or no to what was asked."""
 ORDER: Final = 1 << 15
 """It opens with a verb as orders do."""
 

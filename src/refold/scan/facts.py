@@ -218,6 +218,7 @@ _NO_FAILURE: Final = re.compile(
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
+"""A longer line is a paragraph: its sentences are looked at one by one. A guess."""
 SENTENCE_END: Final = re.compile(
     rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){MONTH})|(?<=[。！？；｡।۔؟])|\n"
 )

@@ -60,6 +60,7 @@ IS_PROPER: Final = 16
 IS_HALF_PROPER: Final = 32
 """It begins as a proper name does and goes on otherwise."""
 ENDS_IN_IDEOGRAPH: Final = 64
+"""No blank need follow: the next name may begin right behind it."""
 
 OUTSIDE: Final = 0
 """The state in which no word has begun."""

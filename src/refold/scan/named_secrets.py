@@ -20,7 +20,9 @@ _MAX_VALUE: Final = 256
 _MAX_GAP: Final = 72
 """How far behind its word a secret of a sentence may end to begin."""
 _MAX_WORDS: Final = 7
+"""Between a word such as "password" and its value stand a few others at most. A guess."""
 _MIN_WRAPPED: Final = 32
+"""Shorter values are not broken over two lines. A guess."""
 
 _QUOTE: Final = r"(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])"
 """Quotes as other languages spell them."""

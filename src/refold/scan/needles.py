@@ -12,13 +12,16 @@ from typing import Final, NamedTuple
 from refold.native import Scanner
 
 _SYMBOLS: Final = 128
+"""The characters of ASCII. This and the numbers below are `csrc/needles.c`'s, too."""
 _OTHER: Final = "\x01"
-"""Stands for every character beyond ASCII. These numbers and those below are `csrc/needles.c`'s."""
+"""Stands for every character beyond ASCII."""
 _MAX_WORD: Final = 20
 _MAX_WORDS: Final = 1024
+"""So much of a word is compared, and so many words there may be: the tables of C have that size."""
 _PLACED: Final = 1
 _AT_BEGINNING: Final = 2
 _LAST: Final = 4
+"""Bits of a row: asked for by its place; only at the beginning of a word; the last of its list."""
 
 
 class Seen(NamedTuple):

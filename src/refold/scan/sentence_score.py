@@ -47,6 +47,7 @@ def _by_first_letter(words: tuple[str, ...]) -> str:
 _FILLER: Final = re.compile(rf"(?:{_by_first_letter(FILLERS)})(?=[,.!?\s])")
 """In lower case, where the pattern is tried much faster than in any."""
 _LONGEST: Final = max(map(len, FILLERS)) + 1
+"""Characters of a sentence that can be filler and what follows it."""
 # Starting with a character set lets `re` skip all other text fast.
 _NEGATION: Final = re.compile(
     r"[ncwNCW](?<!\w.)(?i:(?<=n)(?:o(?:t|ne|thing|body|r)?|ever|either)|(?<=c)annot|(?<=w)ithout)"

@@ -62,6 +62,7 @@ def read_bundle(data: bytes) -> list[Record]:
 LOG: Final = "log"
 """What the folder of numbered objects is called."""
 _READS_AT_ONCE: Final = 32
+"""Object stores answer slowly and in parallel; more than this only queues. A guess."""
 _CACHED_BYTES: Final = 32_000_000
 """How much of what was read is kept. A batch puts about 4 MB at once, and asks for what is in them
 record by record: this has room for several."""

@@ -19,6 +19,8 @@ from refold.stores.packing import Compression, pack, unpack
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 _ID_BYTES: Final = 4
+"""AES-256's key, the nonce that GCM wants, and enough of a digest to tell the few keys of a ring
+apart."""
 _MARK: Final = "sealed:"
 """How a value begins that was encrypted here."""
 

@@ -12,6 +12,7 @@ AUDIT_PREFIX: Final = "refold:audit:"
 """How the keys of what was removed, and when, begin; see `upkeep`."""
 
 _DIGEST_CHARS: Final = 32
+"""128 bits in hexadecimal; such an ending is packed to half."""
 _IS_DIGEST: Final = re.compile("[0-9a-f]{32}").fullmatch
 _DIGEST_MARK: Final = 0xFF  # a byte that is in no UTF-8, so no other key ends like this
 _BEYOND: Final = bytes([_DIGEST_MARK] * (2 + _DIGEST_CHARS // 2))

@@ -32,10 +32,12 @@ _MOST: Final = 64
 """How many times shorter a packed body may be: what is unpacked can then not fill the memory."""
 _ZLIB_LEVEL: Final = 1
 _ZSTD_LEVEL: Final = 3
+"""Tuned like the sizes above."""
 _DIGEST_BYTES: Final = 8
 """This is against damage, not against people: whoever can write to a store can write digests. An
 original is named by 128 bits besides, which are compared when a conversation is unfolded."""
 _HEAD: Final = 1 + _DIGEST_BYTES
+"""How it was packed, and the digest."""
 _DICTIONARY: Final = "dictionary-1.zdict"
 """Named in no record, so it never changes: a better one takes a byte and a file of its own."""
 

@@ -31,6 +31,7 @@ done is noted in `refold_schema`; all steps of one upgrade are one transaction."
 
 _LOCK: Final = 0x5246_4C44  # "RFLD": one upgrade at a time, whoever else uses the database
 _ROWS_PER_QUERY: Final = 2_000
+"""Rows that are read or removed at once: they fit into memory, and no transaction is long."""
 _RECONNECT_SECONDS: Final = 1.0
 """After that a pool waits to be asked again, instead of longer and longer."""
 _OPEN_SECONDS: Final = 2.0

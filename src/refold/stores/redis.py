@@ -26,7 +26,9 @@ _SCHEMES: Final = ("redis", "rediss", "unix", _CLUSTER)
 _TIME: Final = struct.Struct(">d")
 """When a record was put, in front of it: Redis itself does not know."""
 _TAG_BYTES: Final = 6
+"""Scopes with the same tag share a slot of a cluster, no more: few bits are enough."""
 _KEYS_PER_QUERY: Final = 500
+"""A server does one command at a time: others wait for so many keys only. A guess."""
 _GLOB: Final = re.compile(rb"([\\*?\[\]^])")
 _AWAY: Final = ("READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "LOADING", "NOREPLICAS")
 """How answers begin of a server that is about to be another one."""

@@ -13,10 +13,12 @@ from refold.errors import StoreError
 from refold.private_files import make_private
 
 SCHEMA_VERSION: Final = 2
+"""Raised whenever the tables change; older files are upgraded, newer ones refused."""
 APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases
 
 _BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
+"""How long a writer waits for the others, and how long between two tries. Guesses."""
 _CACHE_KIB: Final = 32 * 1024
 """Keys come in no order, so a put touches pages all over their index: this holds that of a million.
 Only what is used is taken."""

@@ -23,6 +23,7 @@ from refold.stores.upkeep import OnProgress, batches, ignore_progress
 
 _FORMAT: Final = "refold originals"
 _VERSION: Final = 1
+"""Raised whenever the file changes in a way that older readers cannot know."""
 
 
 def export_store(

@@ -88,6 +88,7 @@ _LINE_GATES: Final = tuple(
 )
 """What a line can be refused for by itself."""
 _MOST_LINES: Final = 200
+"""No summary has more lines; it bounds the time."""
 _INVENTING: Final = frozenset(("nothing_invented", "known_names"))
 _CUT: Final = _INVENTING | {"supported", "limits_kept"}
 """Gates that doubt what a sentence says, and sometimes wrongly: the rest may be used."""

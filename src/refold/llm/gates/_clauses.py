@@ -75,6 +75,7 @@ _SHORT_FORM: Final = (
 _NO_END: Final = re.compile(rf"(?:(?<![\s\S])|\n)[ \t]*+[0-9]{{1,3}}\.$|{_SHORT_FORM}$")
 """The number of an item or a short form, whose point ends no sentence. (`endpos` ends the text.)"""
 _NO_END_CHARS: Final = 8
+"""So far back it is looked for: as long as the longest of them."""
 _MONTH: Final = re.compile(MONTH)
 _GRAMMAR: Final = re.compile(
     r"可以|不能|不得|不可|不会|不要|不应该?|应该|必须|已经|没有|还没|尚未|暂时|目前|所有|不|没|"

@@ -13,6 +13,7 @@ _MIDNIGHT: Final = re.compile(
     r"(?<![^\W\d_])(?:midnight|mitternacht|minuit|medianoche)(?![^\W\d_])|午夜"
 )
 _HALF_DAY: Final = 12
+"""Hours between a time of the morning and the same of the afternoon."""
 _OFFSETS: Final = (
     (r"0\.5 past ([0-9]{1,2})(?![0-9:])", 30),
     (r"0\.5 ([0-9]{1,2})(?![0-9:])", -30),  # halb vier

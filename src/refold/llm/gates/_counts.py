@@ -45,6 +45,7 @@ _WORD: Final = re.compile(
 _PARTS: Final = re.compile("|".join(COMPOUND))
 _JOINT: Final = re.compile(r"[ -](?:(and|y|et|e|и)[ -])?")
 _LONGEST_JOINT: Final = 5
+"""Characters of the longest of them: " and "."""
 _HALF_MORE: Final = re.compile(rf" (?:and a half|et demie?|y medi[oa])(?!{_LETTER})")
 _NEXT: Final = re.compile(rf"[ -]({_LETTER}{{1,12}}+)")
 _FRACTION: Final = re.compile(

@@ -38,9 +38,11 @@ _SCRIPTS: Final = (
 _WORD: Final = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SCRIPTS))
 _QUOTED: Final = re.compile(r"`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|「[^「」\n]*+」")
 _MIN_WORDS: Final = 8
+"""Fewer words may all be names and loans, and show no language. A guess."""
 _CLEAR: Final = 0.7
 """The share of words that shows the script of a text."""
 _MIN_HITS: Final = 4
+"""So many small words of one language are no chance. A guess."""
 _LARGE_NOUNS: Final = ("German", "English")
 """The language that writes nouns large, and the one that it is told from."""
 

@@ -131,8 +131,10 @@ _PRICE: Final = re.compile(r"(?i:(?<![\w.,])([0-9]{1,6}) (euros?|dollars?) ([0-9
 """Three euros fifty."""
 _ASIAN_TIME: Final = re.compile(r"([0-9]{1,2})[時时点點](半|([0-9]{1,2})分)?")
 _HALF_DAY: Final = 12
+"""Hours between a time of the morning and the same of the afternoon."""
 _MONTHS_A_YEAR: Final = 12
 _DAYS_A_MONTH: Final = 31
+"""More is no date."""
 _NUMBER: Final = re.compile(rf"({NUMBER})(.*)", re.DOTALL)
 _POINT_THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{3})+")
 _DECIMAL: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

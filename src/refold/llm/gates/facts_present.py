@@ -19,6 +19,7 @@ _ENDINGS: Final = re.compile(r"[\u3040-\u309f]{2}")
 """What Japanese writes in hiragana is mostly grammar."""
 _HEX: Final = re.compile(r"[0-9A-Fa-f]++")
 _STEM: Final = 5
+"""Words that begin with the same letters are forms of one word; endings are behind that."""
 _ESSENCE: Final = 0.5
 """The share of the words of an error line, small ones aside, that says the same."""
 

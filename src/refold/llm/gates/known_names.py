@@ -52,7 +52,9 @@ _USUAL: Final = frozenset(
 _BEGINNINGS: Final = '.!?:;…。！？\n\r\t*#>|•–—-"“«„'
 """After these a word may have its capital from its place."""
 _STEM: Final = 5
+"""Words that begin with the same letters are forms of one word; endings are behind that."""
 _PAIR: Final = 2
+"""A word that begins a sentence and its noun are no name where all nouns are written large."""
 _SHORT: Final = (3, 4)
 """Letters of an abbreviation: Oct, Sept."""
 

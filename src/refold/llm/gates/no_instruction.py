@@ -121,6 +121,7 @@ _YOU: Final = re.compile(
     r"(?![^\W_])|[你您]|あなた|당신|너는"
 )
 _STEM: Final = 5
+"""Words that begin with the same letters are forms of one word; endings are behind that."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:

@@ -15,6 +15,7 @@ _STEM_CHARS: Final = 5
 _FEW: Final = 12
 """A source with fewer content words than this leaves nothing to compare."""
 _MIN_SHARED: Final = 2
+"""One word in common may be chance."""
 _MIN_SHARE: Final = 0.4
 """At least so much of an answer is in the source's own words."""
 

@@ -45,13 +45,16 @@ _MOST_NEW_PAIRS: Final = 0.5
 _TOGETHER: Final = 0.6
 """The share of what a clause is about that one sentence of the source speaks of; tuned likewise."""
 _BESIDE: Final = 0.4
-"""What stands in the same sentence counts so much, and a word for the same thing a little less."""
 _AROUND: Final = 0.2
 _SENSE: Final = 0.3
+"""What counts beside a rare word in common, which is 1: a word of the clause that stands elsewhere
+in the source's sentence, one that stands elsewhere in both, and another word for the same thing."""
 _NEARLY: Final = 0.01
+"""Clauses that differ by less are equally near; all of them are compared."""
 _CLEARLY: Final = 0.3
 """So much more must speak for another value; a rare word in common counts 1."""
 _ALIKE: Final = 2
+"""One word in common may be chance; two are a subject."""
 _ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")
 _BOTH: Final = re.compile(
     rf"(?<!\w)[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) "

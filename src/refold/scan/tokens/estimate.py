@@ -76,6 +76,7 @@ SCRIPT_WEIGHTS: Final = (
 )
 """What one UTF-16 unit costs, by the range of its high byte, on top of what its neighbours say."""
 _OTHER_SCRIPT: Final = 255
+"""The weight of scripts that no range covers: the most that a byte holds."""
 
 
 def _class_table() -> bytes:

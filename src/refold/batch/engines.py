@@ -104,10 +104,11 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is doing: no part of a shard is ever seen."""
-        self.connection.close()
+        # The connection last: a worker that still answers would complain about a closed one.
         self.process.terminate()
         self.process.join()
         self.process.close()
+        self.connection.close()
 
     def _lost(self) -> BatchError:
         self.process.join()

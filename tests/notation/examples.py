@@ -67,7 +67,13 @@ def classic_tags(body: str, handle: str) -> list[str]:
 
 def gap_marks() -> list[str]:
     """Return every way to say that something is left out between pieces."""
-    sizes = ("1 line", "37 lines", "3 hundred lines", "24 hundred words", "30 thousand characters")
+    sizes = (
+        "1 line",
+        "37 lines",
+        "three hundred lines",
+        "24 hundred words",
+        "30 thousand characters",
+    )
     return [
         marks.GAP,
         f" {marks.GAP}\n",

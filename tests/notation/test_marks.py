@@ -73,12 +73,12 @@ def test_no_mark_looks_like_a_value_or_ends_in_a_line_break(text: str) -> None:
     [
         (7, "7"),
         (99, "99"),
-        (149, "1 hundred"),
-        (150, "2 hundred"),
+        (149, "one hundred"),
+        (150, "two hundred"),
         (9_949, "99 hundred"),
         (9_950, "10 thousand"),
         (99_499, "99 thousand"),
-        (250_000, "3 hundred thousand"),
+        (250_000, "three hundred thousand"),
     ],
 )
 def test_an_amount_never_looks_like_a_value(count: int, spelling: str) -> None:

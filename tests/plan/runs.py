@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from refold import Result, compress
 from refold.messages.formats import load
 from refold.messages.message import Message
+from refold.notation.marks import AMOUNT
 from refold.options import Options
 from refold.plan.fold import Outcome, Plan
 from refold.plan.token_count import CountedTexts
@@ -138,8 +139,8 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
 
 
 _HEAD = re.compile(
-    r"\[(?:\d+% shown|shortened|\d+(?: \w+dred)? (?:earlier )?messages?[^\n\]]*?)"
-    r"(?:, \d+(?: hundred)? errors? left out)?(?:; fetch the whole text with)? #\w+\]\n?"
+    rf"\[(?:\d+% shown|shortened|{AMOUNT} (?:earlier )?messages?[^\n\]]*?)"
+    rf"(?:, {AMOUNT} errors? left out)?(?:; fetch the whole text with)? #\w+\]\n?"
 )
 
 
@@ -148,9 +149,9 @@ def is_cut(text: str) -> bool:
     return _HEAD.match(text) is not None
 
 
-_PASSED = re.compile(r"(?m)^… \d+(?: hundred| thousand)* passed …$")
-_COUNTED = re.compile(r"… \d+(?: hundred| thousand)* (?:lines|words|characters) …")
-_TIMES = re.compile(r" ×\d+(?: hundred| thousand)*$")
+_PASSED = re.compile(rf"(?m)^… {AMOUNT} passed …$")
+_COUNTED = re.compile(rf"… {AMOUNT} (?:lines|words|characters) …")
+_TIMES = re.compile(rf" ×{AMOUNT}$")
 
 
 def shown_lines(text: str) -> list[str]:

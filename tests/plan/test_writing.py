@@ -89,7 +89,7 @@ def test_the_head_says_how_many_errors_are_left_out() -> None:
     assert re.match(r"\[shortened, 1 error left out #[a-z]+\]\n", excerpt.texts[0])
     fold = digest(wires, {0: {CALLS: Pick(errors=2)}, 1: {0: Pick(shown, errors=130)}})
     assert re.match(
-        r"\[2 messages, shortened, 1 hundred errors left out #[a-z]+\]\n", fold.texts[0]
+        r"\[2 messages, shortened, one hundred errors left out #[a-z]+\]\n", fold.texts[0]
     )
 
 

@@ -29,7 +29,7 @@ TAGS = (
     "[the earlier read of this file, changed]",
     "secret-1 <secret-1>",
 )
-GAPS = (*examples.gap_marks(), "41 …", "3 hundred …")
+GAPS = (*examples.gap_marks(), "41 …", "three hundred …")
 HEADS = (
     "rows of status|took:",
     "rows of status|took, the rest as above:",

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
 from refold.messages.handles import anchor_of_text
-from refold.notation.marks import spell_amount
+from refold.notation.marks import AMOUNT, spell_amount
 from refold.plan.one_text import say_shorter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.cutting import head_and_tail, shorten, size
@@ -69,10 +69,8 @@ def test_a_cut_text_keeps_its_ends_in_order(text: str, max_bytes: int) -> None:
         return
     assert size(short) <= max_bytes
     shown, _, said = short.rpartition("\n")
-    assert re.fullmatch(r"\[shortened from \d+[a-z ]* bytes; whole text: #k3f9a2b1c4d5\]", said)
-    head, mark, tail = re.split(
-        r"\n(… \d+[a-z ]* (?:line|word|character)s? …)\n", shown, maxsplit=1
-    )
+    assert re.fullmatch(rf"\[shortened from {AMOUNT} bytes; whole text: #k3f9a2b1c4d5\]", said)
+    head, mark, tail = re.split(rf"\n(… {AMOUNT} (?:line|word|character)s? …)\n", shown, maxsplit=1)
     assert text.startswith(head)
     assert text.rstrip("\n").endswith(tail)
     assert size(mark) < 48

@@ -16,7 +16,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-AMOUNT: Final = r"[0-9]{1,2}+(?: (?:hundred|thousand))*+"
+_DIGITS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+AMOUNT: Final = rf"(?:[0-9]{{1,2}}+|(?:{'|'.join(_DIGITS)})(?= hundred))(?: (?:hundred|thousand))*+"
 """A pattern for what `spell_amount` writes."""
 _WORDS: Final = {"hundred": 100, "thousand": 1_000}
 HANDLE_CHARS: Final = 5
@@ -40,18 +41,22 @@ _MAX_NAME: Final = 100
 
 
 def spell_amount(count: int) -> str:
-    """Spell about how many: `37`, `11 hundred`, `30 thousand`."""
+    """Spell about how many: `37`, `two hundred`, `11 hundred`, `30 thousand`.
+
+    A number of three digits could be taken for a value of the conversation.
+    """
     if count < 100:
         return str(count)
     if count < 9_950:
-        return f"{(count + 50) // 100} hundred"
+        hundreds = (count + 50) // 100
+        return f"{_DIGITS[hundreds - 1] if hundreds <= len(_DIGITS) else hundreds} hundred"
     return f"{spell_amount((count + 500) // 1000)} thousand"
 
 
 def read_amount(said: str) -> int:
     """Return the number that `spell_amount` spelled, as far as it tells."""
     number, *words = said.split()
-    amount = int(number)
+    amount = _DIGITS.index(number) + 1 if number in _DIGITS else int(number)
     for word in words:
         amount *= _WORDS[word]
     return amount

@@ -54,6 +54,12 @@ def test_other_machines_need_a_token(host: str) -> None:
     assert Settings(host=host, token=TOKEN).token == TOKEN
 
 
+def test_a_port_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match="port must be at most 65535; got 99999"):
+        Settings(port=99_999)
+    assert Settings(port=65_535).port == 65_535
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.9"])
 def test_loopback_needs_none(host: str) -> None:
     assert Settings(host=host).is_local

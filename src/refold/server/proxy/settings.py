@@ -19,6 +19,8 @@ PREFIX: Final = "REFOLD_"
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
 _MIN_TOKEN_CHARS: Final = 16
 """Shorter ones can be guessed over a network."""
+_LAST_PORT: Final = 65_535
+"""Ports are numbers of 16 bits; the socket would raise an error of its own."""
 _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -64,6 +66,8 @@ class Settings:
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
         check_choice("profile", self.profile, get_args(Folding))
         check_whole("port", self.port)
+        if self.port > _LAST_PORT:
+            raise ConfigError(f"port must be at most {_LAST_PORT}; got {self.port}")
         for name in ("fold_ms", "workers", "max_body_mb"):
             check_whole(name, getattr(self, name), least=1)
         if self.token_budget is not None:

@@ -2,13 +2,15 @@
 
 `record` writes the digests of the sources as they are; `compare` folds everything again and names
 the cases that differ. Conversations are generated, and with DATA_DIR recorded ones come on top: 300
-and more together. The running form is what is measured: record without `refold._scan`, build it,
-and compare, and the two forms are held against each other.
+and more together. The quick subset is recorded in `tests/recorded.json`, which the tests compare: a
+change that is meant to show is recorded there anew, and its commit says why. The running form is
+what is measured: record without `refold._scan`, build it, and compare, and the two forms are held
+against each other.
 
 examples:
   python bench/golden.py record before.json --data DATA_DIR
   python bench/golden.py compare before.json --data DATA_DIR
-  python bench/golden.py record before.json --quick          # every tenth of the generated ones
+  python bench/golden.py record tests/recorded.json --quick  # some of the generated ones
 """
 
 from __future__ import annotations
@@ -21,16 +23,20 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
+from asked_cases import ASKERS, KINDS, make_case
 from generate import generate_messages
+from gold_texts import read_gold
+from provider_shapes import anthropic, bedrock, gemini, responses
 from records import Messages, read_records
 from refold import RefoldError, Result, Session, compress
 from refold.llm.summarizers import Redacting
 from refold.native import scanner
 from refold.scan.tokens.estimate import estimate_tokens
+from stretches import make_talk
 
 Fold = Callable[[Messages, int], Iterator[object]]
 """Folds a conversation of so many tokens in one way, and yields whatever a user can see of it."""
@@ -40,7 +46,13 @@ GENERATED: Final = 60
 RECORDED_CAP: Final = 12
 """Records of each file: 244 conversations in what this was written against, 12 MB."""
 QUICK_EVERY: Final = 10
-"""Every so many of all conversations are in the quick subset."""
+"""Every so many of the long lists of conversations are in the quick subset."""
+TALK_TEXTS: Final = 24
+"""Of so many short texts a dialogue in one language is made: about 2,000 tokens."""
+SHAPED_MESSAGES: Final = 24
+"""Enough for calls, results and talk in the shape of every provider."""
+_PLACES: Final = 6
+"""The order in which floats are added up, and what is lost by it, differs between Pythons."""
 VIEWS: Final = 8
 """How often a session is looked at while it grows."""
 MODEL_MESSAGES: Final = 12
@@ -116,6 +128,14 @@ def find_conversations(data: Path | None, *, is_quick: bool) -> Iterator[tuple[s
     step = QUICK_EVERY if is_quick else 1
     for number in range(0, GENERATED, step):
         yield f"generated {number}", generate_messages(8 + 2 * number, seed=number)
+    for number, (kind, asker) in enumerate(product(KINDS, ASKERS)):
+        yield f"{kind}, asked by {asker}", make_case(kind, asker, number, seed=1).messages
+    for seed, shape in enumerate((anthropic, bedrock, gemini, responses)):
+        yield shape.__name__, shape(generate_messages(SHAPED_MESSAGES, seed=100 + seed))
+    gold = read_gold()
+    for language in dict.fromkeys(text.language for text in gold):
+        own = [text for text in gold if text.language == language]
+        yield f"talk in {language}", make_talk(own[:TALK_TEXTS])
     if data is not None:
         files = sorted(data.glob("*.jsonl.gz"))
         for number, record in enumerate(read_records(files, RECORDED_CAP)):
@@ -134,10 +154,15 @@ def _digest(fold: Fold, messages: Messages, tokens: int) -> str:
     digest = hashlib.sha256()
     try:
         for value in fold(messages, tokens):
-            digest.update(json.dumps(value, sort_keys=True, default=repr).encode())
+            digest.update(_spell(value).encode())
     except RefoldError as error:
         digest.update(repr(error).encode())
     return digest.hexdigest()[:16]
+
+
+def _spell(value: object) -> str:
+    spelled = json.dumps(value, sort_keys=True, default=repr)
+    return json.dumps(json.loads(spelled, parse_float=lambda it: round(float(it), _PLACES)))
 
 
 def find_differences(before: Digests, now: Digests) -> list[str]:

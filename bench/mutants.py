@@ -1,9 +1,10 @@
 """Break the package at random places, and see whether the tests notice.
 
 Each mutant is a copy of the sources with one small fault: a comparison turned, a number off by one,
-an `and` for an `or`, a value that is not returned, a call left out. The tests of its room run
-against it until one fails; a mutant that passes them all has survived. Numbers of module constants
-are left alone, because tuning them is no fault.
+an `and` for an `or`, a value that is not returned, a call left out. Tests run against it until one
+fails: those that compare recorded views, then those of its room, then all others of what a fold
+passes through; a mutant that passes them all has survived. Numbers of module constants are left
+alone, because tuning them is no fault.
 
 examples:
   python bench/mutants.py
@@ -20,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -42,6 +44,14 @@ ROOMS: Final = {
     ),
 }
 """Folders or modules of the package, and the tests that are to find what is wrong in them."""
+_RECORDED: Final = ("tests/test_recorded.py",)
+"""Quick, and most of what changes anything changes what is shown of some conversation."""
+_OTHERS: Final = (
+    *("tests/plan", "tests/codecs", "tests/messages", "tests/conversation", "tests/properties"),
+    *("tests/tools", "tests/llm", "tests/test_api.py", "tests/test_identity.py"),
+    *("tests/test_bad_input.py", "tests/test_same_count.py", "tests/test_alternation.py"),
+)
+"""What `make test` runs as well; servers, stores and the command line are left out."""
 _SECONDS: Final = 600
 """After this long a mutant hangs, which is a way to be noticed; all tests of a room take a tenth
 of it on two cores."""
@@ -175,33 +185,38 @@ def find_mutants(room: str, source: Path) -> Iterator[Mutant]:
             yield Mutant(room, path.relative_to(source), place, line, fault.replace("\n", " "))
 
 
-def is_noticed(mutant: Mutant) -> bool:
-    """Run the tests of the mutant's room against it, until one fails."""
+def find_noticing(mutant: Mutant) -> str:
+    """Run tests against a mutant until one fails; return which ones, or nothing if none does."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "src")
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         path = source / mutant.path
         broken = _Breaker(mutant.place).visit(ast.parse(path.read_text("utf-8")))
         path.write_text(ast.unparse(ast.fix_missing_locations(broken)), "utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-        environment = {
-            **os.environ,
-            "CI": "true",
-            "PYTHONPATH": os.pathsep.join((str(source), str(ROOT))),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        try:
-            done = subprocess.run(
-                [*command, *ROOMS[mutant.room]],
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return True
-        return done.returncode != 0
+        stages = {"recorded": _RECORDED, "its room": ROOMS[mutant.room], "others": _OTHERS}
+        return next((name for name, tests in stages.items() if _fails(source, tests)), "")
+
+
+def _fails(source: Path, tests: Sequence[str]) -> bool:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    environment = {
+        **os.environ,
+        "CI": "true",
+        "PYTHONPATH": os.pathsep.join((str(source), str(ROOT))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    try:
+        done = subprocess.run(
+            [*command, *tests],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -212,12 +227,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     chosen = random.Random(arguments.seed).sample(mutants, min(arguments.count, len(mutants)))
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        noticed = list(pool.map(is_noticed, chosen))
-    survivors = [one for one, is_found in zip(chosen, noticed, strict=True) if not is_found]
+        noticing = list(pool.map(find_noticing, chosen))
+    survivors = [one for one, name in zip(chosen, noticing, strict=True) if not name]
     rows = [[f"{one.path}:{one.line}", one.fault] for one in survivors]
     if rows:
         print(draw(["survived", "fault"], rows))
-    print(f"{sum(noticed)} of {len(chosen)} noticed, of {len(mutants)} there are")
+    by = Counter(filter(None, noticing))
+    told = ", ".join(f"{count} by {name}" for name, count in by.items())
+    print(f"{by.total()} of {len(chosen)} noticed ({told}), of {len(mutants)} there are")
     return int(len(survivors) > len(chosen) / 20)
 
 

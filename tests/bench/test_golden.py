@@ -46,5 +46,5 @@ def test_what_was_recorded_is_compared(tmp_path: Path) -> None:
 def test_the_quick_subset_is_part_of_the_whole() -> None:
     whole = dict(find_conversations(None, is_quick=False))
     quick = dict(find_conversations(None, is_quick=True))
-    assert len(whole) == GENERATED
+    assert len(whole) > GENERATED > len(quick)
     assert quick.items() <= whole.items()

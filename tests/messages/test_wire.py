@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
@@ -17,7 +18,14 @@ from hypothesis import strategies as st
 
 from refold import MemoryStore, uncompress
 from refold.messages.letters import ID_PREFIX, make_summary_id
-from refold.messages.wire import clone, clone_message, digest, spell
+from refold.messages.wire import (
+    clone,
+    clone_message,
+    digest,
+    digest_unordered,
+    is_shallow,
+    spell,
+)
 from tests.classic import compress
 
 _TEXTS = st.one_of(
@@ -143,3 +151,41 @@ def test_messages_that_differ_in_such_values_come_back_as_themselves(pair: tuple
     views = [compress(messages, store=store, recency_window=0).messages for messages in talks]
     for messages, view in zip(talks, views, strict=True):
         assert repr(uncompress(view, store).messages) == repr(messages)
+
+
+def _nested(levels: int, *, wrap: Callable[[Any], Any]) -> Any:
+    value: Any = "x"
+    for _ in range(levels):
+        value = wrap(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": "text", "b": [None, True, 1.5, 7]}, True),
+        ({"a": (1 << 2_000) - 1}, True),
+        ({"a": 1 << 2_000}, False),
+        ({"a": [1 << 2_000]}, False),
+        ({"a": (1, 2)}, False),
+        ({"a": b"1"}, False),
+        ({1: "a"}, False),
+        (_nested(6, wrap=lambda inner: {"a": inner}), True),
+        (_nested(7, wrap=lambda inner: {"a": inner}), False),
+        ({"a": _nested(5, wrap=lambda inner: [inner])}, True),
+        ({"a": _nested(6, wrap=lambda inner: [inner])}, False),
+    ],
+    ids=str,
+)
+def test_plain_data_of_a_few_levels_is_shallow(value: Any, expected: bool) -> None:
+    assert is_shallow(value) is expected
+
+
+def test_a_name_may_leave_the_order_of_keys_out_at_every_level() -> None:
+    one = {"b": [{"y": 1, "x": [2, {"q": 3, "p": 4}]}], "a": {"d": 5, "c": 6}}
+    two = {"a": {"c": 6, "d": 5}, "b": [{"x": [2, {"p": 4, "q": 3}], "y": 1}]}
+    before = spell(one)
+    assert digest_unordered(one) == digest_unordered(two)
+    assert digest(one) != digest(two)
+    assert digest_unordered({"a": [1, 2]}) != digest_unordered({"a": [2, 1]})
+    assert spell(one) == before

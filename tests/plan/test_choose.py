@@ -184,3 +184,13 @@ def test_of_equals_the_later_one_goes_first() -> None:
     choice.offer(range(4))
     choice.spend(10.0)
     assert choice.chosen == [3, 2]
+
+
+def test_what_costs_all_that_is_left_is_still_chosen() -> None:
+    """The dear ones are passed by, and with them goes nothing that fits exactly."""
+    dear = [Candidate(0, n, n + 1, 100.0 + n, (n,)) for n in range(4)]
+    fits = Candidate(0, 4, 5, 10.0, (4,))
+    choice = Choice(columns([*dear, fits]), [9_000.0] * 4 + [1.0], [0.0])
+    choice.offer(range(5))
+    assert choice.spend(10.0) == 0.0
+    assert choice.chosen == [4]

@@ -8,7 +8,8 @@ from refold.messages.formats import load
 from refold.messages.handles import anchor_of, handle_of, summary_id_of
 from refold.messages.message import Message
 from refold.plan.fold import Fold
-from refold.plan.sealing import seal_plan
+from refold.plan.sealing import anchor_tokens, seal_plan
+from tests.plan.ladder.promise import characters, words
 
 TAKEN_OVER = "piasdsmvuxsazedygmowzhjxoqgz"
 
@@ -41,3 +42,9 @@ def test_a_link_that_is_taken_makes_the_handle_longer() -> None:
     taken = digest_of(TAKEN_OVER + SHORT)
     (sealed,) = seal_plan([taken], is_named=False, crowded={summary_id_of((MESSAGE,))})
     assert sealed.texts == {0: f"[1 message #{OWN}]"}
+
+
+def test_an_anchor_costs_something_unless_words_are_counted() -> None:
+    assert anchor_tokens(words, is_kept=False) == anchor_tokens(words, is_kept=True) == 0
+    first, kept = (anchor_tokens(characters, is_kept=is_kept) for is_kept in (False, True))
+    assert len(OWN) - len(SHORT) == first < kept

@@ -18,6 +18,7 @@ from refold.llm.ask import Tally
 from refold.messages.provenance import Chain
 from refold.options import Options
 from refold.plan.fold import Plan
+from refold.plan.profiles import preset_of
 from refold.plan.rules import RunContext
 from refold.plan.rules.protect import is_pinned
 from refold.plan.text_cache import TextCache
@@ -195,7 +196,8 @@ class Folding:
         """
         low_water = int(self.thresholds.low_water * aim)
         sources = now.sources
-        if self._options.profile != "standard" or not (sources and sources[-1].is_tool_result):
+        keeps_unread = preset_of(self._options.profile).keeps_unread
+        if not keeps_unread or not (sources and sources[-1].is_tool_result):
             return low_water
         from refold.plan.layout import target_for_newest  # loaded where the profile needs it
 

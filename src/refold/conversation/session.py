@@ -28,6 +28,7 @@ from refold.events import Listener
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
 from refold.options import Choices, Options, Pin
+from refold.plan.profiles import preset_of
 from refold.result import M
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
@@ -57,11 +58,8 @@ def _revive(
 
 
 def _stable(options: Options) -> Options:
-    """Let later copies refer to the first: what was shown must not change for a later copy.
-
-    The other profiles never refer to what comes later.
-    """
-    if options.profile != "classic":
+    """Let later copies refer to the first: what was shown must not change for a later copy."""
+    if not preset_of(options.profile).refers_ahead:
         return options
     return replace(options, keep_duplicate="first")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from refold.options import Options
 from refold.plan.fold import Fold, Plan
+from refold.plan.profiles import preset_of
 from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport, Obstacle
 
@@ -63,8 +64,8 @@ def _reason_of(fold: Fold) -> str:
 
 def _find_limit(options: Options) -> str:
     """Name the option that ends the ladder early, if one does."""
-    if options.profile == "lossless":
-        return "profile='lossless'"
+    if preset_of(options.profile).loses_nothing:
+        return f"profile={options.profile!r}"
     return "" if options.force_converge else "force_converge=False"
 
 

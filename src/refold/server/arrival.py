@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from refold.checks import check_choice, check_whole
 from refold.kinds import kind_of, split
 from refold.notation.marks import GAP
 from refold.notation.notes import shortened_from
+from refold.options import Profile
 from refold.plan.one_text import say_shorter, shorten_text
+from refold.plan.profiles import preset_of
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.text_store import TextStore, show_short
 
@@ -48,7 +50,7 @@ class ResultShortener:
         check_choice("profile", profile, PROFILES)
         check_whole("max_tokens", max_tokens, least=1)
         self._text_store = text_store
-        self._profile = profile
+        self._may_cut = not preset_of(cast(Profile, profile)).loses_nothing
         self._max_tokens = max_tokens
 
     def shorten(self, text: str, *, is_file: bool = False) -> ShortResult | None:
@@ -62,7 +64,7 @@ class ResultShortener:
         before = estimate_tokens(text)
         short, words = say_shorter(text, estimate_tokens), ""
         after = before if short is None else estimate_tokens(short)
-        if self._profile == "standard" and not is_file and after > self._max_tokens:
+        if self._may_cut and not is_file and after > self._max_tokens:
             excerpt = shorten_text(text, self._max_tokens, estimate_tokens)
             if excerpt is not None and (excerpt.is_lossless or _has_errors_of(text, excerpt.text)):
                 short = excerpt.text

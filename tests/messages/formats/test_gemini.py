@@ -119,3 +119,17 @@ def test_what_is_no_list_of_parts_is_refused() -> None:
         compress([{"role": "user", "parts": "hello"}])
     with pytest.raises(MessageError, match=r"messages\[0\]\.parts\[0\].*mapping"):
         compress([{"role": "user", "parts": ["hello"]}])
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"inlineData": {"mimeType": "image/png", "data": "aGk="}}, "image"),
+        ({"file_data": {"mime_type": "audio/mp3", "file_uri": "gs://tapes/1"}}, "audio"),
+        ({"inlineData": {"data": "aGk="}}, "file"),
+    ],
+    ids=["image", "audio", "untold"],
+)
+def test_media_are_what_their_type_says(data: Any, kind: str) -> None:
+    (message,) = load([{"role": "user", "parts": [{"text": "See."}, data]}])
+    assert [(media.kind, media.path) for media in message.media] == [(kind, ("parts", 1))]

@@ -461,3 +461,19 @@ def test_what_an_earlier_round_refers_to_stays_readable(
         assert any(message["content"].startswith("[cce:") for message in shown)
         assert target in [message["content"] for message in shown]
     assert uncompress(shown, store).messages == messages
+
+
+def test_words_of_an_identifier_are_no_common_topic() -> None:
+    """`pool_size_limit` and `size_pool` are two things, though they are spelled alike."""
+    said = (
+        "Please keep pool_size_limit, queue_depth_max and retry_wait_sum as they are on the "
+        "harbour server until the migration is over, and tell the crew before the shift begins."
+    )
+    because = "must be lowered, because those values made every worker stall in the morning."
+    others = "Actually, no, change that: size_pool, depth_queue, wait_retry, limit_sum"
+    same = "Actually, no, change that: pool_size_limit, queue_depth_max and retry_wait_sum"
+    for correction, stays in ((others, True), (same, False)):
+        contents = (said, f"{correction} {because}", "Go on.")
+        messages = [{"role": "user", "content": content} for content in contents]
+        result = compress(messages, contradiction_detection=True, recency_window=0)
+        assert (result.messages[0]["content"] == said) is stays

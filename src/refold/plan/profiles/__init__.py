@@ -88,6 +88,12 @@ class Preset:
     """For which reasons messages stay only while there is room for them."""
     fits_sealed: bool = False
     """Whether it is planned anew for less if a seal makes it too long."""
+    loses_nothing: bool = False
+    """Whether whatever it shows says all that was said: then no budget makes it cut anything."""
+    keeps_unread: bool = False
+    """Whether results that no model has read yet stay whole where they fit."""
+    refers_ahead: bool = False
+    """Whether copies refer to a later one, unless the options say otherwise."""
     counts_names: bool = False
     """Whether the names that were kept are counted with the finder of the text cache."""
 

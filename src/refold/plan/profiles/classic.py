@@ -16,6 +16,7 @@ PRESET: Final = Preset(
     fit=climb,
     spelling=CLASSIC,
     summary_rules=POINTS,
+    refers_ahead=True,
     counts_names=True,
 )
 

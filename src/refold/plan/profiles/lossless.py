@@ -67,4 +67,6 @@ class LosslessFitter:
         return plan_lossless(messages, untouchable, recoded, tokens, shown=Shown()), ("lossless",)
 
 
-PRESET: Final = Preset(shorten=recode_results, fit=LosslessFitter, yielding=YIELDING)
+PRESET: Final = Preset(
+    shorten=recode_results, fit=LosslessFitter, yielding=YIELDING, loses_nothing=True
+)

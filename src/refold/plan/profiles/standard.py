@@ -208,4 +208,10 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
         yield Line([("", shown)], len(shown), 0, outcome)
 
 
-PRESET: Final = Preset(shorten=say_shorter, fit=StandardFitter, yielding=YIELDING, fits_sealed=True)
+PRESET: Final = Preset(
+    shorten=say_shorter,
+    fit=StandardFitter,
+    yielding=YIELDING,
+    fits_sealed=True,
+    keeps_unread=True,
+)

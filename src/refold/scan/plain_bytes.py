@@ -94,20 +94,22 @@ class RunTest:
     """A test for long runs that is ten times faster than a pattern that finds nothing.
 
     The text is mapped byte by byte to "one of the characters" or "another one"; then a run is a
-    plain substring. The characters must be ASCII.
+    plain substring. The characters must be ASCII; *ignored* ones may stand between them.
     """
 
-    def __init__(self, characters: str, length: int) -> None:
+    def __init__(self, characters: str, length: int, ignored: bytes = b"") -> None:
         members = characters.encode("ascii")
         self._table = bytes(1 if byte in members else 0 for byte in range(256))
         self._run = b"\x01" * length
+        self._ignored = ignored
 
     def holds(self, plain: bytes) -> bool:
         """Tell whether the text behind *plain* has such a run."""
-        return plain.translate(self._table).find(self._run) >= 0  # faster than `in` for bytes
+        mask = plain.translate(self._table, self._ignored)
+        return mask.find(self._run) >= 0  # faster than `in` for bytes
 
     def spans(self, plain: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end of every such run, in reading order."""
+        """Yield start and end of every such run without ignored characters, in reading order."""
         mask = plain.translate(self._table)
         at = mask.find(self._run)
         while at >= 0:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Final
 
-from refold.scan.view import TextView
-
 _MIXED: Final = re.compile(
     r"[0-9][A-Za-z_]|[A-Za-z_][0-9]|[A-Za-z0-9][!#$^&*]|://|[0-9][0-9 -]{11}"
 )
@@ -29,12 +27,17 @@ def without_secrets(
     for the next time.
     """
     listed = "\n".join(names)
-    if not _MIXED.search(listed) and not (_HUMP.search(listed) and _announces_secrets(text)):
+    is_mixed = _MIXED.search(listed) is not None
+    if not is_mixed and not _HUMP.search(listed):
+        return names
+    # They know many patterns: imported when needed.
+    from refold.scan.redaction import hide_secrets
+    from refold.scan.secrets import announces_secrets
+
+    if not is_mixed and not announces_secrets(text):
         return names
     bare = None if hidden is None else hidden.get(text)
     if bare is None:
-        from refold.scan.redaction import hide_secrets  # knows many patterns: imported when needed
-
         bare = hide_secrets(text)
         bare = text if bare == text else bare
         if hidden is not None:
@@ -43,10 +46,3 @@ def without_secrets(
         return names
     kept = set(find(bare))
     return tuple([name for name in names if name in kept])
-
-
-def _announces_secrets(text: str) -> bool:
-    from refold.scan.secret_names import Grade, find_names
-
-    names = find_names(text, TextView(text).lower)
-    return any(name.grade >= Grade.SECRET for name in names)

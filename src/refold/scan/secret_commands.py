@@ -136,11 +136,12 @@ def _after_users(text: str) -> Iterator[Span]:
             yield found.span("value")
 
 
-_SECOND: Final = re.compile(
-    r"(?: (?<=[\w@+-].)[ \t]*+[/|:][ \t]++|\t(?<=[\w@+-].)[ \t]*+[/|:][ \t]++|:(?<=[\w@+-].)(?!//))"
-    r"[\"'`]?(?P<value>[^\s\"'`,;/:|]{5,80}+)"
-)
+_VALUE: Final = r"[\"'`]?(?P<value>[^\s\"'`,;/:|]{5,80}+)"
+_SECOND: Final = re.compile(rf":(?<=[\w@+-].)(?!//){_VALUE}")
+_APART: Final = re.compile(rf"(?: (?<=[\w@+-].)|\t(?<=[\w@+-].))[ \t]*+[/|:][ \t]++{_VALUE}")
 """Each way begins with a sign, which can be looked for, and not with a look behind."""
+_PARTING: Final = tuple(f"{before}{sign}" for before in " \t" for sign in "/|:")
+"""One of these is in every text in which a blank stands on both sides of the sign."""
 _LOGIN: Final = re.compile(
     r"\b(?:log(?:ged|ging)?[ -]?in|sign(?:ed)?[ -]?in|login|account|user(?:name)?|creds?"
     r"|credentials|anmeld\w{0,6}|zugang\w{0,6}|connexion|identifiants|acceso|usuario|utilisateur"
@@ -199,7 +200,10 @@ def find_in_calls(text: str, lower: str) -> Iterator[Span]:
 
 
 def _logins(text: str, lower: str) -> Iterator[Span]:
-    for found in _SECOND.finditer(text):
+    for found in chain(
+        _SECOND.finditer(text) if ":" in text else (),
+        _APART.finditer(text) if any(sign in text for sign in _PARTING) else (),
+    ):
         value = found["value"].rstrip(".!?)")
         if not has_digit(value) or not can_be_secret(value, Grade.PASSWORD, Link.SAID):
             continue

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Final
 
 from refold.scan.patterns import find_ibans
+from refold.scan.plain_bytes import RunTest
 from refold.scan.runs import Span
 
 _CARD: Final = re.compile(
@@ -39,16 +41,19 @@ _DATE: Final = re.compile(
 )
 _MIN_DIGITS: Final = 6
 """Of a number that belongs to one person; no paper has fewer."""
+_LONG: Final = RunTest(string.digits + string.ascii_uppercase, _MIN_DIGITS, b" ./-")
+"""Bank accounts and papers have so many digits and capitals, however they are grouped."""
 _BEFORE: Final = 64
 """How far before the number its name may begin. A guess."""
 
 
-def find_numbers(text: str, lower: str, outline: bytes) -> Iterator[Span]:
+def find_numbers(text: str, lower: str, plain: bytes, outline: bytes) -> Iterator[Span]:
     """Yield cards and bank accounts by their check digits, and numbers of papers by their names.
 
-    In the *outline* of the text, see `TextView`, all digits are 0: most texts are ruled out by it.
+    *plain* is the text as bytes, and in its *outline*, see `TextView`, all digits are 0: most
+    texts are ruled out by these.
     """
-    if b"0" not in outline:
+    if b"0" not in outline or not _LONG.holds(plain):
         return
     if any(shape in outline for shape in _CARD_SHAPES):
         yield from _cards(text)

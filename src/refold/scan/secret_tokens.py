@@ -150,11 +150,13 @@ _TOKEN: Final = re.compile(
 )
 _KINDS: Final = bytes(
     ord("0") if byte in b"0123456789"
-    else ord("1") if (chr(byte).isalpha() and byte < 128) or byte in b"_!#$^&?~@%+-"
+    else ord("1") if byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$^&~"
     else ord(" ")
     for byte in range(256)
 )  # fmt: skip
-"""Maps the characters of such a word to 0 and 1: digits and others."""
+"""Maps the characters of which such a word has two kinds: digits to 0, capitals and marks to 1."""
+_OTHERS: Final = b"abcdefghijklmnopqrstuvwxyz_?@%+-"
+"""Its other characters: without them the two kinds stand side by side."""
 _INNER_MARK: Final = re.compile(r"[A-Za-z0-9][!#$^~]{1,2}[A-Za-z0-9]|[A-Za-z0-9]&[A-Za-z0-9]")
 _TALK: Final = re.compile(
     r"log(?:ged|ging)?[ _-]?(?:in|on)\b|sign(?:ed|ing)?[ _-]?(?:in|on)\b|credential|\bcreds\b"
@@ -177,10 +179,10 @@ _NAME: Final = re.compile(
 def find_password_like(text: str, plain: bytes) -> Iterator[Span]:
     """Yield words of letters, digits and marks that no language and no program has.
 
-    *plain* is the text as bytes: where no digit stands beside another of their characters, there
-    is none of them.
+    *plain* is the text as bytes: where no word has a digit and a capital or a mark, there is none
+    of them.
     """
-    kinds = plain.translate(_KINDS)
+    kinds = plain.translate(_KINDS, _OTHERS)
     if kinds.find(b"01") < 0 and kinds.find(b"10") < 0:
         return
     for found in _TOKEN.finditer(text):

@@ -22,7 +22,7 @@ from refold.scan.secret_blocks import (
 )
 from refold.scan.secret_commands import COMMAND_SIGNS, find_in_calls, find_on_command_lines
 from refold.scan.secret_keys import find_keys, find_known
-from refold.scan.secret_names import NEEDLES, find_names
+from refold.scan.secret_names import NEEDLES, Grade, find_names
 from refold.scan.secret_numbers import find_numbers
 from refold.scan.secret_places import PLACE_SIGNS, find_placed
 from refold.scan.secret_tokens import find_digests, find_password_like, find_random_tokens
@@ -49,6 +49,13 @@ def find_secrets(text: str) -> list[Span]:
     return merged(text, spans)
 
 
+def announces_secrets(text: str) -> bool:
+    """Tell whether a word of *text* says that there is a secret."""
+    lower = TextView(text).lower
+    names = find_names(text, lower, _NEEDLES.search(text, lower).places)
+    return any(name.grade >= Grade.SECRET for name in names)
+
+
 def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
     lower = view.lower
@@ -63,7 +70,7 @@ def _finders(text: str) -> Iterator[Iterable[Span]]:
     yield find_in_calls(text, lower)
     yield find_private_keys(text)
     yield find_seed_phrases(text, view.plain)
-    yield find_numbers(text, lower, view.outline)
+    yield find_numbers(text, lower, view.plain, view.outline)
     yield find_in_lists(text, names)
     yield find_random_tokens(text, view.plain)
     yield find_password_like(text, view.plain)

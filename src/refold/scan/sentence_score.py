@@ -210,7 +210,7 @@ def _may_stress(text: str) -> Callable[[int, int], bool]:
             return place < len(places) and places[place] < end
         return _STRESS.search(text[start:end].lower()) is not None
 
-    if text.isascii():
+    if undisguised(text) == text:
         return holds
     # Beyond ASCII there are letters that count as others where case is ignored.
     return lambda start, end: not text[start:end].isascii() or holds(start, end)

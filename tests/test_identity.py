@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import ConfigError, MemoryStore, Store, StoreError, retrieve_tool, uncompress
+from refold import (
+    ConfigError,
+    ContextWindowManager,
+    FitResult,
+    MemoryStore,
+    Store,
+    StoreError,
+    retrieve_tool,
+    uncompress,
+)
 from refold.notation.marks import HANDLE_CHARS
 from tests.classic import Compressor, Session, compress
 from tests.conversations import Conversation
@@ -257,6 +266,24 @@ def test_a_copy_of_a_message_that_is_out_of_view_is_what_somebody_typed(
         back = uncompress(again.messages, known)
         assert back.messages == whole
         assert back.messages_expanded >= len(messages)
+
+
+@pytest.mark.parametrize("source", ["store", "verbatim"])
+def test_a_copy_of_a_message_with_metadata_alone_is_what_somebody_typed(source: str) -> None:
+    """Without an id, nothing in a message tells it from its copy: its place has to."""
+    messages = [{**message, "metadata": {}} for message in talk(*range(12))]
+    for place in range(3):
+        store = MemoryStore()
+        first = fit(messages, 800, store)
+        copy = first.messages[place]
+        second = fit([*first.messages, copy], 400, store)
+        known = store if source == "store" else {**first.verbatim, **second.verbatim}
+        assert uncompress(second.messages, known).messages == [*messages, copy]
+
+
+def fit(messages: Conversation, limit: int, store: Store) -> FitResult:
+    manager = ContextWindowManager(context_limit=limit, reserve_output_tokens=50, store=store)
+    return manager.fit(messages)
 
 
 def test_a_stand_in_with_an_id_is_not_believed_in_another_conversation() -> None:

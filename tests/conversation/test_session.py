@@ -92,6 +92,23 @@ def test_a_session_says_how_large_it_is() -> None:
     assert repr(session) == f"Session(messages=20, tokens={tokens}, folds={folds})"
 
 
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_stand_in_that_is_appended_to_what_was_folded_is_found(is_stored: bool) -> None:
+    """There is a stand-in before it in the view that was not there where it was folded."""
+    store = MemoryStore() if is_stored else None
+    told = [{"role": message["role"], "content": message["content"]} for message in talk(3)]
+    given = compress(told, store=store, recency_window=0, pins=("role:user",))
+    session = Session(store=store, recency_window=0)
+    session.append(given.messages[0])
+    session.view()
+    session.extend(given.messages[1:])
+    view = session.view()
+    known = store or {**given.verbatim, **session.verbatim}
+    assert uncompress(view, known).messages == told
+    session.append({"role": "user", "content": "and now?"})
+    assert session.view()[: len(view)] == view
+
+
 def test_an_empty_session_has_an_empty_view() -> None:
     session = Session(token_budget=10)
     assert session.view() == []

@@ -53,6 +53,8 @@ class Folding:
         self._arrivals = Arrivals(state, self._settle)
         self._written: tuple[int, Any, Chain | None] = (0, None, None)
         """How many items were written out last, what the last of them shows, and their chain."""
+        self._linked = 0
+        """How many items of the view can be found where they stand, if they are stand-ins."""
 
     @property
     def _engine(self) -> Engine:
@@ -91,6 +93,7 @@ class Folding:
             self.is_doubted = self.is_doubted or self.state.view.folds > 0
             self.report = SessionReport()
         self.state.view = view
+        self._linked = 0
 
     def go_on(self, saved: Saved) -> None:
         """Stand where a saved session stood, all of whose messages were appended."""
@@ -116,7 +119,7 @@ class Folding:
 
     def advance(self, budget: int | None) -> View:
         """Show the next view, folded if a trigger fires, and report on it."""
-        self.state.view = self._next(budget)
+        self.state.view = self._linked_view(self._next(budget))
         self.has_new_pins = self.is_doubted = False
         now = self.state.view
         first_changed = self.first_changed()
@@ -181,6 +184,14 @@ class Folding:
         if now.tokens <= aim and now.tokens - cost < gain:
             return now
         return self._fold_all(now, budget, target=low_water)
+
+    def _linked_view(self, now: View) -> View:
+        """Let stand-ins that were given be found where they stand now, behind other ones."""
+        if any(item.source.link for item in now.items[self._linked :]):
+            shown = self._adopt(now, tuple(item.fold for item in now.items), is_new=True)
+            now = replace(now, items=shown.items)
+        self._linked = len(now.items)
+        return now
 
     def _first_target(self, now: View, budget: int | None) -> int | None:
         """Return where the first view lands: where later ones do, if it has to be folded at all."""
@@ -301,6 +312,7 @@ class Folding:
                 break
             items[place] = replace(new, wire=old.wire)
         self._written = len(items), items[-1].wire if items else None, rendering.chain
+        self._linked = len(items)
         border = self._recent_from(now)
         self.state.keep_texts(items)
         return replace(

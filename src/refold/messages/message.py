@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.messages.part import Call, Media, Part
-from refold.messages.provenance import METADATA_KEY, Provenance, read_provenance
+from refold.messages.provenance import Provenance, read_provenance
 from refold.messages.wire import CLASS_KEY, Wire
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
@@ -18,12 +18,12 @@ _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 def has_envelope(wire: Wire, format: str) -> bool:
     """Tell whether a message may get a key more.
 
-    It may if its `id` or `metadata` say that it is the caller's own. Providers that have ids of
-    their own, or none, refuse unknown keys; so does whatever has a `type` or is an object.
+    It may if its `id` says that it is the caller's own. Providers that have ids of their own, or
+    none, refuse unknown keys; so does whatever has a `type` or is an object. Without an id, there
+    would be nothing in it that a copy of it has not, too.
     """
-    is_own = "id" in wire or METADATA_KEY in wire
     is_open = "type" not in wire and CLASS_KEY not in wire
-    return is_own and is_open and format in _OPEN_FORMATS
+    return "id" in wire and is_open and format in _OPEN_FORMATS
 
 
 class Message:

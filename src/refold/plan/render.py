@@ -102,7 +102,9 @@ def _render_fold(fold: Fold, rendering: Rendering, chain: Chain) -> dict[str, An
     if fold.sources[0].has_envelope:
         rendering.attach(message, provenance)
         rendering.links.append("")
-    elif not fold.is_marked and (key := chain.link_of(message)):
+        return message
+    _drop_claim(message)
+    if not fold.is_marked and (key := chain.link_of(message)):
         rendering.link(key, provenance, stand_in_digest(message))
         rendering.links.append(key)
     else:
@@ -208,6 +210,13 @@ def _write(fold: Fold) -> dict[str, Any]:
     if fold.is_stripped:
         strip(message, first.format, fold.note)
     return message
+
+
+def _drop_claim(message: dict[str, Any]) -> None:
+    """Let a stand-in that carries no provenance claim none, as what it stands for may."""
+    metadata = message.get(METADATA_KEY)
+    if isinstance(metadata, dict):
+        metadata.pop(PROVENANCE_KEY, None)
 
 
 def attach(message: dict[str, Any], provenance: Provenance, conversation: str | None = None) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from refold import ConfigError, StoreError, uncompress
+import refold
+from refold import ConfigError, MemoryStore, StoreError, uncompress
 from refold.messages.provenance import looks_folded
 from tests.classic import compress
 from tests.notation import examples
@@ -116,3 +117,21 @@ def test_links_in_memory_are_texts_that_no_garbage_collector_looks_at(profile: s
         key: json.loads(text) if text in links else text for key, text in result.verbatim.items()
     }
     assert uncompress(result.messages, known).messages == messages, "as data they say the same"
+
+
+@pytest.mark.parametrize("profile", ["classic", "standard"])
+def test_a_store_that_has_nothing_of_it_says_what_is_missing(profile: Any) -> None:
+    text = "The gardener counted the pots behind the long wall again and found them all. " * 8
+    messages = [
+        {
+            "role": ("user", "assistant")[number % 2],
+            "content": f"{number} {text}",
+            "id": f"a{number}",
+        }
+        for number in range(8)
+    ]
+    result = refold.compress(messages, store=MemoryStore(), profile=profile, token_budget=400)
+    shown = {message["id"] for message in result.messages if message in messages}
+    missing = uncompress(result.messages, MemoryStore()).missing_ids
+    assert missing == [f"a{number}" for number in range(8) if f"a{number}" not in shown]
+    assert missing

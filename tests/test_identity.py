@@ -286,6 +286,22 @@ def fit(messages: Conversation, limit: int, store: Store) -> FitResult:
     return manager.fit(messages)
 
 
+@pytest.mark.parametrize("source", ["store", "verbatim"])
+def test_a_copy_behind_a_stand_in_with_an_id_is_what_somebody_typed(source: str) -> None:
+    """The digest that hides what was copied carries its provenance, and counts all the same."""
+    store = MemoryStore()
+    messages = with_ids(talk(*range(5)))
+    del messages[2]["id"]
+    first = compress(messages, store=store, recency_window=0, conversation="desk")
+    second = compress(
+        first.messages, store=store, recency_window=0, token_budget=60, conversation="desk"
+    )
+    known = store if source == "store" else {**first.verbatim, **second.verbatim}
+    copy = first.messages[2]
+    back = uncompress([*second.messages, copy], known, conversation="desk")
+    assert back.messages == [*messages, copy]
+
+
 def test_a_stand_in_with_an_id_is_not_believed_in_another_conversation() -> None:
     store = MemoryStore()
     result = compress(with_ids(talk(1)), store=store, recency_window=0, conversation="a")

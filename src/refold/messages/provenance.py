@@ -232,10 +232,18 @@ class Chain:
         return self._counted(key)
 
     def key_of(self, wire: Mapping[str, Any]) -> str:
-        """Return the key of the next message of a view: none if it does not look like ours."""
-        if not looks_folded(wire) or read_provenance(wire) is not None:
+        """Return the key of the next message of a view: none if it does not look like ours.
+
+        One that carries its provenance needs none, but counts for those after it: else a copy that
+        is pasted behind it would have the key of what it has taken the place of.
+        """
+        if not looks_folded(wire):
             return ""
-        return self.add(wire, stand_in_digest(wire))
+        name = stand_in_digest(wire)
+        if read_provenance(wire) is None:
+            return self.add(wire, name)
+        self._before = (*self._before, name)[-_NEIGHBOURS:]
+        return ""
 
     def link_of(self, wire: Mapping[str, Any]) -> str:
         """Return the key of the next message of a view, be it one without its thinking.

@@ -86,7 +86,7 @@ def render(
 
 def _render_kept(source: Message, rendering: Rendering, chain: Chain) -> dict[str, Any]:
     message = clone_message(source.wire)
-    key = chain.link_of(message) if source.link else ""
+    key = chain.link_of(message) if source.link or source.claims_provenance else ""
     rendering.links.append(key)
     # Others before it are new: from now on it is found here, unless anybody could guess where.
     if key != source.link and (chain.is_anchored or shows_long_handle(message)):
@@ -101,7 +101,7 @@ def _render_fold(fold: Fold, rendering: Rendering, chain: Chain) -> dict[str, An
     message = _write(fold)
     if fold.sources[0].has_envelope:
         rendering.attach(message, provenance)
-        rendering.links.append("")
+        rendering.links.append(chain.link_of(message))
         return message
     _drop_claim(message)
     if not fold.is_marked and (key := chain.link_of(message)):
@@ -175,6 +175,7 @@ def _tie(
     )
     if has_envelope(original, format):
         rendering.attach(message, provenance)
+        chain.link_of(message)
     elif looks_folded(message):
         said = stand_in_digest(message)
         rendering.link(chain.add(message, said), provenance, said)

@@ -204,6 +204,7 @@ class Planner:
             # An anchor costs more than a short message.
             plan = self.seal([kept_fold(source, "anchor_reverted") for source in sources])
             count = count_plan(plan, tokens)
+            budget = replace(budget, rungs=(), recency_window=len(sources))
         report = replace(budget, token_count=count)
         if report.fits or report.obstacles or report.stopped_by:
             return plan, report

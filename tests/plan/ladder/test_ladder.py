@@ -45,6 +45,22 @@ def talk(turns: int, text: str = PROSE) -> Conversation:
 # rungs
 
 
+def test_no_rung_is_named_where_an_anchor_would_cost_more_than_it_saves() -> None:
+    call = {"type": "tool_use", "id": "toolu_0", "name": "grep", "input": {"p": "a.py"}}
+    messages: Conversation = [
+        {"role": "user", "content": "Find out why the disk is full, please."},
+        {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "toolu_0", "content": []}],
+        },
+    ]
+    result = compress(messages, token_budget=0, recency_window=0)
+    assert result.messages == messages
+    assert result.budget is not None
+    assert (result.budget.rungs, result.budget.recency_window) == ((), 3)
+
+
 @quick
 @given(cut_short(), shares, rules())
 def test_rungs_are_known_and_climbed_in_order(

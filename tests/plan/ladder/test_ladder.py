@@ -47,12 +47,16 @@ def talk(turns: int, text: str = PROSE) -> Conversation:
 
 def test_no_rung_is_named_where_an_anchor_would_cost_more_than_it_saves() -> None:
     call = {"type": "tool_use", "id": "toolu_0", "name": "grep", "input": {"p": "a.py"}}
+    more = {**call, "id": "toolu_1"}
     messages: Conversation = [
-        {"role": "user", "content": "Find out why the disk is full, please."},
-        {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]},
+        {"role": "user", "content": f"Find out why the disk is full, please. {PROSE}"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call, more]},
         {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "toolu_0", "content": []}],
+            "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_0", "content": []},
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": []},
+            ],
         },
     ]
     result = compress(messages, token_budget=0, recency_window=0)

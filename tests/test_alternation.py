@@ -48,7 +48,7 @@ def test_tool_calls_show_that_any_order_will_do() -> None:
 
 def test_it_is_neither_a_task_nor_a_question_afterwards() -> None:
     store = MemoryStore()
-    first = compress(talk(40), token_budget=60, model="gpt-4o", store=store)
+    first = compress(talk(40), token_budget=70, model="gpt-4o", store=store)
     assert first.messages[0]["role"] == "user"
     grown = [*first.messages, {"role": "user", "content": ASKED}, *talk(20)[1::2]]
     again = compress(grown, token_budget=160, model="gpt-4o", store=store, trace=True)

@@ -156,3 +156,43 @@ def test_what_is_in_the_way_is_named(kinds: list[str], budget: int, profile: Any
     for obstacle in report.obstacles:
         if obstacle.reason in ("first_task", "last_user_message", "preserved_role", "user_turn"):
             assert json.dumps(messages[obstacle.message_index]) in shown
+
+
+def look(number: int, *more: dict[str, Any]) -> list[dict[str, Any]]:
+    """Make a call in Anthropic's shape and its result, with *more* beside the result."""
+    use = {"type": "tool_use", "id": f"t{number}", "name": "read", "input": {"n": number}}
+    result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": source_code(number)}
+    return [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result, *more]},
+    ]
+
+
+@pytest.mark.parametrize("budget", [80, 120, 300, 600, 1000])
+def test_what_is_asked_beside_a_picture_that_takes_too_much_is_asked_by_the_user(
+    budget: int,
+) -> None:
+    png = {"type": "base64", "media_type": "image/png", "data": "iVBOR" + "A" * 400}
+    question = "Which of the queues failed?"
+    last = look(3, {"type": "image", "source": png}, {"type": "text", "text": question})
+    messages = [TASK, *look(0), *look(1), *look(2), *last]
+    result = compress(messages, token_budget=budget)
+    assert result.fits
+    assert result.messages[-1]["role"] == "user"
+    assert question in str(result.messages[-1])
+    assert question not in str(result.messages[:-1]), "said once"
+    assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+@pytest.mark.parametrize("budget", range(10, 100, 5))
+@pytest.mark.parametrize("conversation", [None, "desk"])
+def test_what_cannot_fit_has_the_task_and_the_question(
+    budget: int, conversation: str | None
+) -> None:
+    task = {"role": "user", "content": "Find out why the queue stops. Do not modify the tests."}
+    messages = [task, *STEPS, {"role": "user", "content": "What failed?"}]
+    result = compress(messages, token_budget=budget, conversation=conversation, counter=words)
+    holds_both = result.messages[0] == task and result.messages[-1] == messages[-1]
+    assert result.fits or holds_both
+    if budget >= 34:
+        assert holds_both

@@ -144,7 +144,7 @@ class Planner:
             over = count_plan(arranged, tokens) - aim
             if over <= 0:
                 break
-            room = max(0, room - over)
+            room = max(0, min(room, count_plan(plan, tokens)) - over)
             plan, report = fit(room, budget)
             arranged = self._arrange(plan)
         if not self.options.same_count and count_plan(arranged, tokens) > aim:
@@ -160,7 +160,10 @@ class Planner:
         shorter = self._arrange(plan)
         is_over = self._overshoot(shorter, tokens, budget, reserved) > 0
         if is_over or _last_question(shorter) != _last_question(arranged):
-            return arranged, report
+            if self.options.same_count:
+                return arranged, report
+            plan, least = fit(0, 0)  # if it cannot fit, it has the task and the question
+            return self._arrange(plan), replace(least, token_budget=budget)
         return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
 
     def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:

@@ -400,6 +400,7 @@ def _let_yield(
     fits then. Of a picture nothing can be shown but all of it.
     """
     reasons = dict(untouchable)
+    bare = _bare_cost(tokens)
     cost = sum(tokens.message(messages[index]) for index in reasons)
     places = {why: index for index, why in untouchable.items()}
     task, question = (places.get(name) for name in YIELDING)
@@ -409,13 +410,12 @@ def _let_yield(
         own, left = tokens.message(messages[task]), target - cost
         room = limit - cost + own + (0 if question is None else tokens.message(messages[question]))
         share = _share_of_task(messages[task], talk=talk)
-        least = _least_rest(messages, reasons, tokens, _SHORT_STRETCH)
-        if own > share * room or left < least:
+        if own > share * room or left < _least_rest(messages, reasons, tokens, bare):
             del reasons[task]
             cost -= own
     if question is not None and not messages[question].images:
         without = {index: why for index, why in reasons.items() if index != question}
-        bare, own = _bare_cost(tokens), tokens.message(messages[question])
+        own = tokens.message(messages[question])
         is_too_much = cost + _least_rest(messages, reasons, tokens, bare) > limit
         if is_too_much and cost - own + _least_rest(messages, without, tokens, bare) <= limit:
             return without

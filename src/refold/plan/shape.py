@@ -10,6 +10,7 @@ from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.notation.marks import Stretch, digest, excerpt, put_handle
 from refold.plan.fold import SUMMARIZED, Fold, Outcome, Plan, kept_fold
+from refold.plan.untouchable import words_beside_results
 
 _ASSISTANT: Final = "assistant"
 _USER: Final = "user"
@@ -29,7 +30,7 @@ def alternate(plan: Plan) -> Plan:
         return plan
     match _sides_of(plan):
         case "in turns":
-            pieces = [piece for fold in plan for piece in _pieces(fold)]
+            pieces = [piece for fold in plan for piece in _pieces(fold, is_last=fold is plan[-1])]
         case "user first":
             first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
             pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
@@ -86,14 +87,24 @@ def end_alike(plan: Plan) -> Plan:
 
 def _ended(fold: Fold) -> Iterator[Fold]:
     """Let the other side be the last to speak, if it was."""
-    sources, rows = fold.sources, fold.outcomes
+    sources = fold.sources
     if fold.role == _USER or sources[-1].role == _ASSISTANT:
         yield fold
     elif len(sources) == 1 or _says_who(fold):
         yield _spoken_by_user(fold)
     else:
-        yield _digest(fold, 0, len(sources) - 1)
-        yield _line(sources[-1], rows[-1])
+        yield from _with_last_line(fold, 0, words_beside_results(sources[-1]))
+
+
+def _with_last_line(fold: Fold, first: int, words: str) -> Iterator[Fold]:
+    """Yield a digest without its last message, and a line for that, which says the *words*."""
+    end = len(fold.sources) - 1
+    digest = _digest(fold, first, end)
+    said = f"\n{_USER}: {words}"
+    if words and digest.texts[0].endswith(said):
+        digest = digest.changed(texts={0: digest.texts[0].removesuffix(said)})
+    yield digest
+    yield _line(fold.sources[end], fold.outcomes[end], words)
 
 
 def _is_seen(fold: Fold) -> bool:
@@ -111,7 +122,7 @@ def _is_talk(sources: Sequence[Message]) -> bool:
     return not any(source.is_tool_result or source.calls for source in sources)
 
 
-def _pieces(fold: Fold) -> Iterator[Fold]:
+def _pieces(fold: Fold, *, is_last: bool) -> Iterator[Fold]:
     """Yield a digest with a line before and after it, where the user spoke there."""
     sources, rows = fold.sources, fold.outcomes
     if not fold.is_rolled:
@@ -123,9 +134,12 @@ def _pieces(fold: Fold) -> Iterator[Fold]:
         end = len(sources) - int(sources[-1].role != _ASSISTANT)
         if first:
             yield _line(sources[0], rows[0])
-        yield _digest(fold, first, end)
         if end < len(sources):
-            yield _line(sources[end], rows[end])
+            yield from _with_last_line(
+                fold, first, words_beside_results(sources[end]) if is_last else ""
+            )
+        else:
+            yield _digest(fold, first, end)
 
 
 def _spoken_by_user(fold: Fold) -> Fold:
@@ -144,11 +158,11 @@ def _digest(fold: Fold, first: int, end: int) -> Fold:
     return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
 
 
-def _line(source: Message, row: tuple[Outcome, ...]) -> Fold:
-    """Show that *source* is there, and its handle."""
+def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
+    """Show that *source* is there, its handle, and its *words*."""
     if source.is_stand_in and not source.is_tool_result:  # such a line already
         return kept_fold(source, "already_compressed")
-    text = digest("", Stretch(1), handle_of((source,)))
+    text = digest(words, Stretch(1), handle_of((source,)))
     is_plain = not (source.is_tool_result or source.images or source.opaque)
     if is_plain and source.chars <= len(text):
         return kept_fold(source, "within_budget")

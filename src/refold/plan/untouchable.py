@@ -84,10 +84,20 @@ def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:
     for message in reversed(messages):
         if message.role != "user" or not message.is_turn:
             continue
-        said = [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
-        if said:
+        if said := _find_words(message):
             return [(message, n) for n in said] if message.is_tool_result else []
     return []
+
+
+def words_beside_results(message: Message) -> str:
+    """Return what the user says in *message* beside the results of tools; nothing without such."""
+    said = _find_words(message) if message.is_tool_result and message.role == "user" else ()
+    return "\n".join(message.parts[number].text for number in said)
+
+
+def _find_words(message: Message) -> list[int]:
+    """Return the numbers of the texts that are no tool's."""
+    return [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
 
 
 def check_pins(pins: Iterable[object]) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from refold import compress
 from refold.kinds import kind_of
 from refold.plan.pieces import cut_text
 from tests.conversations import texts
 from tests.pieces import listed, pieces_of
-from tests.plan.runs import check_log
+from tests.plan.runs import call, check_log
 
 
 @given(texts(), st.booleans())
@@ -86,3 +92,31 @@ def test_calls_are_cut_into_lines_below_the_one_that_names_the_tool() -> None:
         "old:\nx = 1\n",
         "read path=b.py",
     ]
+
+
+def reservation(number: int) -> str:
+    flights = [
+        {"flight": f"HAT{number}{n:02}", "from": "EWR", "to": "CLT", "price": 163 + number * n}
+        for n in range(4)
+    ]
+    return json.dumps(
+        {
+            "reservation_id": f"NM1V{number}",
+            "flights": flights,
+            "passengers": [{"first_name": "Omar", "last_name": "Rossi", "dob": "1970-06-06"}],
+            "payment": "gift_card_3481935",
+            "cabin": "business",
+        }
+    )
+
+
+@pytest.mark.parametrize("budget", range(200, 800, 20))
+def test_names_of_columns_are_shown_with_a_row_below_them(budget: int) -> None:
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Downgrade my flights. How much money do I save?"},
+        *(wire for n in range(2, 9) for wire in call(n, "get_reservation", {}, reservation(n))),
+    ]
+    folded = compress(messages, token_budget=budget, model="gpt-4o")
+    for text in (message["content"] or "" for message in folded.messages):
+        for said in re.split(r"\n(?=\w+: )", text):  # a digest has those of several results
+            assert ("rows of" in said) == bool(re.search(r"HAT\d+\|", said))

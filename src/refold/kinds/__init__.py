@@ -26,8 +26,8 @@ from refold.kinds import (
 )
 from refold.kinds._errors import ROWS, ROWS_OF
 from refold.kinds._json_members import is_plain_json
-from refold.kinds._lines import set_apart, tile
-from refold.kinds.base import ERROR, PLAIN, TABLE_HEAD, Grade, Kind, Pieces, take_sample, unwrap
+from refold.kinds._lines import begin_below, set_apart, tile
+from refold.kinds.base import COLUMNS, ERROR, PLAIN, Grade, Kind, Pieces, take_sample, unwrap
 
 __all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split", "tile"]
 
@@ -51,6 +51,7 @@ _SURE: Final = tuple((kind, kind.is_sure) for kind in KINDS if kind.is_sure is n
 _ON_ONE_LINE: Final = tuple(kind for kind in KINDS if kind.on_one_line)
 _PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
 """One line without what other kinds begin with: most answers of one word or sentence."""
+_ROWS_END: Final = re.compile(r"(?<=\n)\]")
 _BY_NAME: Final = {kind.name: kind for kind in KINDS}
 
 
@@ -73,4 +74,11 @@ def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
 def split(text: str, kind: str) -> Pieces:
     """Cut *text* into pieces that tile it: no gaps, no empty pieces."""
     pieces = _BY_NAME[kind].split(unwrap(text))
-    return set_apart(pieces, ROWS_OF.finditer(text), TABLE_HEAD) if ROWS in text else pieces
+    return _set_rows_apart(text, pieces) if ROWS in text else pieces
+
+
+def _set_rows_apart(text: str, pieces: Pieces) -> Pieces:
+    """Let the names of cells lead the rows below them, and nothing that is below those."""
+    names = list(ROWS_OF.finditer(text))
+    closing = (found.start() for found in _ROWS_END.finditer(text))
+    return begin_below(set_apart(pieces, names, COLUMNS), closing)

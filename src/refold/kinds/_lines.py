@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from refold.kinds.base import ASIDE, LONG, PLAIN, Grade, Pieces
@@ -129,6 +130,16 @@ def set_apart(pieces: Pieces, found: Iterable[re.Match[str]], grade: Grade) -> P
         if end > (apart.ends[-1] if apart.ends else 0):
             apart.add(end, old)
     return apart
+
+
+def begin_below(pieces: Pieces, places: Iterable[int]) -> Pieces:
+    """Let the first piece behind each of *places*, which come in order, begin something."""
+    ends, grades = pieces
+    for place in places:
+        number = bisect_left(ends, place) + 1
+        if number < len(grades):
+            grades[number] = replace(grades[number], begins=True)
+    return pieces
 
 
 GradesByLine = dict[int, Grade]

@@ -120,17 +120,19 @@ class Grade:
     label: str
     """Why, in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
     weight: float
-    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest."""
+    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest; 0 what
+    is only shown with what it leads."""
     must: bool = False
     """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
     room: int = 80
     """Neighbouring lines of this grade share a piece up to this many characters."""
     leads: bool = False
-    """What stands below, up to the next one that leads, is shown only together with it."""
+    """What stands below, up to what leads or begins next, is shown only together with it."""
     times: int = 1
     """How many lines say this, numbers aside; only the first of them is a must."""
     begins: bool = False
-    """Whether something begins here, such as a record: it shares no piece with what is before."""
+    """Whether something begins here, such as a record: it shares no piece with what is before, and
+    nothing above leads it."""
 
     def may_go_on(self, grade: Grade) -> bool:
         """Return whether a piece of this grade may go on with a line of another *grade*."""
@@ -184,6 +186,8 @@ BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
 HEADING: Final = Grade("heading", 1.5)
 TABLE_HEAD: Final = Grade("heading", 3.0, leads=True)
 """What the cells of the rows below are called."""
+COLUMNS: Final = Grade("heading", 0.0, leads=True)
+"""The same where records were made rows: without one of them it says nothing."""
 SIGNATURE: Final = Grade("signature", 2.0)
 USER_FRAME: Final = Grade("frame", 2.0, must=True, room=200)
 OTHER_FRAME: Final = Grade("frame", 0.3, room=200)

@@ -62,6 +62,7 @@ class Candidates:
     credit: Floats = field(default_factory=_floats)
     """How much of their worth it keeps."""
     factor: Floats = field(default_factory=_floats)
+    """What its gain is multiplied by; 0: never chosen for itself."""
     must: list[bool] = field(default_factory=list)
     lead: Ints = field(default_factory=_ints)
     """The candidate that is shown with it: itself, where it needs none."""
@@ -124,17 +125,17 @@ class Choice:
 
     def offer(self, numbers: Iterable[int]) -> None:
         """Put candidates up for choice, in place of those that were."""
-        taken = set(self.chosen)
-        self._offered = [number for number in numbers if number not in taken]
+        taken, factors = set(self.chosen), self._candidates.factor
+        self._offered = [n for n in numbers if n not in taken and factors[n]]
         self._gains = dict(zip(self._offered, map(self._gain, self._offered), strict=True))
         self._offered.sort(key=self._gains.__getitem__)
         self._again = []
 
     def take(self, numbers: Iterable[int], budget: float) -> float:
         """Choose these in their order, as far as each fits; return what is left of *budget*."""
-        taken = set(self.chosen)
+        taken, factors = set(self.chosen), self._candidates.factor
         for number in numbers:
-            if number not in taken and self._price(number) <= budget:
+            if number not in taken and factors[number] and self._price(number) <= budget:
                 budget -= self._take(number)
         return budget
 

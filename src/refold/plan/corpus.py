@@ -258,6 +258,8 @@ def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
     for number, grade in enumerate(grades, first):
         if grade.leads:
             lead = number
+        elif grade.begins:
+            lead = None
         yield number if lead is None else lead
 
 

@@ -348,6 +348,27 @@ def test_a_hit_stands_below_the_file_it_is_in(target: int) -> None:
         assert path == f"src/shop/till_{file}.py"
 
 
+@pytest.mark.parametrize("target", [350, 400, 500, 600])
+def test_in_a_digest_what_a_call_brought_stands_below_that_call(target: int) -> None:
+    def drawers(till: int) -> str:
+        return "".join(f"drawer {till}.{n} holds EUR{n * 7919 + till}\n" for n in range(9))
+
+    views = (call(till, "view", {"till": f"no. {till}"}, drawers(till)) for till in range(24))
+    messages: Conversation = [
+        {"role": "user", "content": "Look into all the tills."},
+        *(wire for view in views for wire in view),
+        {"role": "assistant", "content": "I have seen them all."},
+        {"role": "user", "content": "Where are EUR7922, EUR15844, EUR7928 and EUR15851?"},
+    ]
+    called: set[str] = set()
+    brought: list[str] = []
+    for line in shown(select(messages, target)).splitlines():
+        called.update(re.findall(r"view till=no. (\d+)", line))
+        brought += re.findall(r"^view: drawer (\d+)", line)
+        assert called.issuperset(brought)
+    assert brought
+
+
 @pytest.mark.parametrize("target", [200, 400, 800])
 def test_a_row_stands_below_the_names_of_its_cells(target: int) -> None:
     messages = [

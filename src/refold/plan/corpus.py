@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
@@ -252,15 +253,18 @@ def find_cut_away(
     return frozenset(found)
 
 
-def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
-    """Yield which candidate leads each one, where *first* is the first of its text."""
-    lead: int | None = None
+def _leads(first: int, grades: Sequence[Grade], head: int | None = None) -> Iterator[int]:
+    """Yield which candidate leads each one, where *first* is the first of its text.
+
+    What a call brought is led by the *head* of that call, unless something below that leads it.
+    """
+    lead = head
     for number, grade in enumerate(grades, first):
+        if grade.leads or grade.begins:
+            lead = head
+        yield number if lead is None else lead
         if grade.leads:
             lead = number
-        elif grade.begins:
-            lead = None
-        yield number if lead is None else lead
 
 
 def _worth_of(text: Text, last: int) -> float:
@@ -276,6 +280,8 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
     """Make the pieces of the open texts candidates; in plain *talk* all voices count alike."""
     found = Candidates()
     last = texts[-1].message.index if texts else 0
+    heads: dict[str, int] = {}
+    """The candidate with the first line of each call that is told in a digest."""
     for number, (text, own) in enumerate(zip(texts, cuts.of, strict=True)):
         if not text.is_open:
             continue
@@ -284,7 +290,13 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
         worth = 1.0 if talk else _worth_of(text, last)
-        found.lead.extend(_leads(len(found), grades))
+        first = len(found)
+        call_id = "" if text.part == CALLS else text.message.parts[text.part].call_id or ""
+        found.lead.extend(_leads(first, grades, heads.get(call_id)))
+        if text.part == CALLS:
+            ids = dict.fromkeys(call.id for call in text.message.calls)
+            for id_, (start, _) in zip(ids, text.heads, strict=True):
+                heads[id_] = first + bisect_right(ends, start)
         found.text.extend([number] * len(own))
         found.start.extend(starts)
         found.end.extend(ends)

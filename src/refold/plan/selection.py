@@ -314,7 +314,7 @@ class Selection:
         candidates, chosen = self._candidates, self._choice.chosen
         texts, starts, ends = candidates.text, candidates.start, candidates.end
         by_text: defaultdict[int, list[Span]] = defaultdict(list)
-        for number in sorted({*chosen, *map(candidates.lead.__getitem__, chosen)}):
+        for number in sorted(candidates.with_leads(chosen)):
             by_text[texts[number]].append((starts[number], ends[number]))
         spans: defaultdict[int, dict[int, Pick]] = defaultdict(dict)
         for place in by_text.keys() | errors.keys():

@@ -257,9 +257,11 @@ class Conversations:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
-            if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
-                tracked = None
-            if tracked is not None and tracked.is_prefix_of(beginnings):
+        if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
+            tracked = None
+        with self._lock:
+            is_known = tracked is not None and id(tracked) in self._tracked
+            if tracked is not None and is_known and tracked.is_prefix_of(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None

@@ -23,6 +23,8 @@ from refold.stores.base import Store
 from refold.stores.scope import scope_prefix
 
 _FORM: Final = "refold:form:"
+_MOST_LATE: Final = 1_000
+"""How many notes wait for a store to work again; of the others it will not be known."""
 AS_GIVEN: Final = "as given"
 _SEVERAL: Final = "several"
 """No form: it is not known which of them an answer was to."""
@@ -110,7 +112,7 @@ class FormStore:
             if others:
                 self._store.put(others)
         except StoreError:
-            self._late = notes
+            self._late = dict(list(notes.items())[-_MOST_LATE:])
         else:
             self._late = {}
 

@@ -118,6 +118,8 @@ class _Count:
     """By the names that `_named` gives them, those that are first in reading order."""
     given: dict[str | None, _Item] = field(default_factory=dict)
     """By id, what was given."""
+    digests: dict[str | None, str] = field(default_factory=dict)
+    """By id, the digests of what was given, as far as somebody wanted to know."""
 
     def add(self, provenance: Provenance) -> None:
         """Count what one stand-in stands for, or refuse it: it would be too much."""
@@ -172,10 +174,13 @@ class _Count:
         known = self.first.get(name)
         if known is not None and not known.is_gone:
             return known
-        shown = self.given.get(_id_of(original.wire))
-        if shown is None or shown.provenance is not None or digest(shown.wire) != name:
+        id_ = _id_of(original.wire)
+        shown = self.given.get(id_)
+        if shown is None or shown.provenance is not None:
             return None
-        return shown
+        if id_ not in self.digests:
+            self.digests[id_] = digest(shown.wire)
+        return shown if self.digests[id_] == name else None
 
     def take_back(self, copy: _Item) -> None:
         """Leave a message as it is that was unfolded and has turned out to be a copy."""

@@ -360,6 +360,16 @@ def test_a_process_whose_store_never_worked_leaves_no_trace(failing: tuple[str, 
     agent.turns(2)
 
 
+def test_a_request_may_have_been_repeated_by_a_process_that_could_not_read() -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(5, lines=0)
+    agent.go_back(5)
+    agent.start_anew()
+    agent.turn(lines=0, failing=("get",))
+    agent.start_anew()
+    agent.turns(2)
+
+
 @pytest.mark.parametrize("worker", [0, 1])
 @pytest.mark.parametrize("next_worker", [0, 1])
 def test_an_answer_may_be_to_what_another_process_has_sent(worker: int, next_worker: int) -> None:

@@ -101,13 +101,14 @@ class FormStore:
     def note(self, beginning: bytes, form: str) -> None:
         """Note that what begins, and ends, like this is about to be sent in this form.
 
-        If somebody else has noted another form, an answer may be to either: that is noted, too.
+        If somebody else has noted another form, an answer may be to either: that is noted, too, and
+        also where it cannot be read whether somebody has.
         """
         key = self._key(beginning)
         notes = {**self._late, key: form}
         try:
             self._store.put(notes)
-            known = self._store.get(notes)
+            known = self._known(notes)
             others = {_other(name): True for name, said in notes.items() if known.get(name) != said}
             if others:
                 self._store.put(others)
@@ -119,11 +120,15 @@ class FormStore:
     def read(self, beginnings: Iterable[bytes]) -> list[str | None]:
         """Return the form of each of these; `None` where it is not known."""
         keys = [self._key(beginning) for beginning in beginnings]
-        try:
-            known = self._store.get([*keys, *map(_other, keys)])
-        except StoreError:
-            return [None] * len(keys)
+        known = self._known([*keys, *map(_other, keys)])
         return [_SEVERAL if _other(key) in known else known.get(key) for key in keys]
+
+    def _known(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what the store has; nothing if it cannot say."""
+        try:
+            return self._store.get(keys)
+        except StoreError:
+            return {}
 
     def _key(self, beginning: bytes) -> str:
         return f"{self._place}{beginning.hex()}"

@@ -261,6 +261,12 @@ class Agent:
         self._workers = [small(**self._choices), small(**self._choices)]
         self.history: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
         self._turns = 0
+        self._asked: list[list[dict[str, Any]]] = []
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the history has been sent before."""
+        return self.history in self._asked
 
     def turn(self, lines: int = 40, worker: int = 0, failing: tuple[str, ...] = ()) -> Folded:
         """Let the model call a tool once more; its provider may refuse what it is sent."""
@@ -276,6 +282,7 @@ class Agent:
         self._answer(both[worker], lines)
 
     def _answer(self, folded: Folded, lines: int) -> None:
+        self._asked.append(self.history)
         self._turns += 1
         call, result = thinking_agent([lines])[1:]
         name = f"t{self._turns}"
@@ -459,8 +466,8 @@ def test_no_request_is_ever_refused_for_its_thinking(
             agent.start_anew(worker)
         if move == "both":
             agent.turn_of_both(lines, worker)
-        else:
-            agent.turn(lines, worker, failing)
+        else:  # what is sent again, otherwise, has to be noted
+            agent.turn(lines, worker, () if agent.is_repeated else failing)
 
 
 def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:

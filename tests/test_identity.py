@@ -281,6 +281,70 @@ def test_a_copy_of_a_message_with_metadata_alone_is_what_somebody_typed(source: 
         assert uncompress(second.messages, known).messages == [*messages, copy]
 
 
+@pytest.mark.parametrize("source", ["store", "verbatim"])
+def test_a_copy_of_what_was_folded_anew_since_is_what_somebody_typed(source: str) -> None:
+    """The second fold was made from the originals: what the first has shown is behind nothing."""
+    messages = with_ids(talk(*range(12)))
+    store = MemoryStore()
+    first = fit(messages, 800, store)
+    second = fit(first.messages, 400, store)
+    shown = {message["id"] for message in second.messages}
+    copies = [m for m in first.messages if m not in messages and m not in second.messages]
+    assert copies
+    for copy in copies:
+        verbatim = first.verbatim | second.verbatim
+        known = store if source == "store" else verbatim
+        assert uncompress([*second.messages, copy], known).messages == [*messages, copy]
+        if copy["id"] not in shown:
+            again = compress([*second.messages, copy], store=store, recency_window=0)
+            known = store if source == "store" else verbatim | again.verbatim
+            assert uncompress(again.messages, known).messages == [*messages, copy]
+
+
+def test_what_stands_for_a_copy_is_believed() -> None:
+    """The message that it stands for is behind another one, too: the one that was copied."""
+    store = MemoryStore()
+    messages = with_ids(talk(*range(6)))
+    first = compress(messages, store=store, recency_window=0, dedup=False)
+    second = compress(first.messages, store=store, recency_window=0, token_budget=60)
+    copy = next(m for m in first.messages if m["id"] not in {s["id"] for s in second.messages})
+    more = [copy, *({"id": f"n{n}", **message} for n, message in enumerate(talk(7, 8, 9)))]
+    third = compress([*second.messages, *more], store=store, recency_window=0, token_budget=60)
+    assert copy not in third.messages
+    assert uncompress(third.messages, store).messages == [*messages, *more]
+
+
+def test_text_under_an_id_that_is_out_of_view_hides_no_original() -> None:
+    """It reads like a stand-in; originals that are kept by id must not give way to it."""
+    messages = with_ids(talk(*range(6)))
+    first = compress(messages, recency_window=0)
+    second = compress(first.messages, recency_window=0, token_budget=30)
+    verbatim = first.verbatim | second.verbatim
+    shown = {message["id"] for message in second.messages}
+    for hidden in (message for message in first.messages if message["id"] not in shown):
+        typed = {name: hidden[name] for name in ("id", "role", "content")}
+        more = [typed, {"id": "m9", **talk(9)[0]}]
+        third = compress([*second.messages, *more], recency_window=0, token_budget=30)
+        assert typed not in third.messages
+        back = uncompress(third.messages, verbatim | third.verbatim)
+        assert back.messages == [*messages, *more]
+
+
+@pytest.mark.parametrize("profile", ["classic", "standard"])
+@pytest.mark.parametrize("budget", [60, 100, 150, 200])
+def test_a_conversation_keeps_its_anchor_where_only_some_messages_have_ids(
+    profile: Any, budget: int
+) -> None:
+    """What stands for the first stand-in has an id; those behind it are found through it still."""
+    messages = talk(*range(7))
+    for place in (0, 2, 3):
+        messages[place]["id"] = f"m{place}"
+    first = compress(messages, recency_window=0)
+    second = compress(first.messages, recency_window=0, token_budget=budget, profile=profile)
+    back = uncompress(second.messages, first.verbatim | second.verbatim)
+    assert back.messages == messages
+
+
 def fit(messages: Conversation, limit: int, store: Store) -> FitResult:
     manager = ContextWindowManager(context_limit=limit, reserve_output_tokens=50, store=store)
     return manager.fit(messages)

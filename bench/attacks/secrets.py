@@ -106,10 +106,22 @@ def _growth() -> Check:
     """Double hostile texts; a text that is done at once says nothing about growth."""
     check = Check("time grows with the text")
     for unit in _HOSTILE:
-        times = [_seconds(unit * (size // len(unit))) for size in _SIZES]
-        ratio = (times[-1] / max(times[0], 0.002)) ** (1 / (len(times) - 1))  # per doubling
-        check.record(ratio > _MAX_GROWTH, f"{unit!r}: {[round(t, 3) for t in times]} s")
+        times = _times(unit)
+        if _ratio(times) > _MAX_GROWTH:  # what grows does so again; what was disturbed does not
+            times = min(times, _times(unit), key=_ratio)
+        told = f"{unit!r}: {[round(t, 3) for t in times]} s"
+        check.record(_ratio(times) > _MAX_GROWTH, told)
     return check
+
+
+def _times(unit: str) -> list[float]:
+    return [_seconds(unit * (size // len(unit))) for size in _SIZES]
+
+
+def _ratio(times: Sequence[float]) -> float:
+    """Return how many times as long a text of twice the length takes."""
+    ratio: float = (times[-1] / max(times[0], 0.002)) ** (1 / (len(times) - 1))
+    return ratio
 
 
 def _seconds(text: str) -> float:

@@ -259,7 +259,7 @@ class Engine(Planner):
             )
             if add is not None:
                 add(rendering, sealed)
-            taken = _claimed(rendering, sealed)
+            taken = _claimed(rendering, sealed) - (crowded & {*rendering.carried.values()})
             if not taken:
                 self.save(rendering)
                 taken = self._taken(rendering)
@@ -305,6 +305,10 @@ def scoped(store: Store | None, conversation: str | None) -> Store | None:
 
 
 def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
-    """Return the ids of stand-ins that would be taken for a message that only reads like one."""
+    """Return the ids of stand-ins that would be taken for a message that only reads like one.
+
+    Of those that were there before, and are only found elsewhere now, the links.
+    """
     links = {source.link for fold in plan for source in fold.sources if source.link}
-    return {id_ for key, id_ in rendering.stand_ins.items() if key in links}
+    known = rendering.stand_ins | rendering.carried
+    return {name for key, name in known.items() if key in links}

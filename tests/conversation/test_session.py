@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -107,6 +108,26 @@ def test_a_stand_in_that_is_appended_to_what_was_folded_is_found(is_stored: bool
     assert uncompress(view, known).messages == told
     session.append({"role": "user", "content": "and now?"})
     assert session.view()[: len(view)] == view
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+@pytest.mark.parametrize("name", [None, "desk"])
+def test_a_copy_of_what_a_session_has_shown_is_what_somebody_typed(
+    is_stored: bool, name: str | None
+) -> None:
+    """Of what was given, nothing before the copy reads like a stand-in: its place cannot tell."""
+    told = [{"role": message["role"], "content": message["content"]} for message in talk(8)]
+    store = MemoryStore() if is_stored else None
+    session = Session(store=store, conversation=name, recency_window=0)
+    session.extend(told)
+    for pasted in [message for message in session.view(200) if message not in told]:
+        told.append(dict(pasted))
+        session.append(pasted)
+        for one in (session, session.fork(), pickle.loads(pickle.dumps(session))):
+            for budget in (200, 60, None):
+                view = one.view(budget)
+                known = store or one.verbatim
+                assert uncompress(view, known, conversation=name).messages == told
 
 
 def test_an_empty_session_has_an_empty_view() -> None:

@@ -261,11 +261,28 @@ class Agent:
         self._workers = [small(**self._choices), small(**self._choices)]
         self.history: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
         self._turns = 0
+        self._asked: list[list[dict[str, Any]]] = []
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the history has been sent before."""
+        return self.history in self._asked
 
     def turn(self, lines: int = 40, worker: int = 0, failing: tuple[str, ...] = ()) -> Folded:
         """Let the model call a tool once more; its provider may refuse what it is sent."""
         self.store.failing = failing
         folded = self._workers[worker].fold(self.history)
+        self._answer(folded, lines)
+        return folded
+
+    def turn_of_both(self, lines: int, worker: int) -> None:
+        """Let both processes send the same history, and this one go on with its answer."""
+        self.store.failing = ()
+        both = [each.fold(self.history) for each in self._workers]
+        self._answer(both[worker], lines)
+
+    def _answer(self, folded: Folded, lines: int) -> None:
+        self._asked.append(self.history)
         self._turns += 1
         call, result = thinking_agent([lines])[1:]
         name = f"t{self._turns}"
@@ -273,7 +290,6 @@ class Agent:
         call["content"][1]["id"] = result["content"][0]["tool_use_id"] = name
         self._provider.answer(folded.messages, call)
         self.history = [*self.history, call, result]
-        return folded
 
     def turns(self, count: int, **how: Any) -> None:
         for _ in range(count):
@@ -282,8 +298,8 @@ class Agent:
     def go_back(self, length: int) -> None:
         self.history = self.history[:length]
 
-    def start_anew(self) -> None:
-        self._workers[0] = small(**self._choices)
+    def start_anew(self, worker: int = 0) -> None:
+        self._workers[worker] = small(**self._choices)
 
 
 FAILURES: list[tuple[str, ...]] = [("put",), ("get",), ("put", "get")]
@@ -341,6 +357,35 @@ def test_processes_that_take_turns_are_not_refused() -> None:
         agent.turns(2, worker=turn % 2)
 
 
+@pytest.mark.parametrize("failing", FAILURES)
+def test_a_process_whose_store_never_worked_leaves_no_trace(failing: tuple[str, ...]) -> None:
+    """So what it has sent is not known, and the thinking that came of it is left out."""
+    agent = Agent(token_budget=800)
+    agent.turn(lines=0)
+    agent.turns(2, worker=1, failing=failing, lines=0)
+    agent.start_anew()
+    agent.turns(2)
+
+
+def test_a_request_may_have_been_repeated_by_a_process_that_could_not_read() -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(5, lines=0)
+    agent.go_back(5)
+    agent.start_anew()
+    agent.turn(lines=0, failing=("get",))
+    agent.start_anew()
+    agent.turns(2)
+
+
+@pytest.mark.parametrize("worker", [0, 1])
+@pytest.mark.parametrize("next_worker", [0, 1])
+def test_an_answer_may_be_to_what_another_process_has_sent(worker: int, next_worker: int) -> None:
+    agent = Agent(token_budget=800)
+    agent.turns(6)
+    agent.turn_of_both(15, worker)
+    agent.turns(2, worker=next_worker)
+
+
 @pytest.mark.parametrize("turns", range(1, 8))
 def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> None:
     agent = Agent(token_budget=800)
@@ -391,17 +436,21 @@ def test_thinking_stays_where_nothing_was_folded() -> None:
     assert folded.report.thinking == "kept"
 
 
-moves = st.tuples(
-    st.sampled_from(["go on", "go on", "go back", "start anew"]),
-    st.integers(0, 9),
-    st.sampled_from([0, 15, 40]),
-    st.sampled_from([(), (), *FAILURES]),
-)
+def moves_among(*moves: str, failures: list[tuple[str, ...]]) -> st.SearchStrategy[list[Any]]:
+    """Return what may happen turn by turn: what, how far back, with how many lines, and to whom."""
+    move = st.tuples(
+        st.sampled_from(["go on", "go on", "go back", "start anew", *moves]),
+        st.integers(0, 9),
+        st.sampled_from([0, 15, 40]),
+        st.integers(0, 1),
+        st.sampled_from([(), (), *failures]),
+    )
+    return st.lists(move, min_size=2, max_size=12)
 
 
 @settings(max_examples=30)
 @given(
-    st.lists(moves, min_size=2, max_size=12),
+    moves_among(failures=FAILURES) | moves_among("both", failures=[]),
     st.sampled_from(["standard", "classic", "lossless"]),
     st.sampled_from(["auto", "strip"]),
     st.sampled_from([300, 800]),
@@ -410,13 +459,15 @@ def test_no_request_is_ever_refused_for_its_thinking(
     moved: list[Any], profile: Any, way: Any, budget: int
 ) -> None:
     agent = Agent(profile=profile, thinking=way, token_budget=budget)
-    for move, turns, lines, failing in moved:
+    for move, turns, lines, worker, failing in moved:
         if move == "go back":
             agent.go_back(1 + 2 * turns)
         elif move == "start anew":
-            agent.turn()  # a process whose store never worked leaves no trace
-            agent.start_anew()
-        agent.turn(lines, failing=failing)
+            agent.start_anew(worker)
+        if move == "both":
+            agent.turn_of_both(lines, worker)
+        else:  # what is sent again, otherwise, has to be noted
+            agent.turn(lines, worker, () if agent.is_repeated else failing)
 
 
 def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:

@@ -94,6 +94,12 @@ def test_a_conversation_is_folded_and_each_handle_leads_back(path: Path) -> None
         assert "there is no original" in later.retrieve({**asked, "conversation": "0" * 32})
 
 
+@pytest.mark.parametrize("text", [3, 1.5, ["a"], {"a": 1}])
+def test_what_a_model_gives_as_a_text_may_be_none(tools: Tools, text: object) -> None:
+    with pytest.raises(ConfigError, match="text must be a string, got"):
+        tools.call("refold_compress", {"text": text})
+
+
 @pytest.mark.parametrize("given", [{}, {"text": "a", "messages": [{"role": "user"}]}])
 def test_one_thing_at_a_time(tools: Tools, given: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="either text or messages"):

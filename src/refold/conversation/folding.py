@@ -42,7 +42,8 @@ class Folding:
         self.thresholds = thresholds
         self.tally = Tally()
         self.verbatim: dict[str, Any] = {}
-        """Originals of everything folded so far."""
+        """Originals of everything folded so far, and the links of all stand-ins."""
+        state.note_shown(self.verbatim)
         self.sent: tuple[View, int] = (state.view, 0)
         """What the last view showed: so many items."""
         self.report = SessionReport()
@@ -99,7 +100,8 @@ class Folding:
         """Stand where a saved session stood, all of whose messages were appended."""
         self.report = SessionReport.from_dict(saved.facts["report"])
         self.tally = Tally.of(self.report.model)
-        view, self.verbatim = saved.rebuild(self.state)
+        view, verbatim = saved.rebuild(self.state)
+        self.verbatim.update(verbatim)
         self.state.view = replace(view, folds=self.report.folds, budget=self.report.budget)
         self.sent = (self.state.view, saved.facts["sent"])
         self.has_new_pins = bool(self._options.pins)

@@ -99,7 +99,11 @@ def read_history(
         name = recognize(check_list(messages)).name if name == "auto" else name
         state = State(engine, format_name=name)
     state.view = state.counted()
-    short = state.extend(messages[state.view.length :])
+    short: dict[str, Any] = {}
+    if earlier is not None:
+        short = state.extend(messages[state.view.length : len(earlier)])
+        state.note_shown(earlier.result.verbatim)
+    short |= state.extend(messages[state.view.length :])
     start = 0 if earlier is None else len(earlier)
     tail = state.view.items[start:] if is_anew else state.view.tail
     spoken = sum(item.source.role == "assistant" for item in tail)

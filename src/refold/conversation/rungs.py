@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from refold.conversation.task import Task
 from refold.messages.formats import Loader, find_format
-from refold.messages.handles import handle_of
+from refold.messages.handles import carries_provenance, handle_of
 from refold.messages.message import Message
 from refold.messages.provenance import (
     inner_key,
@@ -181,7 +181,7 @@ def stand_in(
     """
     provenance = provenance_of((original,), version)
     link = ""
-    if original.has_envelope:
+    if carries_provenance((original,)):
         attach(wire, provenance, conversation)
     elif looks_folded(wire):
         link = inner_key(wire, provenance)

@@ -52,7 +52,8 @@ def _revive(
 ) -> Session[Any]:
     """Take up a session that was pickled or copied; nothing is written to its *own* store."""
     session = class_.resume(key, saved, **given)
-    session._folding.verbatim, session._store = own
+    verbatim, session._store = own
+    session._folding.verbatim.update(verbatim)
     session._state.engine = Engine(session.options, store=session._store, **session._helpers)
     return session
 
@@ -296,6 +297,7 @@ class Session(Generic[M]):
             check_given(saved.facts["models"], helpers)
             thresholds = thresholds or FoldThresholds(**saved.facts["thresholds"])
             session = cls(saved.options, store=store, thresholds=thresholds, **helpers)
+            session._folding.verbatim.update(saved.verbatim)
             session.extend(session._objects.revive(saved.messages))
             session._folding.go_on(saved)
         return session

@@ -7,7 +7,7 @@ Nothing here decides when to fold, or how.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,6 +81,10 @@ class Chains:
         """Return chains that go on from here on their own."""
         return Chains(self.given.copy(), self.sent.copy())
 
+    def behind(self, shown: Container[str]) -> Chains:
+        """Return chains that give none of the keys in *shown*; see `Chain.behind`."""
+        return Chains(self.given.behind(shown), self.sent.behind(shown))
+
 
 def as_sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
     """Show the short forms of `CompressionManager` in the place of the long ones.
@@ -121,8 +125,18 @@ class State:
         self.given = Given()
         self._format_name = format_name or options.format
         self._loader = Loader(self._format_name, strict_roles=options.strict_roles)
+        self._shown: Container[str] = ()
         self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
         """Of what was added, so many messages: before the last time, and after it."""
+
+    def note_shown(self, keys: Container[str]) -> None:
+        """Note the *keys* of stand-ins that were shown for what there is.
+
+        Who gives one of these as a message that follows has copied it out of a view.
+        """
+        self._shown = keys
+        before, after = self._chains
+        self._chains = (before[0], before[1].behind(keys)), (after[0], after[1].behind(keys))
 
     def append(self, wire: Mapping[str, Any]) -> None:
         """Add one message at the end; the state keeps its own copy."""
@@ -169,6 +183,7 @@ class State:
         other.given = self.given.copy()
         other._loader = self._loader.copy()
         length, chains = self._chains[1]
+        other._shown = self._shown
         other._chains = ((length, chains.copy()),) * 2
         return other
 
@@ -189,14 +204,15 @@ class State:
         """Read the first *length* messages once more."""
         loader = Loader(self.engine.options.format)
         given = enumerate(self.given.wires(length))
-        return self.engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
+        loaded = tuple(loader.load(wire, index) for index, wire in given)
+        return self.engine.recognize(loaded, self.engine.new_chain().behind(self._shown))
 
     def cut(self, length: int) -> View:
         """Return the view of the first *length* messages, for whoever makes it the one that counts.
 
         If the last fold has seen more than these, it is a view in which nothing is folded.
         """
-        now, chain = self.view, self.engine.new_chain()
+        now, chain = self.view, self.engine.new_chain().behind(self._shown)
         for wire in self.given.wires(length):
             chain.link_of(wire)
         self._chains = ((length, Chains(chain, chain)), self._chains[1])

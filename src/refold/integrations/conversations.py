@@ -24,7 +24,14 @@ from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
 from refold.errors import MessageError, RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
-from refold.integrations.past import NotingStore, Sent, SentForms, thinks_in, without_thinking
+from refold.integrations.past import (
+    AS_GIVEN,
+    FormStore,
+    Sent,
+    SentForms,
+    asked_before_thinking,
+    without_thinking,
+)
 from refold.integrations.telemetry import FoldRecord, Telemetry
 from refold.messages.formats import recognize
 from refold.messages.formats.objects import Objects
@@ -64,7 +71,7 @@ class _TrackedSession:
     """One session, and the beginnings by which it is found again; it only ever grows."""
 
     session: Session
-    store: NotingStore
+    forms: FormStore
     conversation: str
     kind: _Kind
     beginnings: list[bytes] = field(default_factory=list)
@@ -183,12 +190,14 @@ class Conversations:
             if not tracked.is_prefix_of(beginnings):
                 return None
             shown = self._view(tracked, given, beginnings, budget)
+            if beginnings and is_checked(self.choices.options.thinking, model or None):
+                tracked.forms.note(beginnings[-1], tracked.sent.form)
             record.report = tracked.session.report
             refused = 0 if record.report.model is None else len(record.report.model.refused)
             record.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
             if beginnings:
-                self._forms.note(beginnings[-1], tracked.sent)
+                self._forms.note(beginnings[-1], tracked.sent.form)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         _log_fold(record)
         return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
@@ -207,19 +216,16 @@ class Conversations:
         session, sent = tracked.session, tracked.sent
         new = given[sent.length :]
         try:
-            with tracked.store.sending(beginnings[-1] if beginnings else b""):
-                if len(session) < sent.length:  # it could not even be told of what was sent
-                    session.extend(given[len(session) : sent.length])
-                    session.note_sent()
-                session.extend(given[len(session) :])
-                view = session.view(budget)
+            if len(session) < sent.length:  # it could not even be told of what was sent
+                session.extend(given[len(session) : sent.length])
+                session.note_sent()
+            session.extend(given[len(session) :])
+            view = session.view(budget)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
             is_doubted = tracked.is_doubted and not sent.length
             shown = without_thinking(new, tracked.kind[2]) if is_doubted else new
             tracked.sent = sent.followed_by(shown, new)
-            if tracked.sent.changed:
-                tracked.store.note_late(beginnings[-1])
             session.note_sent()
             return list(tracked.sent.messages)
         finally:
@@ -251,14 +257,16 @@ class Conversations:
         """Return the session that goes on with these messages; another one where none does."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
-            if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
-                tracked = None
-            if tracked is not None and tracked.is_prefix_of(beginnings):
+        if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
+            tracked = None
+        with self._lock:
+            is_known = tracked is not None and id(tracked) in self._tracked
+            if tracked is not None and is_known and tracked.is_prefix_of(beginnings):
                 self._tracked.move_to_end(id(tracked))
                 return tracked
         fresh = self._branch(tracked, length) if tracked is not None else None
         if fresh is None:
-            fresh = self._begin(beginnings, kind)
+            fresh = self._begin(given, beginnings, kind)
         with self._lock:
             self._tracked[id(fresh)] = fresh
             while len(self._tracked) > _MOST:
@@ -276,26 +284,41 @@ class Conversations:
         if not is_checked(self.choices.options.thinking, model or None):
             return False
         length = min(len(known), tracked.sent.length)
-        where = thinks_in(given[length:], format_)
-        if where != "answer" or not length:
-            return where != ""
-        return self._forms.may_differ(known[length - 1], tracked.sent.back_to(length))
+        asked = asked_before_thinking(given[length:], format_)
+        if asked != [0] or not length:
+            return bool(asked)
+        form = tracked.sent.back_to(length).form
+        return self._forms_of([known[length - 1]], tracked.forms) != {form}
 
-    def _begin(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
+    def _begin(self, given: list[Any], beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
         """Return a session that knows nothing yet."""
         conversation, model, format_ = kind
         name = conversation or uuid4().hex
         options = replace(self.choices.options, model=model or None, format=format_)
-        store = NotingStore(self.choices.store, conversation)
         session = Session(
-            options, store=store, conversation=name, summarizer=self.choices.summarizer
+            options,
+            store=self.choices.store,
+            conversation=name,
+            summarizer=self.choices.summarizer,
         )
-        is_doubted = is_checked(options.thinking, options.model) and (
-            self._forms.was_changed(beginnings) or store.was_changed(beginnings)
-        )
+        forms, is_doubted = FormStore(self.choices.store, conversation), False
+        if is_checked(options.thinking, options.model):
+            asked = asked_before_thinking(given, format_)
+            names = [beginnings[length - 1] if length else b"" for length in asked]
+            is_doubted = not self._forms_of(names, forms) <= {AS_GIVEN}
         if is_doubted:
             session.doubt_thinking()
-        return _TrackedSession(session, store, name, kind, is_doubted=is_doubted)
+        return _TrackedSession(session, forms, name, kind, is_doubted=is_doubted)
+
+    def _forms_of(self, names: Sequence[bytes], forms: FormStore) -> set[str | None]:
+        """Return in which forms conversations were sent that begin, and end, like these.
+
+        What is noted in the store may be of another process; `None` is nowhere.
+        """
+        found: set[str | None] = set()
+        for here, there in zip(map(self._forms.get, names), forms.read(names), strict=True):
+            found |= {here, there} - {None} or {None}
+        return found
 
     def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _TrackedSession | None]:
         """Return the longest beginning that was seen before, and the session that was there."""

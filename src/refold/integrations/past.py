@@ -1,18 +1,17 @@
 """How conversations were sent before: what is thought behind a changed message is bound to that.
 
 A framework's history has the messages as they were given, and the thinking that came of what was
-sent. Whether the two belong together is noted in the store, with the originals of whatever changes:
-so it is still known after a history went back, and in another process.
+sent. Whether the two belong together is noted in the store before anything is sent: so it is still
+known after a history went back, and in another process. Thinking of which it is not known is left
+out.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from refold.errors import MessageError, StoreError
 from refold.messages.formats import find_format, recognize, strip
@@ -23,12 +22,16 @@ from refold.notation.marks import GAP
 from refold.stores.base import Store
 from refold.stores.scope import scope_prefix
 
-_CHANGED: Final = "refold:changed:"
+_FORM: Final = "refold:form:"
+_MOST_LATE: Final = 1_000
+"""How many notes wait for a store to work again; of the others it will not be known."""
+AS_GIVEN: Final = "as given"
+_SEVERAL: Final = "several"
+"""No form: it is not known which of them an answer was to."""
 _NO_WORDS: Final = GAP
 """What is left of a message that was all thinking: no provider takes an empty one."""
 _MOST_FORMS: Final = 10_000
 """How many requests are remembered, at some 200 bytes each: more than agents have under way."""
-_being_sent: Final[ContextVar[bytes]] = ContextVar("refold_being_sent", default=b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class Sent:
     """Of how many messages it is the view; behind the last fold, one for one."""
     changed: tuple[tuple[int, str], ...] = ()
     """The places in it that do not show what was given, and a digest of what they show."""
+
+    @property
+    def form(self) -> str:
+        """A name for how it differs from what was given."""
+        return digest(self.changed) if self.changed else AS_GIVEN
 
     def back_to(self, length: int) -> Sent:
         """Return what was sent of the first *length* messages, which no fold joins with others."""
@@ -61,72 +69,74 @@ class SentForms:
     """In which form conversations were sent last: thinking in an answer is bound to that form."""
 
     def __init__(self) -> None:
-        self._forms: OrderedDict[bytes, tuple[tuple[int, str], ...] | None] = OrderedDict()
-        """By beginning; `None` if there were several."""
+        self._forms: OrderedDict[bytes, str] = OrderedDict()
+        """By beginning."""
 
-    def note(self, beginning: bytes, sent: Sent) -> None:
-        """Note what was sent of a conversation that begins, and ends, like this."""
-        is_other = self._forms.get(beginning, sent.changed) != sent.changed
-        self._forms[beginning] = None if is_other else sent.changed
+    def note(self, beginning: bytes, form: str) -> None:
+        """Note in which form a conversation was sent that begins, and ends, like this."""
+        is_other = self._forms.get(beginning, form) != form
+        self._forms[beginning] = _SEVERAL if is_other else form
         self._forms.move_to_end(beginning)
         if len(self._forms) > _MOST_FORMS:
             self._forms.popitem(last=False)
 
-    def may_differ(self, beginning: bytes, sent: Sent) -> bool:
-        """Tell whether an answer may be to something else than what was *sent*.
-
-        What nobody remembers may have been sent by another process, as it was given.
-        """
-        return self._forms.get(beginning, ()) != sent.changed
-
-    def was_changed(self, beginnings: Iterable[bytes]) -> bool:
-        """Tell whether one of these was sent otherwise than it was given."""
-        return any(self._forms.get(beginning, ()) != () for beginning in beginnings)
+    def get(self, beginning: bytes) -> str | None:
+        """Return the form; `None` if nobody remembers any."""
+        return self._forms.get(beginning)
 
 
-class NotingStore:
-    """A store that notes, with whatever is put, which conversation is not sent as it was given."""
+class FormStore:
+    """A store that notes beside the originals in which form a conversation was sent, and when.
+
+    Of what was never noted nobody knows who has sent it, and how.
+    """
 
     def __init__(self, store: Store, conversation: str) -> None:
         """Take the framework's name of the *conversation*, if it has one."""
         self._store = store
-        self._place = f"{scope_prefix(conversation) if conversation else ''}{_CHANGED}"
-        self._late: tuple[bytes, ...] = ()
-        """What was sent in another form while the store failed, and is still to be noted."""
+        self._place = f"{scope_prefix(conversation) if conversation else ''}{_FORM}"
+        self._late: dict[str, str] = {}
+        """What was sent while the store failed, and is still to be noted."""
 
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry and the notes, or none if it raises."""
-        late = self._late
-        notes = {self._key(beginning): True for beginning in (*late, _being_sent.get())}
-        self._store.put({**entries, **notes})
-        self._late = self._late[len(late) :]
+    def note(self, beginning: bytes, form: str) -> None:
+        """Note that what begins, and ends, like this is about to be sent in this form.
 
-    def note_late(self, beginning: bytes) -> None:
-        """Note with the next entries that this was not sent as it was given."""
-        self._late = (*self._late, beginning)
-
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*."""
-        return self._store.get(keys)
-
-    @contextmanager
-    def sending(self, beginning: bytes) -> Iterator[None]:
-        """Tell which conversation is being sent: the one that begins, and ends, like this."""
-        token = _being_sent.set(beginning)
+        If somebody else has noted another form, an answer may be to either: that is noted, too, and
+        also where it cannot be read whether somebody has.
+        """
+        key = self._key(beginning)
+        notes = {**self._late, key: form}
         try:
-            yield
-        finally:
-            _being_sent.reset(token)
+            self._store.put(notes)
+            known = self._known(notes)
+            others = {_other(name): True for name, said in notes.items() if known.get(name) != said}
+            if others:
+                self._store.put(others)
+        except StoreError:
+            self._late = dict(list(notes.items())[-_MOST_LATE:])
+        else:
+            self._late = {}
 
-    def was_changed(self, beginnings: Sequence[bytes]) -> bool:
-        """Tell whether one of these may have been sent otherwise than it was given."""
+    def read(self, beginnings: Iterable[bytes]) -> list[str | None]:
+        """Return the form of each of these; `None` where it is not known."""
+        keys = [self._key(beginning) for beginning in beginnings]
+        known = self._known([*keys, *map(_other, keys)])
+        return [_SEVERAL if _other(key) in known else known.get(key) for key in keys]
+
+    def _known(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what the store has; nothing if it cannot say."""
         try:
-            return bool(self._store.get(map(self._key, beginnings)))
-        except StoreError:  # nobody knows
-            return True
+            return self._store.get(keys)
+        except StoreError:
+            return {}
 
     def _key(self, beginning: bytes) -> str:
         return f"{self._place}{beginning.hex()}"
+
+
+def _other(key: str) -> str:
+    """Return where it is noted that what has this *key* was sent in several forms."""
+    return f"{key}:other"
 
 
 def digest_of(message: Any) -> str:
@@ -134,20 +144,20 @@ def digest_of(message: Any) -> str:
     return digest(Objects().read([message])[0])
 
 
-def thinks_in(messages: Sequence[Any], format_name: str) -> Literal["", "answer", "later"]:
-    """Tell whether there is thinking in the first answer, or even later, when others had spoken."""
-    found: Literal["", "answer"] = ""
-    is_answered = False
-    for message in messages:
+def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int]:
+    """Return to how many of *messages* each answer is in which a model has thought."""
+    lengths: list[int] = []
+    length = 0
+    for place, message in enumerate(messages):
         read = _read(Objects().read([message])[0], format_name)
         if read is None:
             continue
         reading = read[1]
-        if reading.thinking and is_answered:
-            return "later"
-        found = "answer" if reading.thinking else found
-        is_answered = is_answered or (reading.is_turn and reading.role != "assistant")
-    return found
+        if reading.thinking and lengths[-1:] != [length]:
+            lengths.append(length)
+        if reading.is_turn and reading.role != "assistant":
+            length = place + 1
+    return lengths
 
 
 def without_thinking(messages: Sequence[Any], format_name: str) -> list[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from refold.messages.letters import ID_PREFIX, make_anchor, make_summary_id
 from refold.messages.message import Message
+from refold.messages.provenance import find_anchors
 from refold.messages.wire import text_digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS
 from refold.notation.spelling import Spelling
@@ -47,13 +48,22 @@ def handle_of(sources: Sequence[Message]) -> str:
     return summary_id_of(sources)[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
 
 
+def carries_provenance(sources: Sequence[Message]) -> bool:
+    """Tell whether the stand-in for *sources* says itself what it stands for.
+
+    One that hides an anchor shows it instead: other stand-ins may be found through it.
+    """
+    hides_anchor = any(source.link and find_anchors(source.wire) for source in sources)
+    return sources[0].has_envelope and not hides_anchor
+
+
 def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
     """Return the handle that a stand-in shows; none where the words of tags are laid down.
 
     A message that cannot carry provenance is found by its words, so two that read the same would
     have the same handle for the model that reads them.
     """
-    is_shown = spelling.shows_handles or not sources[0].has_envelope
+    is_shown = spelling.shows_handles or not carries_provenance(sources)
     return handle_of(sources) if is_shown else ""
 
 
@@ -72,4 +82,5 @@ def original_key(message: Message) -> str:
     A stand-in shares its id with its first source, so folding it again under that id would bury
     the source. Its summary id would not do either: other tools give the same one to many.
     """
-    return f"{message.id}@{message.digest[:12]}" if message.claims_provenance else message.id
+    is_like_one = message.claims_provenance or bool(message.link)
+    return f"{message.id}@{message.digest[:12]}" if is_like_one else message.id

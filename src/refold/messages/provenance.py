@@ -7,7 +7,7 @@ found by its place in the chain of all stand-ins of its conversation.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, Self
@@ -16,6 +16,7 @@ from refold.messages.letters import make_summary_id
 from refold.messages.wire import digest, digest_unordered, spell
 from refold.notation.recognize import find_anchor_letters, has_long_handle, has_tag
 
+ID_KEY: Final = "id"
 METADATA_KEY = "metadata"
 PROVENANCE_KEY = "_cce_original"
 """The key under `metadata` that carries provenance (shared with other tools of this family)."""
@@ -195,11 +196,12 @@ class Chain:
     A conversation without a name goes by the anchors that its stand-ins show, up to each of them.
     """
 
-    __slots__ = ("_anchor", "_before", "_is_named", "_scope", "_times")
+    __slots__ = ("_anchor", "_before", "_is_named", "_scope", "_shown", "_times")
 
     def __init__(self, conversation: str | None = None) -> None:
         self._is_named = conversation is not None
         self._scope = b"" if conversation is None else _hash(b"conversation", conversation)
+        self._shown: Container[str] = ()
         self._anchor = ""
         self._before: tuple[str, ...] = ()
         self._times: tuple[dict[bytes, int], ...] = ()
@@ -218,7 +220,16 @@ class Chain:
         fresh = Chain()
         fresh._is_named, fresh._scope = self._is_named, self._scope
         fresh._anchor, fresh._before = self._anchor, self._before
-        fresh._times = self._times
+        fresh._shown, fresh._times = self._shown, self._times
+        return fresh
+
+    def behind(self, shown: Container[str]) -> Chain:
+        """Return a chain that goes on from here and gives none of the keys in *shown*.
+
+        They belong to views of the messages before this one: it may be a copy from such a view.
+        """
+        fresh = self.copy()
+        fresh._shown = shown
         return fresh
 
     def add(self, wire: Mapping[str, Any], name: str) -> str:
@@ -259,13 +270,20 @@ class Chain:
     def _counted(self, name: bytes) -> str:
         """Return the key of what is called *name*, and has followed the same so often before."""
         times = next((found[name] for found in reversed(self._times) if name in found), 0)
+        while (key := _numbered(name, times)) in self._shown:
+            times += 1
         latest = {name: times + 1}
         rest = self._times
         while rest and len(rest[-1]) <= len(latest):
             latest = {**rest[-1], **latest}
             rest = rest[:-1]
         self._times = (*rest, latest)
-        return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
+        return key
+
+
+def _numbered(name: bytes, times: int) -> str:
+    """Return the key of what is called *name*, and was there so often before."""
+    return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
 
 
 def _may_be_stripped(wire: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ conversation is a stand-in. Text that merely reads like one stays what it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,6 +14,7 @@ from typing import Any, Final
 from refold.errors import TooManyMessagesError
 from refold.messages.lookup import Lookup, find_linked
 from refold.messages.provenance import (
+    ID_KEY,
     Chain,
     Provenance,
     looks_folded,
@@ -73,6 +75,8 @@ class _Item:
     """Its place among those behind the same stand-in, or in what was given."""
     is_gone: bool = False
     """Whether it was behind a copy of a stand-in, which is none."""
+    firsts: int = 0
+    """How many messages with an id are behind it that nothing further ahead stands for."""
     provenance: Provenance | None = None
     originals: list[_Item] | None = None
     """What is behind it, if all of that was found."""
@@ -108,8 +112,14 @@ class _Count:
     records: set[tuple[str, ...]] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     """Keys of stand-ins that were unfolded."""
-    sealed: dict[str, _Item] = field(default_factory=dict)
-    """By seal, the first message in reading order that has it: copies of it are no stand-ins."""
+    times: Counter[str] = field(default_factory=Counter[str])
+    """How often each message was found behind a stand-in, by its digest."""
+    first: dict[object, _Item] = field(default_factory=dict)
+    """By the names that `_named` gives them, those that are first in reading order."""
+    given: dict[str | None, _Item] = field(default_factory=dict)
+    """By id, what was given."""
+    digests: dict[str | None, str] = field(default_factory=dict)
+    """By id, the digests of what was given, as far as somebody wanted to know."""
 
     def add(self, provenance: Provenance) -> None:
         """Count what one stand-in stands for, or refuse it: it would be too much."""
@@ -125,6 +135,52 @@ class _Count:
                 f"unfolding gives more than {most} messages, though the records that were read "
                 f"name only {self.listed}; pass max_messages=… if that is what they stand for"
             )
+
+    def is_copy(self, item: _Item, originals: Sequence[_Item], digests: Sequence[str]) -> bool:
+        """Tell whether *item* is a copy of a stand-in; note what it stands for, for later ones.
+
+        Somebody may paste, with its id and its seal, what an earlier view has shown. It stands for
+        messages that stand further ahead, and in a conversation there is one message with an id.
+        Often the copy is known first: before what is behind the stand-ins ahead of it.
+        """
+        self.times.update(digests)
+        named = _named(originals, digests)
+        for name, original in named:
+            known = self._first(name, original)
+            if known is None or original.reading_place() < known.reading_place():
+                self.first[name] = original
+                item.firsts += 1
+                if known is not None and known.parent is not None:
+                    self._displace(known.parent)
+        return bool(named) and self._is_second(item, originals, digests)
+
+    def _displace(self, item: _Item) -> None:
+        """Note that one of the messages behind *item* stands further ahead."""
+        item.firsts -= 1
+        if item.originals is None or item.provenance is None:
+            return
+        if self._is_second(item, item.originals, item.provenance.digests):
+            self.take_back(item)
+
+    def _is_second(self, item: _Item, originals: Sequence[_Item], digests: Sequence[str]) -> bool:
+        """Tell whether all that *item* stands for stands further ahead; without ids, elsewhere."""
+        if item.link or item.firsts:  # of what has a link, its place tells
+            return False
+        pairs = zip(originals, digests, strict=True)
+        return all(self.times[name] > 1 for one, name in pairs if _id_of(one.wire) is None)
+
+    def _first(self, name: object, original: _Item) -> _Item | None:
+        """Return the first message of this name so far: found, or given as it is."""
+        known = self.first.get(name)
+        if known is not None and not known.is_gone:
+            return known
+        id_ = _id_of(original.wire)
+        shown = self.given.get(id_)
+        if shown is None or shown.provenance is not None:
+            return None
+        if id_ not in self.digests:
+            self.digests[id_] = digest(shown.wire)
+        return shown if self.digests[id_] == name else None
 
     def take_back(self, copy: _Item) -> None:
         """Leave a message as it is that was unfolded and has turned out to be a copy."""
@@ -228,6 +284,23 @@ def unfold_once(
     return found, list(count.missing)
 
 
+def _id_of(wire: Mapping[str, Any]) -> str | None:
+    id_ = wire.get(ID_KEY)
+    return id_ if isinstance(id_, str) else None
+
+
+def _named(originals: Sequence[_Item], digests: Sequence[str]) -> list[tuple[object, _Item]]:
+    """Return those of *originals* that came with an id, by their digests.
+
+    Stand-ins among them are left out, or named together where there is nothing else: a copy of one
+    may be folded like any other message, and is then behind two.
+    """
+    pairs = zip(originals, digests, strict=True)
+    with_ids = [(name, one) for one, name in pairs if _id_of(one.wire) is not None]
+    plain = [(name, one) for name, one in with_ids if read_provenance(one.wire) is None]
+    return [*plain] if plain or not with_ids else [(tuple(digests), originals[0])]
+
+
 def _items(messages: Sequence[Mapping[str, Any]], links: Sequence[str]) -> list[_Item]:
     pairs = enumerate(zip(messages, links, strict=True))
     return [_Item(message, link, place=place) for place, (message, link) in pairs]
@@ -247,6 +320,8 @@ def _unfold(
     given: Sequence[_Item], lookup: Lookup, trust: Trust, count: _Count, *, recursive: bool
 ) -> list[_Item]:
     """Unfold *given* layer by layer; return what is left, in reading order."""
+    for item in given:
+        count.given.setdefault(_id_of(item.wire), item)
     layer = _unfold_layer(given, lookup, trust, count)
     while recursive and layer:
         layer = _unfold_layer(layer, lookup, trust, count)
@@ -302,33 +377,14 @@ def _find_provenance(items: Iterable[_Item], lookup: Lookup, trust: Trust, count
             item.provenance = claimed
     believed = lookup.are_sealed({seal: claims[0][1] for seal, claims in sealed.items()})
     for seal, claims in sealed.items():
-        is_one = len(claims) == 1  # as ever, and then nobody need know how deep it is
-        first, claimed = claims[0] if is_one else min(claims, key=_reading_place)
-        if seal in believed:
-            _believe(first, claimed, seal, count)
-        elif claimed.seal == seal:  # it is as it was written, so this store is not all there is
-            count.missing.update(dict.fromkeys(claimed.ids))
+        for item, claimed in claims:
+            if seal in believed:
+                item.provenance = claimed
+            elif claimed.seal == seal:  # it is as it was written, so this store is not all there is
+                count.missing.update(dict.fromkeys(claimed.ids))
     found = find_linked([item.link for item in linked], lookup.links)
     for item in linked:
         item.provenance = found.get(item.link)
-
-
-def _reading_place(claim: tuple[_Item, Provenance]) -> list[int]:
-    return claim[0].reading_place()
-
-
-def _believe(item: _Item, claimed: Provenance, seal: str, count: _Count) -> None:
-    """Take *item* for the stand-in that it claims to be, unless that stands further ahead.
-
-    A copy that somebody typed later is known before what is behind the stand-ins ahead of it.
-    """
-    known = count.sealed.get(seal)
-    if known is not None and not known.is_gone:
-        if known.reading_place() < item.reading_place():
-            return
-        count.take_back(known)
-    if not item.is_gone:
-        item.provenance, count.sealed[seal] = claimed, item
 
 
 def _originals_of(
@@ -352,6 +408,8 @@ def _originals_of(
         else:
             originals.append(_Item(wire, provenance.link_at(place), key, item, place))
     if not complete:
+        return None
+    if provenance.digests and count.is_copy(item, originals, provenance.digests):
         return None
     count.add(provenance)
     return originals

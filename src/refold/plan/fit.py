@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from refold.messages.handles import carries_provenance
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.budget_report import find_obstacles, report_budget
@@ -182,7 +183,7 @@ class Planner:
 
     def anchor_room(self, messages: Sequence[Message]) -> int:
         """Return what the first stand-in may cost more than it does in a plan."""
-        if self.conversation is not None or all(message.has_envelope for message in messages):
+        if self.conversation is not None or all(carries_provenance((m,)) for m in messages):
             return 0
         tokens = CountedTexts(self._counter, estimate_tokens)
         return anchor_tokens(tokens, is_kept=any(message.link for message in messages))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refold.messages.formats import recognize, strip, write_rolled
-from refold.messages.handles import original_key, summary_id_of
+from refold.messages.handles import carries_provenance, original_key, summary_id_of
 from refold.messages.letters import make_summary_id
 from refold.messages.message import Message, has_envelope
 from refold.messages.provenance import (
@@ -45,6 +45,8 @@ class Rendering:
     """The key under which the provenance of each message is found; empty for most."""
     stand_ins: dict[str, str] = field(default_factory=dict)
     """The link of each new stand-in that has one, and its summary id."""
+    carried: dict[str, str] = field(default_factory=dict)
+    """The new link of each stand-in that was there before, and the old one."""
     chain: Chain | None = None
     """What later messages go on from."""
 
@@ -91,6 +93,8 @@ def _render_kept(source: Message, rendering: Rendering, chain: Chain) -> dict[st
     # Others before it are new: from now on it is found here, unless anybody could guess where.
     if key != source.link and (chain.is_anchored or shows_long_handle(message)):
         rendering.carry(key, source.link)
+        if source.provenance is not None:
+            rendering.carried[key] = source.link
     return message
 
 
@@ -99,7 +103,7 @@ def _render_fold(fold: Fold, rendering: Rendering, chain: Chain) -> dict[str, An
         rendering.keep(source)
     provenance = provenance_of(fold.sources, rendering.version)
     message = _write(fold)
-    if fold.sources[0].has_envelope:
+    if carries_provenance(fold.sources):
         rendering.attach(message, provenance)
         rendering.links.append(chain.link_of(message))
         return message

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from refold.messages.formats import Loader
-from refold.messages.handles import anchor_of, summary_id_of
+from refold.messages.handles import anchor_of, carries_provenance, summary_id_of
 from refold.messages.letters import ID_PREFIX, make_anchor
 from refold.messages.message import Message
 from refold.messages.provenance import find_anchors
@@ -53,9 +53,9 @@ def seal_plan(
 ) -> Plan:
     """Return *plan* with an anchor, if it needs one, and with handles that differ.
 
-    The stand-ins whose summary ids are *crowded* get their longest handle in any case: their link
-    is taken. With *tokens* to count them, what is not shorter with its anchor stays as it was. A
-    plan that is sealed already comes back as it is.
+    The stand-ins whose summary ids are *crowded*, and those of earlier folds whose links are, get
+    their longest handle in any case: their link is taken. With *tokens* to count them, what is not
+    shorter with its anchor stays as it was. A plan that is sealed already comes back as it is.
     """
     sealed: list[Fold] = []
     is_anchored = is_named
@@ -64,14 +64,15 @@ def seal_plan(
     for fold in plan:
         first = fold.sources[0]
         if not fold.is_marked:
-            if not is_anchored and first.link and first.provenance is not None:
+            needs_anchor = not is_anchored or first.link in crowded
+            if needs_anchor and first.link and first.provenance is not None:
                 fold = _anchor_carried(fold, anchor)  # noqa: PLW2901
-                is_anchored = bool(find_anchors(fold.sources[0].wire))
+                is_anchored = is_anchored or bool(find_anchors(fold.sources[0].wire))
             sealed.append(fold)
             continue
         name = summary_id_of(fold.sources)
         short = name[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
-        needs_anchor = not is_anchored and not first.has_envelope
+        needs_anchor = not is_anchored and not carries_provenance(fold.sources)
         if needs_anchor or name in crowded or shown.setdefault(short, name) != name:
             longer = _with_handle(fold, short, anchor, is_taken=name in crowded)
             is_new = needs_anchor and longer is not fold

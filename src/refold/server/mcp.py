@@ -137,6 +137,8 @@ class Tools:
         """
         if bool(text) == bool(messages):
             raise ConfigError("give either text or messages")
+        if not isinstance(text, str):
+            raise ConfigError(f"text must be a string, got {type(text).__name__}")
         if messages:
             return self._compress_messages(messages, token_budget)
         text_store, most = TextStore(self._store), token_budget or _TEXT_TOKENS

@@ -23,12 +23,7 @@ from table import draw, share
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from tests.llm.gates.answers import Answer, Use, read_answers, use_of
-
-
-def is_right(answer: Answer, use: Use) -> bool:
-    """Tell whether a careful answer is used, or what is wrong with another is not."""
-    return use in ("whole", "in part") if not answer.kind else use != "whole"
+from tests.llm.gates.answers import Use, is_right, read_answers, use_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -295,7 +295,7 @@ _NO: Final = re.compile(
     r"(?!(?:without|ohne|sans|sin) (?:exce[pb]|ausnahm))"
     r"(?!(?:(?<=with or )without|(?<=mit oder )ohne|(?<=avec ou )sans|(?<=con o )sin)(?!\w))"
     rf"(?:{'|'.join(_NO_WORDS)}|no(?!\.? ?[0-9#]| exceptions?(?!\w))|non(?!-))(?!\w)"
-    r"|(?<=n)['’]t(?!\w)"
+    r"|(?<=n)['’]t(?!\w)|(?<!\w)n(?:e |['’])[a-zà-ü]{1,12}+ plus(?!\w)"
     r"|(?=[不没别未禁无勿対なまず않못없금마지ไห])(?:不(?!同(?!意)|[断仅过但])|没|"
     r"(?<![特区级类分识个性辨])别(?![人的])"
     r"|未(?!来)|禁止|无(?!论)|勿|対象外|(?<![少危])ない|ません|なかっ|ずに"

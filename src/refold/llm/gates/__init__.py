@@ -22,7 +22,6 @@ from refold.llm.gates import (
     only_summary,
     plain_characters,
     same_language,
-    same_owner,
     shorter,
     supported,
 )
@@ -63,7 +62,6 @@ GATES: Final[tuple[Gate, ...]] = (
     same_language.GATE,
     on_topic.GATE,
     nothing_invented.GATE,
-    same_owner.GATE,
     known_names.GATE,
     supported.GATE,
     limits_kept.GATE,

@@ -17,11 +17,16 @@ from refold.llm.gates._values import values_in
 from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import MONTH, SENTENCE_END, find_no
 
+_INSTEAD: Final = (
+    "rather than|instead of|anstelle|(?:an)?statt|au lieu d[eu']|plutôt qu[e']|en vez de|"
+    "en lugar de|em vez de|invece d[ie]"
+)
 _LINKS: Final = {
     "if": r"if|when|whenever|once|provided|as long as|unless|wenn|falls|sofern|sobald|solange|"
     r"es sei denn|si|quand|lorsque|dès que|à moins|tant que|cuando|siempre que|mientras|a menos|"
     r"如果|若|除非|一旦",
-    "without": r"(?:without|ohne|sans|sin|sem|senza|zonder|без)(?! exce| ausna)",
+    "without": r"(?:without|ohne|sans|sin|sem|senza|zonder|без)(?! exce| ausna)|"
+    rf"(?:{_INSTEAD})(?! ?(?:[.,;:)$€£¥]|\w* ?\d|$))",
     "before": r"before(?! ?(?:[.,;:)]|$))|until|till|bevor|ehe|bis|avant|jusqu['’]|antes|hasta",
     "after": r"after|nachdem|après|después|tras",
     "because": r"because|since|as it|weil|da|denn|parce|car|puisque|porque|ya que|因为|由于|因為|"
@@ -31,7 +36,7 @@ _LINKS: Final = {
     r"which|who|so|also",
 }
 _BORDER: Final = re.compile(
-    r"[,:;](?!\d)|[，、：—–;；()（）\[\]→]|(?<=ではなく)|(?<=でなく)|(?<=まで)[にはも]?|"
+    r"[,:;](?!\d)|[，、：—–;；()（）\[\]→]|(?<=ではなく)|(?<=でなく)|(?<=ずに)|(?<=まで)[にはも]?|"
     r"(?<=場合)[はにも]?|(?<=前に)|(?<=之前)|(?<=以前)|(?<![^\W\d\u3040-\u9fff])(?:"
     + "|".join(rf"(?P<{name or 'plain'}>{words})" for name, words in _LINKS.items())
     + r")(?![^\W\d\u3040-\u9fff])",
@@ -39,7 +44,8 @@ _BORDER: Final = re.compile(
 )
 """Where one clause ends and the next begins; not inside of a number or a time."""
 _NOT_IF: Final = re.compile(
-    r"unless|es sei denn|à moins|a menos|除非|without|ohne|sans|sin|sem|senza|zonder|без",
+    r"unless|es sei denn|à moins|a menos|除非|without|ohne|sans|sin|sem|senza|zonder|без|"
+    rf"{_INSTEAD}",
     re.IGNORECASE,
 )
 _ASIAN_LINK: Final = re.compile(
@@ -102,7 +108,7 @@ _LONG_SENTENCE: Final = 80
 """So much of what a sentence is about is compared: it keeps the work linear."""
 _MOST_ALIKE: Final = 24
 """A word that more clauses have in common does not tell what they are about."""
-_HELPING: Final = frozenset(
+HELPING_WORDS: Final = frozenset(
     "all any some just very even also ever does did can could may might must should shall would "
     "will had been being please yet still already more than need needs want wants take takes place "
     "happen happens happened occur there here them him her our your their its one get got gets now "
@@ -202,11 +208,16 @@ def _content(lower: str) -> Iterator[str]:
         yield from (found[1] or found[0] for found in _PAIR.finditer(_GRAMMAR.sub(" ", lower)))
     for found in _WORD.finditer(lower):
         word = found[0]
-        if word not in FUNCTION_WORDS and word not in _HELPING and not _is_other(word):
-            stem = _ENDING.sub("", word)[:_STEM].translate(_PLAIN)
-            if len(word) <= _STEM:
-                stem = stem.removesuffix("s")
-            yield stem[:-1] if len(stem) == _STEM and stem[-1] == stem[-2] else stem  # run, running
+        if word not in FUNCTION_WORDS and word not in HELPING_WORDS and not _is_other(word):
+            yield stem_of(word)
+
+
+def stem_of(word: str) -> str:
+    """Return the letters of a word in small letters that tell what it is about."""
+    stem = _ENDING.sub("", word)[:_STEM].translate(_PLAIN)
+    if len(word) <= _STEM:
+        stem = stem.removesuffix("s")
+    return stem[:-1] if len(stem) == _STEM and stem[-1] == stem[-2] else stem  # run, running
 
 
 @lru_cache(maxsize=4096)

@@ -51,7 +51,7 @@ _SHORT: Final = re.compile(r"(?i:\b(min|max)\. (?=[0-9]))")
 """Its point ends no sentence."""
 _LETTER: Final = r"[^\W\d_\u3040-\u9fff]"
 """Of a script with blanks between words."""
-_LIMIT: Final = re.compile(
+LIMIT: Final = re.compile(
     rf"(?<!{_LETTER})(?:"
     + "|".join(rf"(?P<{name}>{words})" for name, words in _LIMITS.items())
     + rf")(?!(?<![<>=≤≥]){_LETTER})"
@@ -177,7 +177,7 @@ def _behind(parts: list[str]) -> Iterator[str]:
 def _named_limits(lower: str) -> Iterator[tuple[int, int, str]]:
     """Yield where each limit of a clause stands, and its name; a no before it turns it."""
     first_no = next((no.start() for no in find_no(lower)), None)
-    for limit in _LIMIT.finditer(lower):
+    for limit in LIMIT.finditer(lower):
         name = limit.lastgroup or ""
         if first_no is not None:
             if name in _UNTOLD_BY_NO:

@@ -39,7 +39,7 @@ _ROWS: Final = {
         "exclud* lack* missing absent except excepting apart_from without remov* delet* dropped "
         "skip* omit* gone left_out off_the leaves_out fehl* außer ausgenommen ausgeschlossen ohne "
         "lösch* gelöscht entfern* entfäll* exclu* manqu* sauf hors sans supprim* falt* salvo "
-        "excepto sin fuera borr* elimin* 除外 除了 没有 删除 対象外 除く 除い 以外 なし 削除 欠席",
+        "excepto sin fuera borr* elimin* 除外 除了 删除 対象外 除く 除い 以外 なし 削除 欠席",
     ),
     "course": (
         "continu* resum* remain* stay stays stayed keep keeps kept open* start* begin* began "

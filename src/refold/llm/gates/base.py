@@ -13,6 +13,7 @@ from refold.llm.gates._clauses import ClauseIndex, split_clauses, split_sentence
 from refold.llm.gates._counts import in_digits
 from refold.llm.gates._limits import changes_in, limits_of
 from refold.llm.gates._names import Names
+from refold.llm.gates._places import Row
 from refold.llm.gates._reading import read
 from refold.llm.gates._values import Value, list_labels, read_values, stated_by
 from refold.scan.facts import Facts, extract_facts
@@ -29,6 +30,7 @@ class Source:
     def __init__(self, text: str, count_tokens: Callable[[str], int]) -> None:
         self.text = text
         self.count_tokens = count_tokens
+        self._rows: dict[int, Row] = {}
 
     @cached_property
     def facts(self) -> Facts:
@@ -94,6 +96,12 @@ class Source:
     def clauses(self) -> ClauseIndex:
         """The clauses of the text, by what they are about."""
         return ClauseIndex(split_clauses(self.text))
+
+    def row(self, place: int) -> Row:
+        """Return the words of one sentence, by the place of its clauses."""
+        if place not in self._rows:
+            self._rows[place] = Row(self.clauses.at(place))
+        return self._rows[place]
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:

@@ -111,7 +111,8 @@ def _as_in(source: Source, answer: str) -> str:
 
     def join(found: re.Match[str]) -> str:
         joined = found[0].replace(" ", "")
-        return joined if joined in source.stated else found[0]
+        is_other = joined in source.stated and found[0] not in source.text
+        return joined if is_other else found[0]
 
     return SPACED.sub(join, SLASHED.sub(blank, answer))
 

@@ -14,11 +14,11 @@ from typing import Final, NamedTuple
 
 from refold.llm.gates._clauses import ASIAN, Clause, split_clauses, split_sentences, stems_of
 from refold.llm.gates._limits import AS_GOOD, ONLY, changes_in
+from refold.llm.gates._places import Row, has_other_word
 from refold.llm.gates._senses import DENIAL, SIDES
 from refold.llm.gates._values import SLASHED, read_values
 from refold.llm.gates.base import Gate, Refusal, Source
 from refold.notation.recognize import KEPT_LINE
-from refold.scan.alphabet import UPPER
 from refold.scan.facts import UNITS
 
 _NEUTRAL: Final = stems_of(
@@ -38,7 +38,7 @@ _NEUTRAL: Final = stems_of(
     "minimal máximo mínimo höchstens mindestens"
 )
 """Words that report, help, or set a limit, which another gate compares: they need no source."""
-_MOST_NEW: Final = 5
+_MOST_NEW: Final = 3
 """One word in so many may be new; tuned on lists of wrong and careful answers."""
 _MOST_NEW_PAIRS: Final = 0.5
 """The share of the pairs of characters of a Chinese or Japanese sentence that may be new."""
@@ -56,12 +56,6 @@ _CLEARLY: Final = 0.3
 _ALIKE: Final = 2
 """One word in common may be chance; two are a subject."""
 _ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")
-_BOTH: Final = re.compile(
-    rf"(?<!\w)[{UPPER}]\w++ (?:[{UPPER}]\w++ )?(?:and|und|et|y|e|&) "
-    rf"[{UPPER}]\w++(?: [{UPPER}]\w++)?"
-)
-"""Two who do something together, in whatever order."""
-_PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
 _UNITS: Final = stems_of(" ".join(UNITS))
 _HEADING: Final = re.compile(r"(?m)^#{1,6} (?:[^\W\d_]++[ \t]*+){1,4}$\n?")
 """A heading of a few words names a topic, and claims nothing; one with figures may."""
@@ -93,24 +87,65 @@ def _doubts(source: Source, sentence: str) -> Iterator[str]:
         for clause in split_clauses(sentence)
         if clause.stems
     ]
-    for old, new in changes_in(sentence):
-        if (new, old) in source.changes and (old, new) not in source.changes:
-            yield "the source has it the other way round"
+    if _has_other_word(source, sentence, told):
+        yield "the source has another word in its place"
+    if _is_turned(source, sentence):
+        yield "the source has it the other way round"
     if _is_new(source, sentence, told):
         yield "the source does not speak of it so"
-    if _is_denied(source, told):
+    if _is_denied(source, told) or _says_denied(source, told):
         yield "the source says the opposite of"
-    if _is_exchanged(told) or _has_other_order(source, sentence, told):
-        yield "the source says it of another"
+    if _lost_only(source, told):
+        yield "the source restricts it, or does not"
     for one in told:
         if _is_other_side(source, one):
             yield "the source says the opposite of"
+        if _says_all(source, one):
+            yield "the source does not say it of all"
         if _is_scattered(source, one):
             yield "no sentence of the source says"
         if _is_of_another(source, one.clause) or _has_value_of_another(source, one.clause):
             yield "the source says it of another"
-    if _lost_only(source, told):
-        yield "the source restricts it, or does not"
+
+
+def _is_turned(source: Source, sentence: str) -> bool:
+    """Tell whether of two values the source says that the second became the first."""
+    return any(
+        (new, old) in source.changes and (old, new) not in source.changes
+        for old, new in changes_in(sentence)
+    )
+
+
+def _has_other_word(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
+    """Tell whether a sentence has another word than the source, or two of them exchanged."""
+    ours = Row(split_clauses(sentence))
+    return any(has_other_word(ours, source.row(place)) for place in _places(told))
+
+
+def _places(told: Sequence[_Told]) -> set[int]:
+    """Return which sentences of the source are most like the clauses of one of an answer."""
+    return {near.place for one in told for near in one.nearest[:1]}
+
+
+def _says_denied(source: Source, told: Sequence[_Told]) -> bool:
+    """Tell whether a sentence without a no speaks of what the source says with one only."""
+    if any(clause.noes for clause, _ in told):
+        return False
+    for clause, nearest in told:
+        for near in nearest[:1]:
+            beside = _sentence(source, near)
+            plain = frozenset().union(*(said.stems for said in beside if said.noes % 2 == 0))
+            denied = frozenset().union(*(said.stems for said in beside if said.noes % 2))
+            if clause.stems & denied - plain:
+                return True
+    return False
+
+
+def _says_all(source: Source, told: _Told) -> bool:
+    """Tell whether a clause says of all, or always, what the source says without that."""
+    beside = [said for near in told.nearest for said in _sentence(source, near)]
+    says_all = 0 in told.clause.senses.get("amount", ())
+    return says_all and bool(beside) and not any("amount" in said.senses for said in beside)
 
 
 def sentences_like(source: Source, sentence: str) -> Iterator[str]:
@@ -199,7 +234,9 @@ def _is_denied(source: Source, told: Sequence[_Told]) -> bool:
 def _differs(source: Source, told: _Told, *, is_alone: bool) -> bool:
     clause, nearest = told
     common = max((len(clause.stems & near.stems) for near in nearest), default=0)
-    least = min(_ALIKE, len(clause.stems), *(len(near.stems) for near in nearest), _ALIKE)
+    least = min(len(clause.stems), *(len(near.stems) for near in nearest), _ALIKE)
+    if ASIAN.search(clause.text):
+        least = 1  # a pair of characters is a word, and the next ones are parts of it
     is_part = not is_alone and not clause.noes and any(len(near.stems) > _ALIKE for near in nearest)
     if common < least or (common < _ALIKE and is_part):
         return False
@@ -232,32 +269,6 @@ def _is_opposed(source: Source, near: Clause, name: str, sides: Set[int]) -> boo
         return sides.isdisjoint(near.senses[name])
     others = [c.senses[name] for c in _sentence(source, near) if name in c.senses]
     return bool(others) and all(sides.isdisjoint(other) for other in others)
-
-
-def _is_exchanged(told: Sequence[_Told]) -> bool:
-    """Tell whether two clauses have changed what they say: A does x, B does y."""
-    for clause, nearest in told:
-        for near in nearest[:1]:
-            new, old = clause.stems - near.stems, near.stems - clause.stems
-            if not new or not new <= near.sentence or not clause.stems & near.stems:
-                continue
-            if any(old & other.stems for other, _ in told if other is not clause):
-                return True
-    return False
-
-
-def _has_other_order(source: Source, sentence: str, told: Sequence[_Told]) -> bool:
-    """Tell whether a sentence names people in another order: who takes over from whom."""
-    ours = source.names.in_order(_BOTH.sub(" ", sentence))
-    places = {near.place for one in told for near in one.nearest[:1]} if len(ours) > 1 else set()
-    for place in places:
-        said = " ".join(clause.text for clause in source.clauses.at(place))
-        theirs = source.names.in_order(said)
-        both = [name for name in ours if name in theirs]
-        turned = bool(_PASSIVE.search(sentence)) != bool(_PASSIVE.search(said))
-        if both != [name for name in theirs if name in ours] and not turned:
-            return True
-    return False
 
 
 def _is_scattered(source: Source, told: _Told) -> bool:
@@ -328,7 +339,7 @@ def _lost_only(source: Source, told: Sequence[_Told]) -> bool:
 
 def _restricts(clause: Clause) -> bool:
     """Tell whether a clause holds under a condition only, or says no of all the rest."""
-    return bool(AS_GOOD.search(clause.lower) or clause.link == "if" or clause.noes)
+    return bool(AS_GOOD.search(clause.lower) or clause.link == "if" or clause.plain_noes)
 
 
 GATE: Final = Gate("supported", _check)

@@ -37,14 +37,19 @@ def read_answers() -> list[Answer]:
     """Read all files."""
     found: list[Answer] = []
     for path in sorted(Path(__file__).parent.glob("*.md")):
-        source = ""
+        source, number = "", 0
         for what, kind, name, body in _CASE.findall(path.read_text(encoding="utf-8")):
             text = _CODE.sub(lambda code: chr(int(code[1], 16)), body[:-1])
             if what == "source":
-                source = text
+                source, number = text, number + 1
             else:
-                found.append(Answer(source, text, kind, f"{path.stem}: {name}"))
+                found.append(Answer(source, text, kind, f"{path.stem} {number}: {name}"))
     return found
+
+
+def is_right(answer: Answer, use: Use) -> bool:
+    """Tell whether a careful answer is used, or what is wrong with another is not."""
+    return use in ("whole", "in part") if not answer.kind else use != "whole"
 
 
 def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:

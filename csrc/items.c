@@ -1,7 +1,7 @@
 /* An index of all words and values of a conversation: where each was said, how often, by whom.
  *
- * Words of ASCII letters are read here; of others Python is asked which items they have. What a
- * word or a number looks like tables tell; of other items it is asked once for each.
+ * Words of ASCII letters are read here, and what they look like is told in shapes.c; of others
+ * Python is asked which items they have, and once for each item what it looks like.
  */
 #include "known.h"
 #include "scan.h"
@@ -23,9 +23,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *classes; /* bytes: what each byte may be */
     PyObject *items_of; /* word that is not ASCII → its items */
-    PyObject *shape_of; /* tells the shape of an item */
-    PyObject *words;    /* bytes: the shape of a word of small letters, by its length */
-    PyObject *numbers;  /* bytes: that of a number, by its digits */
+    PyObject *shape_of; /* tells the shape of an item that is not ASCII */
     PyObject *common;   /* a set: the words that mean nothing */
     long no_shape;      /* that of an item that means nothing */
     PyObject *number;   /* item → its row */
@@ -60,28 +58,12 @@ make_room(Items *self)
     return 0;
 }
 
-/* The shape of an item; -1 with an error. Most are words or numbers, which the tables tell. */
+/* The shape of an item; -1 with an error. */
 static long
 shape_of(const Items *self, PyObject *item)
 {
-    Py_ssize_t size = PyUnicode_GET_LENGTH(item), small = 0, digits = 0;
-    if (PyUnicode_IS_ASCII(item) && size <= self->longest) {
-        const unsigned char *plain = PyUnicode_1BYTE_DATA(item);
-        while (small < size && is_small(plain[small])) {
-            small++;
-        }
-        while (digits < size && is_digit(plain[digits])) {
-            digits++;
-        }
-    }
-    if (digits == size) {
-        return ((const unsigned char *)PyBytes_AS_STRING(self->numbers))[size];
-    }
-    if (small == size) {
-        int is_common = PySet_Contains(self->common, item);
-        return is_common < 0 ? -1
-               : is_common   ? self->no_shape
-                             : ((const unsigned char *)PyBytes_AS_STRING(self->words))[size];
+    if (PyUnicode_IS_ASCII(item) && PyUnicode_GET_LENGTH(item) <= self->longest) {
+        return scan_shape_of(item, self->common);
     }
     PyObject *shape = PyObject_CallOneArg(self->shape_of, item);
     long number = shape == NULL ? -1 : PyLong_AsLong(shape);
@@ -372,8 +354,6 @@ items_dealloc(PyObject *object)
     Py_XDECREF(self->classes);
     Py_XDECREF(self->items_of);
     Py_XDECREF(self->shape_of);
-    Py_XDECREF(self->words);
-    Py_XDECREF(self->numbers);
     Py_XDECREF(self->common);
     Py_XDECREF(self->number);
     PyMem_Free(self->rows);
@@ -384,13 +364,12 @@ items_dealloc(PyObject *object)
 static PyObject *
 items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *items_of, *shape_of, *words, *numbers, *common;
+    PyObject *classes, *items_of, *shape_of, *common;
     Py_ssize_t longest;
     long no_shape;
-    if (!PyArg_ParseTuple(args, "SnO(OlSSO):items", &classes, &longest, &items_of, &shape_of,
-                          &no_shape, &words, &numbers, &common)
-        || table_of(classes, 256) == NULL || table_of(words, longest + 1) == NULL
-        || table_of(numbers, longest + 1) == NULL) {
+    if (!PyArg_ParseTuple(args, "SnO(OlO!):items", &classes, &longest, &items_of, &shape_of,
+                          &no_shape, &PyFrozenSet_Type, &common)
+        || table_of(classes, 256) == NULL) {
         return NULL;
     }
     Items *self = (Items *)type->tp_alloc(type, 0);
@@ -402,8 +381,6 @@ items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
     self->items_of = Py_NewRef(items_of);
     self->shape_of = Py_NewRef(shape_of);
     self->no_shape = no_shape;
-    self->words = Py_NewRef(words);
-    self->numbers = Py_NewRef(numbers);
     self->common = Py_NewRef(common);
     self->number = PyDict_New();
     if (self->number == NULL || known_init(&self->known) < 0) {

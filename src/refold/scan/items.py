@@ -50,7 +50,7 @@ CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
 
 
 class Shape(IntEnum):
-    """What an item looks like; everything before `WORD` is a value."""
+    """What an item looks like; what comes before `WORD` is a value. `csrc/shapes.c` has the same."""
 
     PATH = 0
     EMAIL = 1
@@ -171,12 +171,3 @@ def _shape_of_word(item: str) -> Shape:
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME
     return Shape.WORD
-
-
-WORD_SHAPES: Final = bytes(
-    shape_of("q" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
-)
-NUMBER_SHAPES: Final = bytes(
-    shape_of("7" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
-)
-"""What words of small letters, all but the common ones, and numbers look like, by their length."""

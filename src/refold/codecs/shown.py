@@ -26,9 +26,11 @@ _END: Final = " follow as below the same line in an earlier message]"
 _MARK: Final = re.compile(
     r"\[(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)" + re.escape(_END)
 )
-_NUMBERED: Final = re.compile(r"( *+)(\d{1,7})(?:([→\t:|-])|$)")
+_NUMBERED: Final = re.compile(r"(?=[ 0-9])( *+)(\d{1,7})(?:([→\t:|-])|$)")
 _NUMBERED_BELOW: Final = re.compile(r"\n *+\d{1,7}(?:[→\t:|-]|\n|\Z)")
 _STARTS: Final = frozenset(" 0123456789")
+_NO_NUMBER: Final = -2
+"""Counts on to no line."""
 _NO_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({})
 _MIN_CHARS: Final = 120
 """How many characters a mark must stand for to be worth it."""
@@ -159,24 +161,23 @@ class _Numbers:
 def _parse(text: str) -> _Lines:
     """Take the numbers off all lines that count on from the line above, or to the line below."""
     lines = text.split("\n")
-    below = _number_of(lines[0])
-    if below is None and _NUMBERED_BELOW.search(text) is None:  # as in most texts
-        return _Lines(lines, lines)
-    bodies: list[str] = []
+    if _NUMBERED_BELOW.search(text) is None and _NUMBERED.match(lines[0]) is None:
+        return _Lines(lines, lines)  # as most texts are
+    bodies = lines.copy()
     numbers: dict[int, int] = {}
-    before: int | None = None
-    for place, line in enumerate(lines):
-        found, below = below, _number_of(lines[place + 1]) if place + 1 < len(lines) else None
+    before, start = _NO_NUMBER, 0  # the number of the line above, and where its rest starts
+    for place, found in enumerate(map(_NUMBERED.match, lines)):
         if found is None:
-            before = None
-            bodies.append(line)
+            before = _NO_NUMBER
             continue
-        number = int(found[2])
-        counts_on = before == number - 1 or (below is not None and int(below[2]) == number + 1)
-        before = number
-        bodies.append(line[found.end() :] if counts_on else line)
-        if counts_on:
+        number, end = int(found[2]), found.end()
+        if number == before + 1:
+            if place - 1 not in numbers:
+                numbers[place - 1] = before
+                bodies[place - 1] = bodies[place - 1][start:]
             numbers[place] = number
+            bodies[place] = bodies[place][end:]
+        before, start = number, end
     return _Lines(lines, bodies, numbers)
 
 
@@ -184,10 +185,6 @@ def _below_mark(mark: str, lines: _Lines) -> _Lines:
     """Put a line that has no number before *lines*."""
     numbers = {place + 1: number for place, number in lines.numbers.items()}
     return _Lines([mark, *lines.whole], [mark, *lines.bodies], numbers)
-
-
-def _number_of(line: str) -> re.Match[str] | None:
-    return _NUMBERED.match(line) if line[:1] in _STARTS else None
 
 
 def _mark(number: int | None, size: int) -> str:

@@ -50,7 +50,7 @@ CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
 
 
 class Shape(IntEnum):
-    """What an item looks like; what comes before `WORD` is a value. `csrc/shapes.c` has the same."""
+    """What an item looks like; before `WORD` come the values. `csrc/shapes.c` has the same."""
 
     PATH = 0
     EMAIL = 1

@@ -54,8 +54,8 @@ class Shown:
     def __init__(self) -> None:
         self._index = LineIndex()
         self._latest = ("", _Lines([""], [""]))
-        """A text that could not be shortened is shown next, as it is or below a mark: it need not
-        be read again."""
+        """What was read last is mostly shown next, as it is or below a mark, with or without what
+        was left out: it need not be read again."""
 
     def add(self, text: str) -> None:
         """Note the lines of a text that the reader sees after all those before."""
@@ -77,18 +77,28 @@ class Shown:
         lines = self._read(text)
         if not self._index.knows_any(lines.bodies):
             return None
-        out: list[str] = []
-        place = 0
-        while place < len(lines.whole):
-            out.append(lines.whole[place])
-            below = self._index.place_below(lines.bodies[place])
-            place += 1
-            size = 0 if below is None else self._count_shown(lines, place, below)
-            if size and size + sum(map(len, lines.whole[place : place + size])) >= _MIN_CHARS:
-                out.append(_mark(lines.numbers.get(place - 1), size))
-                place += size
+        out, stretches = self._leave_out(lines)
         short = "\n".join(out)
-        return short if len(short) < len(text) and self.expand(short) == text else None
+        if len(short) >= len(text) or self.expand(short) != text:
+            return None
+        self._latest = (short, _between_marks(lines, stretches, out))
+        return short
+
+    def _leave_out(self, lines: _Lines) -> tuple[list[str], list[range]]:
+        """Return *lines* with marks for those that were shown, and where the others stand."""
+        whole, index = lines.whole, self._index
+        out: list[str] = []
+        stretches: list[range] = []
+        start = 0
+        for place, below in index.places_below(lines.bodies):
+            after = place + 1
+            size = self._count_shown(lines, after, below) if place >= start else 0
+            if size and size + sum(map(len, whole[after : after + size])) >= _MIN_CHARS:
+                out += whole[start:after]
+                out.append(_mark(lines.numbers.get(place), size))
+                stretches.append(range(start, after))
+                start = after + size
+        return [*out, *whole[start:]], [*stretches, range(start, len(whole))]
 
     def _read(self, text: str) -> _Lines:
         known, lines = self._latest
@@ -179,6 +189,25 @@ def _parse(text: str) -> _Lines:
             bodies[place] = bodies[place][end:]
         before, start = number, end
     return _Lines(lines, bodies, numbers)
+
+
+def _between_marks(lines: _Lines, stretches: Sequence[range], out: Sequence[str]) -> _Lines:
+    """Return what is left of *lines*, which are the *stretches* between the marks in *out*."""
+    bodies: list[str] = []
+    numbers: dict[int, int] = {}
+    for stretch in stretches:
+        start = len(bodies)
+        bodies += lines.bodies[stretch.start : stretch.stop]
+        own = list(map(lines.numbers.get, stretch))
+        numbers |= {place: number for place, number in enumerate(own, start) if number is not None}
+        for edge in {0, len(own) - 1} if own else ():
+            number = own[edge]
+            around = own[max(0, edge - 1) : edge + 2]
+            if number is not None and number - 1 not in around and number + 1 not in around:
+                bodies[start + edge] = lines.whole[stretch[edge]]  # it counts on no more
+                del numbers[start + edge]
+        bodies += out[len(bodies) : len(bodies) + 1]
+    return _Lines(out, bodies, numbers)
 
 
 def _below_mark(mark: str, lines: _Lines) -> _Lines:

@@ -17,6 +17,7 @@ enum { SHAPE, FIRST, LAST, TURNS, TIMES, VOICES, COLUMNS };
 typedef struct {
     long figures[COLUMNS];
     Py_ssize_t piece; /* the last one that it was found in */
+    PyObject *number; /* of the row itself: one object, wherever it is shown */
 } Row;
 
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
     PyObject *text;
     const unsigned char *plain; /* a byte for each character; 255 for those beyond ASCII */
     long turn, voice;
+    PyObject *nothing; /* VOID */
     PyObject *shown; /* a set: the rows of this piece, in Python's order of those and VOID */
     Py_ssize_t count; /* how many items it has */
 } Text;
@@ -84,23 +86,14 @@ add_row(Text *text, Known *known)
     if (shape < 0 || (self->count == self->room && make_room(self) < 0)) {
         return -1;
     }
-    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1};
-    PyObject *number = PyLong_FromSsize_t(self->count);
-    int result = number == NULL ? -1 : PyDict_SetItem(self->number, known->name, number);
-    Py_XDECREF(number);
+    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1, PyLong_FromSsize_t(self->count)};
+    if (row.number == NULL || PyDict_SetItem(self->number, known->name, row.number) < 0) {
+        Py_XDECREF(row.number);
+        return -1;
+    }
     self->rows[self->count] = row;
     known->flags = (uint32_t)(FIRST_ROW + self->count++);
-    return result;
-}
-
-/* Note that the piece at hand shows a row, or something that means nothing. */
-static int
-show(Text *text, Py_ssize_t number)
-{
-    PyObject *row = PyLong_FromSsize_t(number);
-    int result = row == NULL ? -1 : PySet_Add(text->shown, row);
-    Py_XDECREF(row);
-    return result;
+    return 0;
 }
 
 /* Note that a row was said in the piece at hand. */
@@ -118,7 +111,7 @@ note_row(Text *text, Py_ssize_t number)
         return 0;
     }
     row->piece = text->self->pieces;
-    return show(text, number);
+    return PySet_Add(text->shown, row->number);
 }
 
 /* Note an item as the table has it, which is NULL with an error. */
@@ -129,7 +122,8 @@ note_known(Text *text, Known *known)
         return -1;
     }
     text->count++;
-    return known->flags == MEANS_NOTHING ? show(text, VOID) : note_row(text, known->flags - FIRST_ROW);
+    return known->flags == MEANS_NOTHING ? PySet_Add(text->shown, text->nothing)
+                                         : note_row(text, known->flags - FIRST_ROW);
 }
 
 static int
@@ -137,7 +131,7 @@ note_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
 {
     if (length > text->self->longest) {
         text->count++;
-        return show(text, VOID);
+        return PySet_Add(text->shown, text->nothing);
     }
     return note_known(text, known_add_ascii(&text->self->known, item, length));
 }
@@ -248,7 +242,7 @@ make_plain(PyObject *text)
 
 /* Read all pieces of a text; *counts* and *shown* are lists, which get one entry for each. */
 static int
-read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyObject *shown)
+read_pieces(Text *text, PyObject *ends, PyObject *counts, PyObject *shown)
 {
     Py_ssize_t start = 0, size = PyUnicode_GET_LENGTH(text->text);
     for (Py_ssize_t piece = 0; piece < PyList_GET_SIZE(ends); piece++) {
@@ -263,7 +257,7 @@ read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyO
         text->shown = PySet_New(NULL);
         PyObject *rows = NULL, *count = NULL;
         if (text->shown != NULL && read_piece(text, start, end) == 0
-            && PySet_Discard(text->shown, nothing) >= 0) {
+            && PySet_Discard(text->shown, text->nothing) >= 0) {
             rows = PySequence_Tuple(text->shown);
             count = PyLong_FromSsize_t(text->count);
         }
@@ -296,13 +290,13 @@ items_add_text(PyObject *object, PyObject *args)
         return NULL;
     }
     text.plain = made == NULL ? PyUnicode_1BYTE_DATA(text.text) : made;
-    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *nothing = PyLong_FromLong(VOID);
-    PyObject *result = NULL;
-    if (counts != NULL && shown != NULL && nothing != NULL
-        && read_pieces(&text, ends, nothing, counts, shown) == 0) {
+    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *result = NULL;
+    text.nothing = PyLong_FromLong(VOID);
+    if (counts != NULL && shown != NULL && text.nothing != NULL
+        && read_pieces(&text, ends, counts, shown) == 0) {
         result = PyTuple_Pack(2, counts, shown);
     }
-    Py_XDECREF(nothing);
+    Py_XDECREF(text.nothing);
     Py_XDECREF(counts);
     Py_XDECREF(shown);
     PyMem_Free(made);
@@ -356,6 +350,9 @@ items_dealloc(PyObject *object)
     Py_XDECREF(self->shape_of);
     Py_XDECREF(self->common);
     Py_XDECREF(self->number);
+    for (Py_ssize_t row = 0; row < self->count; row++) {
+        Py_XDECREF(self->rows[row].number);
+    }
     PyMem_Free(self->rows);
     type->tp_free(object);
     Py_DECREF(type);

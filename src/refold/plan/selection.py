@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
@@ -112,7 +113,7 @@ class Selection:
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
         self._movable = find_movable(messages, self._layout) - stays
         self._by_message = _by_message(self._texts)
-        self._excerpt = _Writer(self._write_excerpt, self._by_message)
+        self._excerpt = _Writer(partial(_write_in_place, self._layout), self._by_message)
         self._line = _Writer(write_line, self._by_message)
         self._labels: dict[tuple[int, int], Label] = {}
         """Of every stretch that was a digest so far."""
@@ -365,10 +366,6 @@ class Selection:
             self._wholes[message.index] = known
         return known
 
-    def _write_excerpt(self, message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
-        excerpt = write_excerpt(message, texts, chosen, self._layout.last_words)
-        return with_calls(excerpt, self._layout.calls.get(message.index, NO_CALLS))
-
     def _places(self, spans: Spans) -> list[Place]:
         """Return where each message stands if *spans* are shown.
 
@@ -399,7 +396,11 @@ class Selection:
 
 
 class _Writer(Generic[T]):
-    """Writes messages; one that was written with the same spans before is not written again."""
+    """Writes messages; one that was written with the same spans before is not written again.
+
+    What writes must not lead back to who holds this: all that a selection knows would be kept until
+    the garbage collector comes.
+    """
 
     def __init__(
         self,
@@ -419,6 +420,13 @@ class _Writer(Generic[T]):
             known = chosen, self._write(message, self._texts.get(index, {}), chosen)
             self._written[index] = known
         return known[1]
+
+
+def _write_in_place(
+    layout: Layout, message: Message, texts: Mapping[int, Text], chosen: Chosen
+) -> Fold:
+    excerpt = write_excerpt(message, texts, chosen, layout.last_words)
+    return with_calls(excerpt, layout.calls.get(message.index, NO_CALLS))
 
 
 def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:

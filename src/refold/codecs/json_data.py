@@ -58,7 +58,8 @@ def open_texts(text: str) -> str | None:
     if not any(map(_holds_long_text, documents)):
         return None
     opened = _respell(text, documents, _write_opened)
-    return opened if opened and _decode(opened) == _normal(text) else None
+    normal = replace_documents(text, documents, minify)
+    return opened if opened and _decode(opened) == normal else None
 
 
 def may_open(text: str) -> bool:

@@ -27,7 +27,7 @@ class Form:
     def __init__(self, python: str, corpus: Path, *options: str) -> None:
         self._command = [python, str(_WORKER), str(corpus), *options]
         self.seconds: dict[str, list[float]] = {}
-        """What each run of each job took; bytes for `memory`."""
+        """What each run of each job took; bytes where it is about memory."""
         self.cpu: dict[str, list[float]] = {}
         """The seconds of CPU time of each, with what is around it."""
 

@@ -50,7 +50,8 @@ class Worker:
             "lossless": self._lossless,
             "uncompress": self._uncompress,
             "turn": self._turn,
-            "memory": self._memory,
+            "memory": lambda: self._memory(lambda place: _fold(self._conversations[place])),
+            "memory of standard": lambda: self._memory(self._fold_to_share),
         }
         self._tokens: list[int] = []
         self._folded: list[refold.Result] = []
@@ -119,15 +120,15 @@ class Worker:
         del self._coming[:_TURNS_A_RUN]
         return statistics.median(times)
 
-    def _memory(self) -> float:
+    def _memory(self, fold: Callable[[int], refold.Result]) -> float:
         """Return the most bytes that were in use at once, beyond the conversation itself."""
         gc.collect()
         tracemalloc.start()
         most = 0
-        for messages in self._conversations:
+        for place in range(len(self._conversations)):
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
-            result = _fold(messages)
+            result = fold(place)
             most = max(most, tracemalloc.get_traced_memory()[1] - before)
             del result
         tracemalloc.stop()

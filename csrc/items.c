@@ -1,7 +1,7 @@
 /* An index of all words and values of a conversation: where each was said, how often, by whom.
  *
- * Words of ASCII letters are read here; of others Python is asked which items they have. What a
- * word or a number looks like tables tell; of other items it is asked once for each.
+ * Words of ASCII letters are read here, and what they look like is told in shapes.c; of others
+ * Python is asked which items they have, and once for each item what it looks like.
  */
 #include "known.h"
 #include "scan.h"
@@ -17,15 +17,14 @@ enum { SHAPE, FIRST, LAST, TURNS, TIMES, VOICES, COLUMNS };
 typedef struct {
     long figures[COLUMNS];
     Py_ssize_t piece; /* the last one that it was found in */
+    PyObject *number; /* of the row itself: one object, wherever it is shown */
 } Row;
 
 typedef struct {
     PyObject_HEAD
     PyObject *classes; /* bytes: what each byte may be */
     PyObject *items_of; /* word that is not ASCII → its items */
-    PyObject *shape_of; /* tells the shape of an item */
-    PyObject *words;    /* bytes: the shape of a word of small letters, by its length */
-    PyObject *numbers;  /* bytes: that of a number, by its digits */
+    PyObject *shape_of; /* tells the shape of an item that is not ASCII */
     PyObject *common;   /* a set: the words that mean nothing */
     long no_shape;      /* that of an item that means nothing */
     PyObject *number;   /* item → its row */
@@ -42,6 +41,7 @@ typedef struct {
     PyObject *text;
     const unsigned char *plain; /* a byte for each character; 255 for those beyond ASCII */
     long turn, voice;
+    PyObject *nothing; /* VOID */
     PyObject *shown; /* a set: the rows of this piece, in Python's order of those and VOID */
     Py_ssize_t count; /* how many items it has */
 } Text;
@@ -60,28 +60,12 @@ make_room(Items *self)
     return 0;
 }
 
-/* The shape of an item; -1 with an error. Most are words or numbers, which the tables tell. */
+/* The shape of an item; -1 with an error. */
 static long
 shape_of(const Items *self, PyObject *item)
 {
-    Py_ssize_t size = PyUnicode_GET_LENGTH(item), small = 0, digits = 0;
-    if (PyUnicode_IS_ASCII(item) && size <= self->longest) {
-        const unsigned char *plain = PyUnicode_1BYTE_DATA(item);
-        while (small < size && is_small(plain[small])) {
-            small++;
-        }
-        while (digits < size && is_digit(plain[digits])) {
-            digits++;
-        }
-    }
-    if (digits == size) {
-        return ((const unsigned char *)PyBytes_AS_STRING(self->numbers))[size];
-    }
-    if (small == size) {
-        int is_common = PySet_Contains(self->common, item);
-        return is_common < 0 ? -1
-               : is_common   ? self->no_shape
-                             : ((const unsigned char *)PyBytes_AS_STRING(self->words))[size];
+    if (PyUnicode_IS_ASCII(item) && PyUnicode_GET_LENGTH(item) <= self->longest) {
+        return scan_shape_of(item, self->common);
     }
     PyObject *shape = PyObject_CallOneArg(self->shape_of, item);
     long number = shape == NULL ? -1 : PyLong_AsLong(shape);
@@ -102,23 +86,14 @@ add_row(Text *text, Known *known)
     if (shape < 0 || (self->count == self->room && make_room(self) < 0)) {
         return -1;
     }
-    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1};
-    PyObject *number = PyLong_FromSsize_t(self->count);
-    int result = number == NULL ? -1 : PyDict_SetItem(self->number, known->name, number);
-    Py_XDECREF(number);
+    Row row = {{shape, text->turn, -1, 0, 0, 0}, -1, PyLong_FromSsize_t(self->count)};
+    if (row.number == NULL || PyDict_SetItem(self->number, known->name, row.number) < 0) {
+        Py_XDECREF(row.number);
+        return -1;
+    }
     self->rows[self->count] = row;
     known->flags = (uint32_t)(FIRST_ROW + self->count++);
-    return result;
-}
-
-/* Note that the piece at hand shows a row, or something that means nothing. */
-static int
-show(Text *text, Py_ssize_t number)
-{
-    PyObject *row = PyLong_FromSsize_t(number);
-    int result = row == NULL ? -1 : PySet_Add(text->shown, row);
-    Py_XDECREF(row);
-    return result;
+    return 0;
 }
 
 /* Note that a row was said in the piece at hand. */
@@ -136,7 +111,7 @@ note_row(Text *text, Py_ssize_t number)
         return 0;
     }
     row->piece = text->self->pieces;
-    return show(text, number);
+    return PySet_Add(text->shown, row->number);
 }
 
 /* Note an item as the table has it, which is NULL with an error. */
@@ -147,7 +122,8 @@ note_known(Text *text, Known *known)
         return -1;
     }
     text->count++;
-    return known->flags == MEANS_NOTHING ? show(text, VOID) : note_row(text, known->flags - FIRST_ROW);
+    return known->flags == MEANS_NOTHING ? PySet_Add(text->shown, text->nothing)
+                                         : note_row(text, known->flags - FIRST_ROW);
 }
 
 static int
@@ -155,7 +131,7 @@ note_ascii(Text *text, const unsigned char *item, Py_ssize_t length)
 {
     if (length > text->self->longest) {
         text->count++;
-        return show(text, VOID);
+        return PySet_Add(text->shown, text->nothing);
     }
     return note_known(text, known_add_ascii(&text->self->known, item, length));
 }
@@ -266,7 +242,7 @@ make_plain(PyObject *text)
 
 /* Read all pieces of a text; *counts* and *shown* are lists, which get one entry for each. */
 static int
-read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyObject *shown)
+read_pieces(Text *text, PyObject *ends, PyObject *counts, PyObject *shown)
 {
     Py_ssize_t start = 0, size = PyUnicode_GET_LENGTH(text->text);
     for (Py_ssize_t piece = 0; piece < PyList_GET_SIZE(ends); piece++) {
@@ -281,7 +257,7 @@ read_pieces(Text *text, PyObject *ends, PyObject *nothing, PyObject *counts, PyO
         text->shown = PySet_New(NULL);
         PyObject *rows = NULL, *count = NULL;
         if (text->shown != NULL && read_piece(text, start, end) == 0
-            && PySet_Discard(text->shown, nothing) >= 0) {
+            && PySet_Discard(text->shown, text->nothing) >= 0) {
             rows = PySequence_Tuple(text->shown);
             count = PyLong_FromSsize_t(text->count);
         }
@@ -314,13 +290,13 @@ items_add_text(PyObject *object, PyObject *args)
         return NULL;
     }
     text.plain = made == NULL ? PyUnicode_1BYTE_DATA(text.text) : made;
-    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *nothing = PyLong_FromLong(VOID);
-    PyObject *result = NULL;
-    if (counts != NULL && shown != NULL && nothing != NULL
-        && read_pieces(&text, ends, nothing, counts, shown) == 0) {
+    PyObject *counts = PyList_New(0), *shown = PyList_New(0), *result = NULL;
+    text.nothing = PyLong_FromLong(VOID);
+    if (counts != NULL && shown != NULL && text.nothing != NULL
+        && read_pieces(&text, ends, counts, shown) == 0) {
         result = PyTuple_Pack(2, counts, shown);
     }
-    Py_XDECREF(nothing);
+    Py_XDECREF(text.nothing);
     Py_XDECREF(counts);
     Py_XDECREF(shown);
     PyMem_Free(made);
@@ -372,10 +348,11 @@ items_dealloc(PyObject *object)
     Py_XDECREF(self->classes);
     Py_XDECREF(self->items_of);
     Py_XDECREF(self->shape_of);
-    Py_XDECREF(self->words);
-    Py_XDECREF(self->numbers);
     Py_XDECREF(self->common);
     Py_XDECREF(self->number);
+    for (Py_ssize_t row = 0; row < self->count; row++) {
+        Py_XDECREF(self->rows[row].number);
+    }
     PyMem_Free(self->rows);
     type->tp_free(object);
     Py_DECREF(type);
@@ -384,13 +361,12 @@ items_dealloc(PyObject *object)
 static PyObject *
 items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
 {
-    PyObject *classes, *items_of, *shape_of, *words, *numbers, *common;
+    PyObject *classes, *items_of, *shape_of, *common;
     Py_ssize_t longest;
     long no_shape;
-    if (!PyArg_ParseTuple(args, "SnO(OlSSO):items", &classes, &longest, &items_of, &shape_of,
-                          &no_shape, &words, &numbers, &common)
-        || table_of(classes, 256) == NULL || table_of(words, longest + 1) == NULL
-        || table_of(numbers, longest + 1) == NULL) {
+    if (!PyArg_ParseTuple(args, "SnO(OlO!):items", &classes, &longest, &items_of, &shape_of,
+                          &no_shape, &PyFrozenSet_Type, &common)
+        || table_of(classes, 256) == NULL) {
         return NULL;
     }
     Items *self = (Items *)type->tp_alloc(type, 0);
@@ -402,8 +378,6 @@ items_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(named))
     self->items_of = Py_NewRef(items_of);
     self->shape_of = Py_NewRef(shape_of);
     self->no_shape = no_shape;
-    self->words = Py_NewRef(words);
-    self->numbers = Py_NewRef(numbers);
     self->common = Py_NewRef(common);
     self->number = PyDict_New();
     if (self->number == NULL || known_init(&self->known) < 0) {

@@ -86,7 +86,7 @@ class Scanner(Protocol):
         classes: bytes,
         longest: int,
         items_of: Mapping[str, list[str]],
-        shapes: tuple[Callable[[str], int], int, bytes, bytes, Collection[str]],
+        shapes: tuple[Callable[[str], int], int, Collection[str]],
         /,
     ) -> Items:
         """Make an index without items: see `refold.plan.item_index`."""

@@ -21,9 +21,11 @@ KILLS = int(os.environ.get("REFOLD_KILLS", "2"))
 RECORDS = 12 + 3 * KILLS
 
 
-def start(tmp_path: Path, out: str, stderr: int | None = None) -> subprocess.Popen[bytes]:
+def start(
+    tmp_path: Path, out: str, stderr: int | None = None, workers: int = 2
+) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "refold", "batch", "in.jsonl", out]
-    choices = ["--budget", "300", "--part-size", "4KB", "--workers", "2", "--quiet"]
+    choices = ["--budget", "300", "--part-size", "4KB", "--workers", str(workers), "--quiet"]
     choices += ["--store", f"{out}.db"] if out.startswith("stored") else []
     return subprocess.Popen([*command, *choices], cwd=tmp_path, stderr=stderr)
 
@@ -48,7 +50,7 @@ def wait_for_work(process: subprocess.Popen[bytes], out: Path, changes: int) -> 
 @pytest.mark.parametrize("out", ["kept", "stored"])
 def test_nothing_is_lost_or_done_twice(tmp_path: Path, out: str) -> None:
     write_lines(tmp_path / "in.jsonl", RECORDS)
-    assert start(tmp_path, f"{out}-whole").wait(FOR_EVER) == 0
+    assert start(tmp_path, f"{out}-whole", workers=1).wait(FOR_EVER) == 0
     dice = random.Random(3)
     kills = 0
     for _ in range(KILLS):

@@ -104,7 +104,7 @@ class TestConcurrency:
 
     def test_so_are_those_of_the_synchronous_face(self) -> None:
         model = Busy()
-        assert report_of(fold(notes(300), summarizer=model)).accepted == 300
+        assert report_of(fold(notes(60), summarizer=model)).accepted == 60
         assert model.crowd.most == AT_ONCE
 
     def test_a_blocking_function_too(self) -> None:
@@ -116,7 +116,7 @@ class TestConcurrency:
                 pair.wait(FOR_EVER)
                 return sum_up(text)
 
-        assert report_of(fold(notes(300), summarizer=model)).accepted == 300
+        assert report_of(fold(notes(60), summarizer=model)).accepted == 60
         assert 1 < crowd.most <= AT_ONCE
 
     def test_conversations_of_one_compressor_share_the_limit(self) -> None:

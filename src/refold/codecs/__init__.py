@@ -245,14 +245,14 @@ class CachedCodecTable(CodecTable):
     def forget(self) -> None:
         """Forget everything: the counter has learned."""
         self._known.clear()
-        self._forget_steps()
+        self.forget_steps()
 
     def keep_only(self, texts: Container[str]) -> None:
         """Forget what was made of all other texts."""
-        self._forget_steps()
+        self.forget_steps()
         self._known = {key: made for key, made in self._known.items() if key[0] in texts}
 
-    def _forget_steps(self) -> None:
+    def forget_steps(self) -> None:
         """Forget what lies between a text and what was made of it: only one plan looks twice."""
         self._made.clear()
         self._said.clear()

@@ -17,6 +17,7 @@ _HEADING: Final = re.compile(r"\[all indented by (\d{1,2}) (spaces|tabs)\]")
 _MARK: Final = "[all indented by "
 _END: Final = "[end of indented]"
 _INDENT: Final = re.compile(r" {4,99}|\t{1,99}")
+_INDENTED: Final = re.compile(r"\n(?: {4}|\t)")
 _MIN_LINES: Final = 12
 """Shorter blocks hardly pay for their mark: with 3, 6 or 24 lines, 3,050 recorded results save up
 to .04 % less."""
@@ -24,7 +25,7 @@ _UNITS: Final = {"spaces": " ", "tabs": "\t"}
 
 
 def _sees(text: str) -> bool:
-    is_indented = "\n    " in text or "\n\t" in text
+    is_indented = _INDENTED.search(text) is not None
     return is_indented and text.count("\n") >= _MIN_LINES and _MARK not in text
 
 

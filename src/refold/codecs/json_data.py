@@ -27,6 +27,7 @@ from refold.codecs.json_tree import (
     scan_documents,
 )
 
+_OPENING: Final = re.compile(r"\n[{\[]")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 # From a quote that no backslash is before: what one try passes over, no other one does.
 _LONG_STRING: Final = re.compile(rf'(?<!\\)"(?:[^"\\\n]|\\.){{{SHORT_LINES},}}+"')
@@ -39,7 +40,7 @@ class _Lines(list[Json]):
 
 
 def _sees(text: str) -> bool:
-    return text.startswith(("{", "[")) or "\n{" in text or "\n[" in text
+    return text.startswith(("{", "[")) or _OPENING.search(text) is not None
 
 
 def _encode(text: str) -> str | None:
@@ -57,12 +58,17 @@ def open_texts(text: str) -> str | None:
     if not any(map(_holds_long_text, documents)):
         return None
     opened = _respell(text, documents, _write_opened)
-    return opened if opened and _decode(opened) == _normal(text) else None
+    normal = replace_documents(text, documents, minify)
+    return opened if opened and _decode(opened) == normal else None
 
 
 def may_open(text: str) -> bool:
     """Return, after a cheap test, whether there may be a long text in a document."""
-    return _sees(text) and _LONG_STRING.search(text) is not None
+    if not _sees(text):
+        return False
+    if max(map(len, text.replace('\\"', "  ").split('"'))) < SHORT_LINES:
+        return False  # many times as fast as the pattern
+    return _LONG_STRING.search(text) is not None
 
 
 def _holds_long_text(document: Document) -> bool:

@@ -47,6 +47,11 @@ class LineIndex:
         place = self._first.get(line)
         return None if place is None else place + 1
 
+    def places_below(self, lines: Iterable[str]) -> list[tuple[int, int]]:
+        """Return which of *lines* were seen, and for each the place below the first such line."""
+        first = self._first
+        return [(number, first[line] + 1) for number, line in enumerate(lines) if line in first]
+
     def at(self, place: int) -> str | None:
         """Return the line at *place*; `None` if none was seen there."""
         return self._lines[place] if place < len(self._lines) else None

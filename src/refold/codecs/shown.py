@@ -26,9 +26,11 @@ _END: Final = " follow as below the same line in an earlier message]"
 _MARK: Final = re.compile(
     r"\[(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)" + re.escape(_END)
 )
-_NUMBERED: Final = re.compile(r"( *+)(\d{1,7})(?:([→\t:|-])|$)")
+_NUMBERED: Final = re.compile(r"(?=[ 0-9])( *+)(\d{1,7})(?:([→\t:|-])|$)")
 _NUMBERED_BELOW: Final = re.compile(r"\n *+\d{1,7}(?:[→\t:|-]|\n|\Z)")
 _STARTS: Final = frozenset(" 0123456789")
+_NO_NUMBER: Final = -2
+"""Counts on to no line."""
 _NO_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({})
 _MIN_CHARS: Final = 120
 """How many characters a mark must stand for to be worth it."""
@@ -52,8 +54,8 @@ class Shown:
     def __init__(self) -> None:
         self._index = LineIndex()
         self._latest = ("", _Lines([""], [""]))
-        """A text that could not be shortened is shown next, as it is or below a mark: it need not
-        be read again."""
+        """What was read last is mostly shown next, as it is or below a mark, with or without what
+        was left out: it need not be read again."""
 
     def add(self, text: str) -> None:
         """Note the lines of a text that the reader sees after all those before."""
@@ -75,18 +77,28 @@ class Shown:
         lines = self._read(text)
         if not self._index.knows_any(lines.bodies):
             return None
-        out: list[str] = []
-        place = 0
-        while place < len(lines.whole):
-            out.append(lines.whole[place])
-            below = self._index.place_below(lines.bodies[place])
-            place += 1
-            size = 0 if below is None else self._count_shown(lines, place, below)
-            if size and size + sum(map(len, lines.whole[place : place + size])) >= _MIN_CHARS:
-                out.append(_mark(lines.numbers.get(place - 1), size))
-                place += size
+        out, stretches = self._leave_out(lines)
         short = "\n".join(out)
-        return short if len(short) < len(text) and self.expand(short) == text else None
+        if len(short) >= len(text) or self.expand(short) != text:
+            return None
+        self._latest = (short, _between_marks(lines, stretches, out))
+        return short
+
+    def _leave_out(self, lines: _Lines) -> tuple[list[str], list[range]]:
+        """Return *lines* with marks for those that were shown, and where the others stand."""
+        whole, index = lines.whole, self._index
+        out: list[str] = []
+        stretches: list[range] = []
+        start = 0
+        for place, below in index.places_below(lines.bodies):
+            after = place + 1
+            size = self._count_shown(lines, after, below) if place >= start else 0
+            if size and size + sum(map(len, whole[after : after + size])) >= _MIN_CHARS:
+                out += whole[start:after]
+                out.append(_mark(lines.numbers.get(place), size))
+                stretches.append(range(start, after))
+                start = after + size
+        return [*out, *whole[start:]], [*stretches, range(start, len(whole))]
 
     def _read(self, text: str) -> _Lines:
         known, lines = self._latest
@@ -159,35 +171,49 @@ class _Numbers:
 def _parse(text: str) -> _Lines:
     """Take the numbers off all lines that count on from the line above, or to the line below."""
     lines = text.split("\n")
-    below = _number_of(lines[0])
-    if below is None and _NUMBERED_BELOW.search(text) is None:  # as in most texts
-        return _Lines(lines, lines)
+    if _NUMBERED_BELOW.search(text) is None and _NUMBERED.match(lines[0]) is None:
+        return _Lines(lines, lines)  # as most texts are
+    bodies = lines.copy()
+    numbers: dict[int, int] = {}
+    before, start = _NO_NUMBER, 0  # the number of the line above, and where its rest starts
+    for place, found in enumerate(map(_NUMBERED.match, lines)):
+        if found is None:
+            before = _NO_NUMBER
+            continue
+        number, end = int(found[2]), found.end()
+        if number == before + 1:
+            if place - 1 not in numbers:
+                numbers[place - 1] = before
+                bodies[place - 1] = bodies[place - 1][start:]
+            numbers[place] = number
+            bodies[place] = bodies[place][end:]
+        before, start = number, end
+    return _Lines(lines, bodies, numbers)
+
+
+def _between_marks(lines: _Lines, stretches: Sequence[range], out: Sequence[str]) -> _Lines:
+    """Return what is left of *lines*, which are the *stretches* between the marks in *out*."""
     bodies: list[str] = []
     numbers: dict[int, int] = {}
-    before: int | None = None
-    for place, line in enumerate(lines):
-        found, below = below, _number_of(lines[place + 1]) if place + 1 < len(lines) else None
-        if found is None:
-            before = None
-            bodies.append(line)
-            continue
-        number = int(found[2])
-        counts_on = before == number - 1 or (below is not None and int(below[2]) == number + 1)
-        before = number
-        bodies.append(line[found.end() :] if counts_on else line)
-        if counts_on:
-            numbers[place] = number
-    return _Lines(lines, bodies, numbers)
+    for stretch in stretches:
+        start = len(bodies)
+        bodies += lines.bodies[stretch.start : stretch.stop]
+        own = list(map(lines.numbers.get, stretch))
+        numbers |= {place: number for place, number in enumerate(own, start) if number is not None}
+        for edge in {0, len(own) - 1} if own else ():
+            number = own[edge]
+            around = own[max(0, edge - 1) : edge + 2]
+            if number is not None and number - 1 not in around and number + 1 not in around:
+                bodies[start + edge] = lines.whole[stretch[edge]]  # it counts on no more
+                del numbers[start + edge]
+        bodies += out[len(bodies) : len(bodies) + 1]
+    return _Lines(out, bodies, numbers)
 
 
 def _below_mark(mark: str, lines: _Lines) -> _Lines:
     """Put a line that has no number before *lines*."""
     numbers = {place + 1: number for place, number in lines.numbers.items()}
     return _Lines([mark, *lines.whole], [mark, *lines.bodies], numbers)
-
-
-def _number_of(line: str) -> re.Match[str] | None:
-    return _NUMBERED.match(line) if line[:1] in _STARTS else None
 
 
 def _mark(number: int | None, size: int) -> str:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
+from refold.scan.plain_bytes import RunTest
 from refold.scan.prefilter import Needs
 from refold.scan.randomness import churn
 from refold.scan.view import TextView
 
 _MIN_CHARS: Final = 40
 """Shorter runs are words of a URL, keys and hashes, which have reasons of their own."""
-_RUN: Final = re.compile(
-    rf"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{{{_MIN_CHARS - 1},}}+={{0,2}}+"
-)
+_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}+/", _MIN_CHARS)
+_PADDING: Final = re.compile("={0,2}+")
 _MIN_CHURN: Final = 0.3
 """Random letters and digits are above 0.4, words and camelCase names below 0.25: see `churn`."""
 _HASH: Final = re.compile(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64})")
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    for run in _RUN.finditer(view.text):
-        if _is_data(run[0]):
-            yield run.span()
+    for start, stop in _RUN.spans(view.plain):
+        padding = _PADDING.match(view.text, stop)
+        end = stop if padding is None else padding.end()
+        if _is_data(view.text[start:end]):
+            yield start, end
 
 
 def _is_data(run: str) -> bool:

@@ -13,6 +13,8 @@ from refold.notation.recognize import has_tag
 
 _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 """Shapes of messages that may be the caller's own; others are items of a provider's."""
+_TOOLS: Final = frozenset({"tool", "function"})
+"""In whose role tools answer."""
 
 
 def has_envelope(wire: Wire, format: str) -> bool:
@@ -43,6 +45,7 @@ class Message:
         "images",
         "index",
         "is_fixed",
+        "is_tool_result",
         "is_turn",
         "link",
         "lone_id",
@@ -107,6 +110,8 @@ class Message:
         """Whether it must stay where it is, as it is: a compaction of the provider's own."""
         self.is_turn: Final = is_turn
         """False for records of a session file that no model ever sees: they only travel along."""
+        self.is_tool_result: Final = role in _TOOLS or any(part.call_id for part in parts)
+        """Whether it answers a tool call, by role or by content."""
         self.lone_id: str | None = None
         """The id of a stand-in for this message alone, once somebody has derived it."""
 
@@ -174,14 +179,9 @@ class Message:
         yield from self.opaque
         yield from (call.text for call in self.calls)
 
-    @property
-    def is_tool_result(self) -> bool:
-        """Whether it answers a tool call, by role or by content."""
-        return self.role in ("tool", "function") or any(part.call_id for part in self.parts)
-
     def is_result(self, part: Part) -> bool:
         """Tell whether *part*, one of its texts, is what a tool returned."""
-        return bool(part.call_id) or self.role in ("tool", "function")
+        return bool(part.call_id) or self.role in _TOOLS
 
     @property
     def is_stand_in(self) -> bool:

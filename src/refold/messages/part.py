@@ -70,7 +70,7 @@ class Media:
 class Call:
     """One call that a message makes; read-only."""
 
-    __slots__ = ("_parsed", "given", "id", "name", "path", "spelled")
+    __slots__ = ("_parsed", "_text", "given", "id", "name", "path", "spelled")
 
     def __init__(self, id: str, name: str, given: object = "", path: Path | None = None) -> None:
         self.id: Final = id
@@ -83,11 +83,14 @@ class Call:
         self.path: Final = path
         """Where the arguments stand, if they may be written shorter there."""
         self._parsed: object = None
+        self._text: str | None = None
 
     @property
     def text(self) -> str:
-        """What the call costs: its name and its arguments."""
-        return f"{self.name} {self.spelled}"
+        """What the call costs: its name and its arguments; one string, however often asked for."""
+        if self._text is None:
+            self._text = f"{self.name} {self.spelled}"
+        return self._text
 
     def given_as(self, given: object) -> Call:
         """Return the same call with its arguments written otherwise."""

@@ -83,10 +83,14 @@ class Shown(NamedTuple):
 
 def has_tag(text: str) -> bool:
     """Tell whether *text* may be one of a stand-in."""
-    may_be = "#" in text and _HANDLE_END.search(text) is not None
-    if not may_be and "[" in text:
-        may_be = any(map(text.__contains__, _CLASSIC))
-    return may_be and TAG.search(text) is not None
+    return may_have_tag(text) and TAG.search(text) is not None
+
+
+def may_have_tag(text: str) -> bool:
+    """Tell whether *text* holds what every tag does; that never goes over the end of a string."""
+    if "#" in text and _HANDLE_END.search(text) is not None:
+        return True
+    return "[" in text and any(map(text.__contains__, _CLASSIC))
 
 
 def is_marked(text: str) -> bool:

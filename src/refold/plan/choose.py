@@ -200,7 +200,8 @@ class Choice:
         """
         costs, gains = self._candidates.cost, self._gains
         dropped = [(-gains[n], -n) for n in self._offered if costs[n] > budget]
-        self._offered[:] = [n for n in self._offered if costs[n] <= budget]
+        if dropped:
+            self._offered[:] = [n for n in self._offered if costs[n] <= budget]
         left: list[_Entry] = []
         for entry in self._again:
             (left if costs[-entry[1]] <= budget else dropped).append(entry)

@@ -12,8 +12,6 @@ from refold.scan.items import (
     CLASSES,
     COMMON,
     MAX_CHARS,
-    NUMBER_SHAPES,
-    WORD_SHAPES,
     Shape,
     find_items,
     part_words,
@@ -196,5 +194,5 @@ def start_index() -> ItemIndex:
     """Return an index without items."""
     if scanner is None:
         return ItemIndex()
-    shapes = shape_of, Shape.NONE, WORD_SHAPES, NUMBER_SHAPES, COMMON
+    shapes = shape_of, Shape.NONE, COMMON
     return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shapes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
@@ -95,8 +96,6 @@ class Selection:
         self._worths = worths
         messages, talk = conversation.messages, conversation.talk
         self._talk = talk
-        self._newest = newest
-        """The newest messages in a shorter form that loses nothing, where they have one."""
         self._layout: Layout = lay_out(
             messages,
             untouchable,
@@ -114,10 +113,13 @@ class Selection:
         stays = {text.message.index for text in self._texts if text.is_typed or not text.is_open}
         self._movable = find_movable(messages, self._layout) - stays
         self._by_message = _by_message(self._texts)
-        self._excerpt = _Writer(self._write_excerpt, self._by_message)
+        self._excerpt = _Writer(partial(_write_in_place, self._layout), self._by_message)
         self._line = _Writer(write_line, self._by_message)
         self._labels: dict[tuple[int, int], Label] = {}
         """Of every stretch that was a digest so far."""
+        self._wholes = {index: newest[index] for index in self._layout.recoded}
+        """What is shown of messages that stay whole."""
+        self._costs: dict[Fold, int] = {}
         self._explains = explains
         self._explainer: PieceExplainer | None = None
         """Tells why, if somebody may want to know."""
@@ -328,10 +330,18 @@ class Selection:
         plan = tuple(self._folds(spans))
         if self._explainer is not None:
             self._explainer.shown = spans
-        return plan, sum(map(self._tokens.fold, plan))
+        return plan, sum(map(self._cost, plan))
+
+    def _cost(self, fold: Fold) -> int:
+        """Return the tokens of *fold*; most are in several plans."""
+        known = self._costs.get(fold)
+        if known is None:
+            known = self._costs[fold] = self._tokens.fold(fold)
+        return known
 
     def _folds(self, spans: Spans) -> Iterator[Fold]:
-        for place, grouped in groupby(self._messages, lambda m: self._place_of(m, spans)):
+        places = self._places(spans)
+        for place, grouped in groupby(self._messages, lambda message: places[message.index]):
             run = list(grouped)
             match place:
                 case Place.DIGEST if self._is_lone(run):
@@ -349,27 +359,25 @@ class Selection:
 
     def _whole(self, message: Message) -> Fold:
         """Show all of *message*, if only in other words."""
-        if message.index in self._layout.recoded:
-            return self._newest[message.index]
-        kept = kept_fold(message, self._layout.reasons[message.index])
-        return with_calls(kept, self._layout.calls.get(message.index, NO_CALLS))
+        known = self._wholes.get(message.index)
+        if known is None:
+            kept = kept_fold(message, self._layout.reasons[message.index])
+            known = with_calls(kept, self._layout.calls.get(message.index, NO_CALLS))
+            self._wholes[message.index] = known
+        return known
 
-    def _write_excerpt(self, message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Fold:
-        excerpt = write_excerpt(message, texts, chosen, self._layout.last_words)
-        return with_calls(excerpt, self._layout.calls.get(message.index, NO_CALLS))
-
-    def _place_of(self, message: Message, spans: Spans) -> Place:
-        """Return where *message* stands if *spans* are shown.
+    def _places(self, spans: Spans) -> list[Place]:
+        """Return where each message stands if *spans* are shown.
 
         A message in its place that shows next to nothing costs more than a line of a digest.
         """
-        index = message.index
-        if index in self._movable:
+        places = self._layout.places.copy()
+        for index in self._movable:
             picks = spans.get(index, _NOTHING).values()
-            shown = sum(stop - start for pick in picks for start, stop in pick.spans)
+            shown = sum([stop - start for pick in picks for start, stop in pick.spans])
             if shown < _LEAST_IN_PLACE:
-                return Place.DIGEST
-        return self._layout.places[index]
+                places[index] = Place.DIGEST
+        return places
 
     def _digest(self, stretch: Sequence[Message], spans: Spans) -> Iterator[Fold]:
         """Write a stretch as a digest, unless it costs no more as it is."""
@@ -388,7 +396,11 @@ class Selection:
 
 
 class _Writer(Generic[T]):
-    """Writes messages; one that was written with the same spans before is not written again."""
+    """Writes messages; one that was written with the same spans before is not written again.
+
+    What writes must not lead back to who holds this: all that a selection knows would be kept until
+    the garbage collector comes.
+    """
 
     def __init__(
         self,
@@ -408,6 +420,13 @@ class _Writer(Generic[T]):
             known = chosen, self._write(message, self._texts.get(index, {}), chosen)
             self._written[index] = known
         return known[1]
+
+
+def _write_in_place(
+    layout: Layout, message: Message, texts: Mapping[int, Text], chosen: Chosen
+) -> Fold:
+    excerpt = write_excerpt(message, texts, chosen, layout.last_words)
+    return with_calls(excerpt, layout.calls.get(message.index, NO_CALLS))
 
 
 def _by_message(texts: Iterable[Text]) -> dict[int, dict[int, Text]]:

@@ -116,6 +116,9 @@ class StandIns:
         self, body: str, texts: Sequence[str], named: _Named, quoted: Set[str]
     ) -> str | None:
         """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
+        bare = self._spelling.summary(Summary(body, len(texts), [], named.summary_id), named.handle)
+        if len(bare) >= _chars(texts):
+            return None  # with entities it would be longer still
         for entities in self._named(texts, body):
             said = Summary(body, len(texts), entities, named.summary_id)
             tag = self._spelling.summary(said, named.handle)

@@ -13,6 +13,10 @@ _BEFORE: Final = "#$@~./"
 _WITHIN: Final = "./@+-"
 _ITEM: Final = re.compile(rf"(?:(?<![{_BEFORE}])[{_BEFORE}]++)?+\w++(?:[{_WITHIN}]++\w++)*+")
 _BETWEEN: Final = "!\"%&'()*,:;<=>?[\\]^`{|}"
+_STOP: Final = re.compile(r"\.(?=[ \n])")
+"""A full stop is part of an item only if more of it follows."""
+_BLANKED: Final = bytes(ord(" ") if chr(byte) in _BETWEEN else byte for byte in range(256))
+_UTF_8: Final = ("utf-8", "surrogatepass")
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
 # In Japanese the script tells where a word ends; hiragana is mostly grammar.
@@ -50,7 +54,7 @@ CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
 
 
 class Shape(IntEnum):
-    """What an item looks like; everything before `WORD` is a value."""
+    """What an item looks like; before `WORD` come the values. `csrc/shapes.c` has the same."""
 
     PATH = 0
     EMAIL = 1
@@ -77,10 +81,7 @@ def part_words(text: str) -> str:
 
     What stands between blanks can be looked at by itself, and the same words come again and again.
     """
-    for sign in _BETWEEN:
-        text = text.replace(sign, " ")
-    # A full stop is part of an item only if more of it follows.
-    return text.replace(". ", "  ").replace(".\n", " \n")
+    return _STOP.sub(" ", text.encode(*_UTF_8).translate(_BLANKED).decode(*_UTF_8))
 
 
 def find_items(text: str) -> list[str]:
@@ -171,12 +172,3 @@ def _shape_of_word(item: str) -> Shape:
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME
     return Shape.WORD
-
-
-WORD_SHAPES: Final = bytes(
-    shape_of("q" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
-)
-NUMBER_SHAPES: Final = bytes(
-    shape_of("7" * size) if size else Shape.NONE for size in range(MAX_CHARS + 1)
-)
-"""What words of small letters, all but the common ones, and numbers look like, by their length."""

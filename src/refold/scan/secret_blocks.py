@@ -45,6 +45,8 @@ _IN_PHRASE: Final = bytes(
 """Maps what may stand between the words of a phrase to blanks; beyond ASCII that is a `?`."""
 _NO_PHRASE: Final = (b"a" * 9, b" a ", b" aa ")
 """What is too long or too short to be a word of a phrase, where every letter is an a."""
+_LONG_ROW: Final = re.compile(rb"![^!]{%d,}+" % _MIN_PHRASE)
+"""A row that is long enough for a phrase, and the end of the one before."""
 _PHRASE_SIZES: Final = frozenset({12, 15, 18, 21, 24})
 _RARE_SIZES: Final = frozenset({13, 20, 25, 33})
 """Of Monero and SLIP 39: only where a text mentions them, because lists of words are as long."""
@@ -123,15 +125,13 @@ def find_seed_phrases(text: str, plain: bytes) -> Iterator[Span]:
     rows = plain.translate(_IN_PHRASE)
     for other in _NO_PHRASE:
         rows = rows.replace(other, b"!" * len(other))
-    start = 0
-    for row in rows.split(b"!"):
-        end = start + len(row)
-        if len(row) >= _MIN_PHRASE and len(row.split()) >= _MIN_WORDS:
+    for row in _LONG_ROW.finditer(b"!" + rows):
+        start, end = row.start(), row.end() - 1
+        if len(row[0].split()) >= _MIN_WORDS:
             # What follows a word decides whether it is one: two characters more are looked at.
             for found in _PHRASE.finditer(text, start, end + 2):
                 if found.end() - found.start() >= _MIN_PHRASE:
                     yield from _phrase_in(text, *found.span())
-        start = end + 1
 
 
 def _phrase_in(text: str, start: int, end: int) -> Iterator[Span]:
@@ -269,6 +269,8 @@ def _codes_before(text: str, name: Name) -> Iterator[Span]:
         return
     start = max(0, name.start - _MAX_LINE)
     start = text.rfind("\n", start, name.start) + 1 or start
+    if text.find("-", start, name.start) < 0:
+        return
     for found in _GROUPED_CODE.finditer(text, start, name.start):
         if has_digit(found[0]):
             yield found.span()
@@ -277,6 +279,8 @@ def _codes_before(text: str, name: Name) -> Iterator[Span]:
 def _groups(text: str, name: Name) -> Iterator[Span]:
     """Yield a key that is spelled in groups: `ABCD EFGH IJKL MNOP`."""
     stop = name.end + _MAX_GAP + 64
+    if not has_digit(text[name.end : stop]):
+        return
     for found in islice(_GROUPS.finditer(text, name.end, stop), 1):
         is_near = found.start() - name.end <= _MAX_GAP
         if is_near and name.grade >= Grade.CODE and _MIXED.search(found[0]):

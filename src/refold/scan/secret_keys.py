@@ -65,7 +65,7 @@ _SHAPES: Final = (
     ),
     (  # Discord
         ".",
-        r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}+\.[A-Za-z0-9_-]{6,7}+\.[A-Za-z0-9_-]{27,}+",
+        r"[MNO](?<![A-Za-z0-9_-].)[A-Za-z0-9_-]{23,27}+\.[A-Za-z0-9_-]{6,7}+\.[A-Za-z0-9_-]{27,}+",
     ),
     ("v", r"v[1-4]\.(?:local|public)\.[A-Za-z0-9_-]{40,}+"),  # PASETO
     ("MII", r"MII[A-Za-z0-9+/]{5}[A-Za-z0-9+/=]{120,}+"),  # DER without its armor

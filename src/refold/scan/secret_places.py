@@ -140,8 +140,9 @@ _SENT_CODE: Final = re.compile(
     re.I,
 )
 _TYPING: Final = ("type", "enter", "dial", "punch in", "opens with")
+_LOCKED: Final = ("alarm", "door", "gate", "safe", "lock", "keypad", "garage")
 _TYPED_CODE: Final = re.compile(
-    r"\b(?:alarm|door|gate|safe|lock|keypad|garage)\b[^\n.?!0-9]{0,30}?"
+    rf"\b(?:{'|'.join(_LOCKED)})\b[^\n.?!0-9]{{0,30}}?"
     rf"\b(?:{'|'.join(_TYPING)})"
     r"[ \t]++(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
     re.I,
@@ -263,10 +264,16 @@ def _aws(text: str) -> Iterator[Span]:
                 yield found.span("value")
 
 
-def _by(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
-    """Make a finder of what a group of *pattern* holds, if that is no variable."""
+def _by(pattern: re.Pattern[str], *needed: str) -> Callable[[str], Iterator[Span]]:
+    """Make a finder of what a group of *pattern* holds, if that is no variable.
+
+    It is not looked for in texts without any of the *needed* words, which are in ASCII.
+    """
 
     def find(text: str) -> Iterator[Span]:
+        lower = text.lower() if needed else ""
+        if needed and lower.isascii() and not any(word in lower for word in needed):
+            return
         for found in pattern.finditer(text):
             kind = found.lastgroup
             if kind is not None and not found[kind].startswith(("$(", "${", "<", "{")):
@@ -305,7 +312,7 @@ _FINDERS: Final = (
     # Locks and gates are in too many words; what is done with the code, in few.
     (
         tuple(f"{verb}{blank}" for verb in _TYPING for blank in " \t"),
-        _by(_TYPED_CODE),
+        _by(_TYPED_CODE, *_LOCKED),
     ),
     (("cat ", "more ", "less ", "head ", "type ", "bat "), _passwords(_PRINTED)),
     (("pass", "pwd", "secret", "token", "cred"), _passwords(_ANSWERED)),

@@ -17,7 +17,6 @@ from refold.scan.randomness import churn, has_digit
 from refold.scan.runs import Span
 from refold.scan.secret_names import Grade, Name
 
-_RUN: Final = re.compile(r"[A-Za-z0-9_+/-]{20,}+")
 _LONG_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_+/-", 20)
 _PIECE: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
 _PADDING: Final = re.compile(r"={0,2}")
@@ -78,11 +77,10 @@ _HASHES: Final = re.compile(r"sha|md5|hash|digest|assert|commit|uuid|equal|expec
 
 def find_random_tokens(text: str, plain: bytes) -> Iterator[Span]:
     """Yield the runs that look like nothing but chance; *plain* is the text as bytes."""
-    for run in _RUN.finditer(text) if _LONG_RUN.holds(plain) else ():
-        start, end = run.span()
-        before = text[start - 1 : start]
-        is_data = end - start >= _MIN_DATA and ("+" in run[0] or "/" in run[0][1:])
-        if is_data and run[0][0] != "/" and before not in {"/", ".", ":"} and _is_chance(run[0]):
+    for start, end in _LONG_RUN.spans(plain):
+        run, before = text[start:end], text[start - 1 : start]
+        is_data = end - start >= _MIN_DATA and ("+" in run or "/" in run[1:])
+        if is_data and run[0] != "/" and before not in {"/", ".", ":"} and _is_chance(run):
             yield _padded(text, start, end)
             continue
         for piece in _PIECE.finditer(text, start, end):

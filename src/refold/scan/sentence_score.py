@@ -203,6 +203,9 @@ def count_in_long(text: str, start: int, end: int) -> int:
 def _may_stress(text: str) -> Callable[[int, int], bool]:
     """Return what tells at little cost whether a sentence may hold emphasis or inference."""
     places = None if scanner is None else _STRESS_NEEDLES.search(text, TextView(text).lower).places
+    is_plain = undisguised(text) == text
+    if places == [] and is_plain:
+        return _never
 
     def holds(start: int, end: int) -> bool:
         if places is not None:
@@ -210,10 +213,14 @@ def _may_stress(text: str) -> Callable[[int, int], bool]:
             return place < len(places) and places[place] < end
         return _STRESS.search(text[start:end].lower()) is not None
 
-    if undisguised(text) == text:
+    if is_plain:
         return holds
     # Beyond ASCII there are letters that count as others where case is ignored.
     return lambda start, end: not text[start:end].isascii() or holds(start, end)
+
+
+def _never(start: int, end: int) -> bool:  # noqa: ARG001
+    return False
 
 
 def _count_emphasis(text: str, start: int, end: int) -> int:

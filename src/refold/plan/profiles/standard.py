@@ -115,6 +115,7 @@ class StandardFitter:
         """The conversation read for a selection."""
         task = self._task
         opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
+        task.text_cache.codecs.forget_steps()  # all that can be said shorter has been
         shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
         return Conversation(task.messages, task.tokens, task.options.preserve, shown)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, TypeVar, Unpack
 
@@ -134,6 +134,14 @@ class Compressor:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what it was made with; what models answered is not taken along."""
         return partial(type(self), self.options, **self._helpers), ()
+
+    def __repr__(self) -> str:
+        plain = Options()
+        chosen = {f.name: getattr(self.options, f.name) for f in fields(Options)}
+        said = {k: v for k, v in chosen.items() if v != getattr(plain, k)} | {
+            name: helper for name, helper in self._helpers.items() if helper is not None
+        }
+        return f"Compressor({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     @property
     def options(self) -> Options:

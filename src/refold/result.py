@@ -222,7 +222,7 @@ class BudgetReport:
             worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
         return (
             f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
-            f"many; in the way: {'; '.join(worst)}"
+            f"many; in the way: {'; '.join(worst)}; a budget of {self.token_count} would do"
         )
 
 

@@ -60,7 +60,9 @@ class Output:
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BatchError(f"cannot write to {str(out)!r}: {error.strerror}") from error
+            is_taken = isinstance(error, FileExistsError)
+            reason = "it is no folder; name one" if is_taken else error.strerror
+            raise BatchError(f"cannot write to {str(out)!r}: {reason}") from error
         with _locked(out):
             if not self.is_finished():
                 self._take_up()
@@ -90,9 +92,7 @@ class Output:
             self._check_keys(used)
             return used
         if any(self.job.out.glob("part-*")):
-            changed = ", ".join(
-                name for name, value in self._identity.items() if known.get(name) != value
-            )
+            changed = _changed(self._identity, known)
             raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
         return []
 
@@ -115,8 +115,9 @@ class Output:
         manifest = self.read_manifest()
         if manifest is None:
             return False
-        if any(manifest.get(name) != value for name, value in self._head().items()):
-            raise self._refusal("holds another batch")
+        changed = _changed(self._head(), manifest)
+        if changed:
+            raise self._refusal(f"holds another batch (it differs in {changed})")
         self._clean_up()
         return True
 
@@ -190,7 +191,7 @@ class Output:
         return {"file": REJECTED, "sha256": digest.hexdigest()}
 
     def _refusal(self, what: str) -> BatchError:
-        return BatchError(f"{str(self.job.out)!r} {what}: give a folder of its own")
+        return BatchError(f"{str(self.job.out)!r} {what}: name another folder")
 
     def _clean_up(self) -> None:
         # A worker of a killed batch may still be there for a moment, and write.
@@ -245,3 +246,19 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+_WORDS: Final = {
+    "refold": "the version of refold",
+    "job": "the options",
+    "modified": "when the inputs were written",
+    "cuts": "the part size",
+    "inputs": "the inputs",
+    "store": "the store",
+}
+"""What the fields of a manifest are called in errors."""
+
+
+def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> str:
+    """Name the fields of a manifest that are not what they were."""
+    return ", ".join(_WORDS[name] for name, value in new.items() if old.get(name) != value)

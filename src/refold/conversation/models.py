@@ -158,7 +158,7 @@ class WindowRegistry:
 
     def _hint(self, model: str) -> str:
         last = model[:MAX_NAME_CHARS].strip().rpartition("/")[2]
-        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.7)
         return f" (nearest known: {self.windows[near[0]].model!r})" if near else ""
 
     def __contains__(self, model: object) -> bool:

@@ -239,7 +239,14 @@ def serve_http(tools: Tools, port: int) -> None:
     app = server.streamable_http_app(
         stateless_http=True, json_response=True, max_request_body_size=_MAX_BODY, host=_HOST
     )
-    with socket.create_server((_HOST, port)) as listener:
+    try:
+        listener = socket.create_server((_HOST, port))
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConfigError(
+            f"cannot listen on {_HOST}:{port}: {reason}; choose another --port"
+        ) from error
+    with listener:
         where = f"http://{_HOST}:{listener.getsockname()[1]}/mcp"
         print(f"listening on {where}", file=sys.stderr, flush=True)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

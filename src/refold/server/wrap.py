@@ -113,7 +113,7 @@ def _last_line(server: subprocess.Popen[bytes], log: IO[bytes]) -> str:
     _end(server)
     log.seek(0)
     lines = log.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it says nothing"
+    return lines[-1].removeprefix("refold: ") if lines else "it says nothing"
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

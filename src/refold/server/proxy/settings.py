@@ -113,13 +113,16 @@ def _read(name: str, raw: str, type_: Any) -> object:
     try:
         match str(type_):
             case "int" | "int | None":
+                kind = "a whole number"
                 return int(raw)
             case "float":
+                kind = "a number"
                 return float(raw)
             case "bool":
+                kind = "true or false"
                 return _SWITCH[raw.strip().lower()]
     except (ValueError, KeyError):
-        raise ConfigError(f"{PREFIX}{name.upper()} cannot be read: {raw!r}") from None
+        raise ConfigError(f"{PREFIX}{name.upper()} must be {kind}, got {raw!r}") from None
     return raw
 
 

@@ -12,7 +12,7 @@ from refold.kinds import Grade, kind_of
 from refold.messages.message import Message
 from refold.messages.part import Call
 from refold.notation.recognize import Shown, read_shown
-from refold.plan.calls import find_failed, spell_calls
+from refold.plan.calls import find_failed, name_tool, spell_calls
 from refold.plan.choose import Candidates
 from refold.plan.item_index import ItemStats, Voice, start_index
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
@@ -73,7 +73,7 @@ class Text(NamedTuple):
     is_typed: bool = False
     """Whether a person typed it for this turn."""
     tool: str = ""
-    """The tool that returned it, if one did."""
+    """The tool that returned it, if one did, and the file that it shows."""
     heads: tuple[tuple[int, bool], ...] = ()
     """Where calls begin, and whether each may have changed something."""
     times: Mapping[int, int] = ONCE
@@ -151,7 +151,7 @@ def read_texts(
                     and not part.call_id
                     and is_typed_text(text, None if call else kind)
                 )
-                tool = call.name if call else ""
+                tool = name_tool(call, effects) if call else ""
                 texts.append(
                     Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)
                 )

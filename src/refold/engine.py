@@ -1,4 +1,4 @@
-"""The engine room: loading, planning, writing out; what `Compressor` and `Session` share."""
+"""Loading, planning and writing out: what `Compressor` and `Session` share."""
 
 from __future__ import annotations
 

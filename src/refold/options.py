@@ -179,7 +179,7 @@ class Options:
 
 
 class Choices(TypedDict, total=False):
-    """The fields of `Options` as keywords: what they say is said there.
+    """The fields of `Options` as keywords; documented there.
 
     Callers may write some of them more loosely than they are kept: any list for a tuple, an
     expression for a `PreservePattern`.

@@ -57,7 +57,7 @@ class TraceEntry:
     shown: str | None = None
     """What a digest that stands for several messages says of this one."""
     account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
-    """Its pieces, as soon as somebody asks for them."""
+    """Its pieces, computed on first access."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

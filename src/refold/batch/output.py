@@ -1,4 +1,4 @@
-"""The folder of a batch: what is done in it already, and the manifest when everything is."""
+"""The output folder of a batch: what is done so far, and the manifest at the end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Output:
     def opened(self) -> Iterator[None]:
         """Create the folder, or take up what is in it.
 
-        Raises `BatchError` if that belongs to another job, or if somebody is working on it.
+        Raises `BatchError` if that belongs to another job, or if another process is working on it.
         """
         out = self.job.out
         try:
@@ -83,9 +83,9 @@ class Output:
             temporary.write_text(json.dumps({**self._identity, "keys": keys}))
 
     def _used_keys(self, known: dict[str, Any]) -> list[str]:
-        """Return the keys that earlier runs have encrypted with; refuse to go on without them.
+        """Return the keys that earlier runs have encrypted with; refuse to continue without them.
 
-        Another batch that has come to nothing, as with a wrong option, is in nobody's way.
+        A batch that wrote nothing, as after a wrong option, does not block another one.
         """
         used: list[str] = known.pop("keys", [])
         if known == self._identity:

@@ -138,7 +138,7 @@ def main(args: Sequence[str] | None = None) -> int:
         click.echo("refold: interrupted", err=True)
         return _INTERRUPTED
     except OSError as error:
-        # What goes wrong with files is told where they are opened, so this is standard output.
+        # Errors of files are reported where they are opened, so this is standard output.
         # Python would complain once more when it flushes it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # else whoever read our output has gone

@@ -1,4 +1,4 @@
-"""Read conversation files and write results: whole or not at all, and a fold in one file, too."""
+"""Read conversation files and write results atomically, a fold in one file among them."""
 
 from __future__ import annotations
 

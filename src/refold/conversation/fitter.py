@@ -1,4 +1,4 @@
-"""One conversation after the other into so many tokens: look back, plan, write out."""
+"""Fit conversations into a window: compare with earlier passes, plan, write out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a list that is given whole every time: what an earlier pass has read is not read again."""
+"""Read a list that is passed whole every time: what an earlier pass has read is reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens a model can read: look-up by any of the names that a model goes by."""
+"""How many tokens a model can read: look-up by any of the names of a model."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class WindowRegistry:
 
     @classmethod
     def built_in(cls) -> Self:
-        """Return the registry of the models that refold knows by itself."""
+        """Return the built-in registry."""
         windows: dict[str, Window] = {}
         for group in read_groups():
             for row in group.rows.splitlines():
@@ -307,7 +307,7 @@ def _shortened(name: str) -> Iterator[str]:
 
 
 DEFAULT_REGISTRY: Final = WindowRegistry.built_in()
-"""The models that refold knows by itself."""
+"""The built-in registry."""
 
 
 def window_of(model: str, registry: WindowRegistry = DEFAULT_REGISTRY) -> Window:

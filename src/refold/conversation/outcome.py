@@ -1,4 +1,4 @@
-"""Spell out what a pass did: ids, first change, and what is in the way if it does not fit."""
+"""Report what a pass did: ids, first change, and the obstacles if it does not fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refold.result import Obstacle
 REUSED: Final = "reuse"
 """The step that says that an earlier result was used again."""
 _MAX_OBSTACLES: Final = 10
-"""The largest are named: what is in the way is mostly one or two."""
+"""So many of the largest obstacles are named: mostly there are one or two."""
 
 
 def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from refold.conversation.state import State, Wires
 from refold.messages.formats.objects import Objects
 
 _MAX_PASSES: Final = 8
-"""Conversations that are remembered at once, for managers that serve several. More keep more copies
+"""How many conversations are remembered, for managers that serve several. More keep more copies
 alive; of one that is forgotten the next view is made from nothing."""
 _CHECKED_AT_ONCE: Final = 256
 """How many of the messages that no view shows any more are compared at each call: about as long as
@@ -51,7 +51,7 @@ class Seen:
     def begins(self, messages: Sequence[Any], turn: int) -> bool:
         """Tell whether *messages* begin with those that were read.
 
-        An object that was there before is the same message, unless somebody has changed it in
+        An object that was there before is the same message, unless it was changed in
         place. So those that a view shows are compared with their copies at every *turn*, and the
         others by turns. Objects that were made anew are all compared: that is many times as fast
         as to read them, or to name them by their content.
@@ -73,7 +73,7 @@ class Seen:
 class Pass(Seen):
     """One list that was folded, and what became of it.
 
-    Its state is never changed: whoever goes on does so with a state of their own.
+    Its state is never changed: a later pass works on a copy.
     """
 
     turn: int
@@ -85,7 +85,7 @@ class Pass(Seen):
     made_at: tuple[int, ...] = ()
     """The turns at which this conversation was changed, this pass included."""
     grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
-    """How the conversation stands by now, at most one: whoever takes it out has it alone."""
+    """The current state, at most one: taking it out transfers ownership."""
 
     @property
     def shown(self) -> list[Any]:
@@ -137,7 +137,7 @@ class Passes:
     def take_whole(self, messages: Sequence[Any]) -> State | None:
         """Return the state of the beginning of this conversation if it needed no pass so far.
 
-        Whoever takes it has it alone.
+        Taking it transfers ownership.
         """
         with self._lock:
             for place in range(len(self._whole) - 1, -1, -1):

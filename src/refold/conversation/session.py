@@ -34,7 +34,7 @@ from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
-"""What a saved session cannot have with it: whoever takes it up must give it again."""
+"""What is not saved with a session and must be passed again to `resume`."""
 _HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
 
 
@@ -283,7 +283,7 @@ class Session(Generic[M]):
         thresholds: FoldThresholds | None = None,
         **choices: Unpack[NamedChoices],
     ) -> Self:
-        """Take up a saved session; it goes on byte for byte as if it had never stopped.
+        """Resume a saved session; it continues byte for byte as if it had never stopped.
 
         Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
         given must be given again. Other choices replace those that were saved. `StoreError` if

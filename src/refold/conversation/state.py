@@ -61,7 +61,7 @@ class Given:
         return self._digests[:length]
 
     def copy(self) -> Given:
-        """Return the same, to go on from on its own."""
+        """Return an independent copy."""
         fresh = Given()
         fresh._digests, fresh._wires = self._digests.copy(), self._wires.copy()
         return fresh
@@ -78,7 +78,7 @@ class Chains:
     sent: Chain
 
     def copy(self) -> Chains:
-        """Return chains that go on from here on their own."""
+        """Return independent copies."""
         return Chains(self.given.copy(), self.sent.copy())
 
 
@@ -140,7 +140,7 @@ class State:
     def extend(self, messages: Wires) -> dict[str, Any]:
         """Add messages at the end, as they are to be sent; return what undoes their short forms.
 
-        They stay the caller's: whoever wants to know later what they were takes copies.
+        They stay the caller's, and are not copied.
         """
         start = self.view.length
         chains = self._chains_at(start)
@@ -163,7 +163,7 @@ class State:
             self.given.put(index, clone(dict(messages[index])))
 
     def fork(self, text_cache: TextCache | None = None) -> State:
-        """Return a state that goes on from here on its own."""
+        """Return an independent copy."""
         other = State(self.engine, format_name=self._format_name, text_cache=text_cache)
         other.view = replace(self.view, items=self.view.items.copy())
         other.given = self.given.copy()
@@ -192,7 +192,7 @@ class State:
         return self.engine.recognize(tuple(loader.load(wire, index) for index, wire in given))
 
     def cut(self, length: int) -> View:
-        """Return the view of the first *length* messages, for whoever makes it the one that counts.
+        """Return the view of the first *length* messages, without adopting it.
 
         If the last fold has seen more than these, it is a view in which nothing is folded.
         """

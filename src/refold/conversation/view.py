@@ -3,7 +3,7 @@
 The next fold starts from what a view shows, never from the whole conversation. A message that is
 shown in short is folded from its original; but what several messages share is from then on one
 message, which the next summary may take in. So a fold costs what a view costs, however long the
-conversation has become, and what is behind a summary of summaries is found layer by layer.
+conversation has become, and the originals of a summary of summaries are found layer by layer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from refold.result import BudgetReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One message of a view, and what is behind it."""
+    """One message of a view, and the originals it stands for."""
 
     fold: Fold
     """How its one source is shown: as it is, or in short."""
@@ -63,7 +63,7 @@ class Item:
         return bool(self.source.thinking) and not (self.fold.is_rolled or self.fold.is_stripped)
 
     def hides(self, wanted: Set[int]) -> bool:
-        """Tell whether one of the *wanted* messages is behind it and not shown word for word."""
+        """Tell whether it stands for one of the *wanted* messages and does not show it verbatim."""
         return not self.is_as_given and not wanted.isdisjoint(range(self.first, self.end))
 
     def texts(self) -> Iterator[str]:
@@ -108,7 +108,7 @@ class View:
 
     @property
     def tail(self) -> list[Item]:
-        """What has come since the last fold."""
+        """The items since the last fold."""
         return self.items[self.folded :]
 
     @property
@@ -118,7 +118,7 @@ class View:
 
     @property
     def tail_tokens(self) -> int:
-        """What has come since the last fold costs."""
+        """The tokens of the items since the last fold."""
         return self.tokens - self.tokens_before(self.folded)
 
     @property
@@ -142,7 +142,7 @@ class View:
         return self.tokens <= report.token_count
 
     def append(self, message: Message, wire: dict[str, Any], cost: int) -> None:
-        """Add a message that nobody has folded yet, shown as *wire*, which costs so many tokens.
+        """Add a message that is not folded yet, shown as *wire*, which costs so many tokens.
 
         Nothing has changed before the one step that adds it, and everything has after it.
         """
@@ -159,7 +159,7 @@ def given_item(
     cost: int,
     totals: tuple[int, int] = (0, 0),
 ) -> Item:
-    """Return the item of a message that nobody has folded yet; *index* says where it was given."""
+    """Return the item of a message that is not folded yet; *index* says where it was given."""
     return Item(
         fold=kept_fold(message, "not_folded_yet"),
         wire=wire,

@@ -1,4 +1,4 @@
-"""The choices that every integration takes, what they come to for one model, and what it needs."""
+"""The choices that every integration takes, resolved for one model, and the packages it needs."""
 
 from __future__ import annotations
 

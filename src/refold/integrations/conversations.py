@@ -248,7 +248,7 @@ class Conversations:
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
     def _find(self, given: list[Any], beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
-        """Return the session that goes on with these messages; another one where none does."""
+        """Return the session that these messages continue, or a new one."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
             if tracked is not None and self._is_foreign(tracked, given, beginnings[:length]):
@@ -380,10 +380,10 @@ def _beginnings(messages: list[Any]) -> list[bytes]:
 
 def _what_it_says(wire: Any, index: int) -> object:
     if not isinstance(wire, Mapping):
-        return repr(type(wire))  # whoever reads it will say what is wrong
+        return repr(type(wire))  # reading reports what is wrong
     try:
         read = recognize([wire]).read(wire, f"messages[{index}]")
-    except MessageError:  # so will whoever reads this
+    except MessageError:  # reading reports it again
         return wire
     if not read.is_turn:
         return wire

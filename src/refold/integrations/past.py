@@ -75,7 +75,7 @@ class SentForms:
     def may_differ(self, beginning: bytes, sent: Sent) -> bool:
         """Tell whether an answer may be to something else than what was *sent*.
 
-        What nobody remembers may have been sent by another process, as it was given.
+        What is not remembered may have been sent by another process, as it was given.
         """
         return self._forms.get(beginning, ()) != sent.changed
 
@@ -122,7 +122,7 @@ class NotingStore:
         """Tell whether one of these may have been sent otherwise than it was given."""
         try:
             return bool(self._store.get(map(self._key, beginnings)))
-        except StoreError:  # nobody knows
+        except StoreError:  # unknown
             return True
 
     def _key(self, beginning: bytes) -> str:
@@ -171,7 +171,7 @@ def _without_thinking(message: Any, format_name: str) -> Any:
 
 
 def _read(wire: Any, format_name: str) -> tuple[Format, Reading] | None:
-    """Read one message; `None` if that cannot be: whoever folds it will say what is wrong."""
+    """Read one message; `None` if it cannot be read; folding reports why."""
     if not isinstance(wire, Mapping):
         return None
     format_ = recognize([wire]) if format_name == "auto" else find_format(format_name)

@@ -1,4 +1,4 @@
-"""Whether a tool has failed: told by the fields of its result, or by how its text reads."""
+"""Whether a tool call failed, judged by the fields of its result or by its text."""
 
 from __future__ import annotations
 

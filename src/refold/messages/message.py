@@ -108,7 +108,7 @@ class Message:
         self.is_turn: Final = is_turn
         """False for records of a session file that no model ever sees: they only travel along."""
         self.lone_id: str | None = None
-        """The id of a stand-in for this message alone, once somebody has derived it."""
+        """The id of a stand-in for this message alone, once derived."""
 
     def changed(
         self,

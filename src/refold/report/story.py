@@ -1,4 +1,4 @@
-"""What happened to every text of a conversation: before, after, the decision on it, and why."""
+"""What happened to each text of a conversation: before, after, the decision, and why."""
 
 from __future__ import annotations
 

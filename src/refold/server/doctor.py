@@ -1,4 +1,4 @@
-"""Say what is set up, what of it works, and what does not: by trying it."""
+"""Check what is set up for coding agents by trying it."""
 
 from __future__ import annotations
 

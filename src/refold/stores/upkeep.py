@@ -1,4 +1,4 @@
-"""Look after a store: what is in it, whether it is sound, and all of it somewhere else."""
+"""Maintenance of a store: statistics, verification, copies."""
 
 from __future__ import annotations
 

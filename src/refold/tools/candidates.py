@@ -14,13 +14,13 @@ from refold.tools.policy import ManagerOptions, ToolPolicy
 from refold.tools.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
 
 _MAX_CONTEXT_CHARS: Final = 400
-"""How much of the arguments and of the task a summarizer is told. A guess, about 100 tokens each:
+"""How much of the arguments and of the task a summarizer gets. A guess, about 100 tokens each:
 less hides what a result was asked for, more is paid for with every result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A text, whether it may be shortened, and what to tell whoever does it."""
+    """A text, whether it may be shortened, and the context for its summarizer."""
 
     found: TextRef
     tokens: int
@@ -161,7 +161,7 @@ def _newest(texts: Sequence[TextRef], count: int) -> Sequence[int]:
 
 
 def describe(candidate: Candidate, hide: Callable[[str], str]) -> str:
-    """Say what a text is, for whoever shortens it; *hide* takes the secrets out of that.
+    """Describe a text for its summarizer; *hide* takes the secrets out of that.
 
     The task is what the user had asked for before, not since: so a text is always asked about in
     the same words, and caches hit.

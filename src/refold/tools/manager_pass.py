@@ -140,7 +140,7 @@ class Pass:
         line = f"{line}; {item.reason}" if item.reason else line
         if _log.isEnabledFor(logging.DEBUG) and _log.hasHandlers():
             _log.debug("%s", line)
-        else:  # nobody has set logging up, and whoever turns this on wants to see it
+        else:  # logging is not configured, and debug output was asked for
             sys.stderr.write(f"{_log.name}: {line}\n")
 
     def _tell(self, kind: EventKind, detail: str = "") -> None:

@@ -29,7 +29,7 @@ _ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
 _NONE: Final[Mapping[str, Wire]] = MappingProxyType({})
 _MOST_KNOWN: Final = 100_000
-"""Keys that are remembered as written; beyond that, all are forgotten."""
+"""How many written keys are remembered; beyond that, all are forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

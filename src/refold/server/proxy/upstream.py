@@ -20,9 +20,9 @@ from refold.server.proxy.settings import Settings
 from refold.server.proxy.visit import Visit
 
 _CONNECT_SECONDS: Final = 10.0
-"""A provider that does not take a connection by then is down, and a client may try another."""
+"""Connect timeout: beyond it the provider counts as down, and the client may try another."""
 _MAX_CONNECTIONS: Final = 4_096
-"""Above what one machine's agents open; a limit keeps files from running out."""
+"""More connections than the agents of one machine open; bounds the file descriptors."""
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 MAX_FIELD_BYTES: Final = 65_536
 """The longest line of a request or header, both ways."""

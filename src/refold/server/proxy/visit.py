@@ -1,4 +1,4 @@
-"""One request with messages, from its beginning to its end: whose it is, and what it has cost."""
+"""One request with messages from start to end: its tenant, its conversation, its cost."""
 
 from __future__ import annotations
 

@@ -237,11 +237,6 @@ def corrected(text: str, *, is_below: bool, handle: str = "") -> str:
     return head(f"corrected {_where(is_below)}", handle, text)
 
 
-def cleared(start: str, size: str, handle: str = "") -> str:
-    """Spell the result of a tool of which only a few words are left."""
-    return head(f"result left out: {size}", handle, f"{start} {GAP}")
-
-
 def media(kind: str, what: str, handle: str = "") -> str:
     """Spell a picture, a recording or a file that is left out."""
     return mark(f"{kind} left out: {_plain(what)}", handle)

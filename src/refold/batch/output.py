@@ -65,10 +65,10 @@ class Output:
             raise BatchError(f"cannot write to {str(out)!r}: {reason}") from error
         with _locked(out):
             if not self.is_finished():
-                self._take_up()
+                self._resume()
             yield
 
-    def _take_up(self) -> None:
+    def _resume(self) -> None:
         noted = self._scratch / _JOB
         used: list[str] = []
         if noted.exists():

@@ -126,7 +126,7 @@ class Passes:
             self._passes = []
             self._whole = []
 
-    def put_whole(self, messages: Sequence[Any], state: State) -> None:
+    def put_state(self, messages: Sequence[Any], state: State) -> None:
         """Keep the state of a list that was read and needed no pass."""
         state.copy_given(messages)
         with self._lock:
@@ -134,7 +134,7 @@ class Passes:
             others = [one for one in self._whole if not seen.covers(one)]
             self._whole = [*others, seen][-_MAX_PASSES:]
 
-    def take_whole(self, messages: Sequence[Any]) -> State | None:
+    def take_state(self, messages: Sequence[Any]) -> State | None:
         """Return the state of the beginning of this conversation if it needed no pass so far.
 
         Taking it transfers ownership.

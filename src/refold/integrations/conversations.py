@@ -373,12 +373,12 @@ def _beginnings(messages: list[Any]) -> list[bytes]:
     running = blake2b(digest_size=16)
     names: list[bytes] = []
     for index, wire in enumerate(Objects().read(messages)):
-        running.update(digest(_what_it_says(wire, index)).encode())
+        running.update(digest(_content_of(wire, index)).encode())
         names.append(running.digest())
     return names
 
 
-def _what_it_says(wire: Any, index: int) -> object:
+def _content_of(wire: Any, index: int) -> object:
     if not isinstance(wire, Mapping):
         return repr(type(wire))  # reading reports what is wrong
     try:

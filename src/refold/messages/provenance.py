@@ -344,11 +344,11 @@ def find_noted(records: Mapping[str, Any], wire: Mapping[str, Any]) -> str:
         data = _data_of(record)
         if isinstance(data, Mapping) and data.get(_STAND_IN) == name:
             found[key] = data
-    said = {spell(what_is_behind(data)) for data in found.values()}
+    said = {spell(identity_of_link(data)) for data in found.values()}
     return next(iter(found)) if len(said) == 1 else ""
 
 
-def what_is_behind(record: object) -> object:
+def identity_of_link(record: object) -> object:
     """Return what identifies a link: the originals, and what those stand for."""
     data = _data_of(record)
     return (data.get("digests"), data.get("links")) if isinstance(data, Mapping) else None

@@ -205,7 +205,7 @@ def find_inner_folds(
     return found
 
 
-def unfold_wholly(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
+def unfold_all(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
     """Return all messages that one message of a view stands for; itself if it is no stand-in.
 
     `StoreError` if that is more than *most* messages.

@@ -213,12 +213,12 @@ def same_result(call: str, handle: str = "") -> str:
     return mark(f"same as the {f'result of {call}' if is_name else 'copy'} above", handle)
 
 
-_SAY_ALL: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
+_LOSSLESS_MARKS: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
 
 
-def says_all(text: str) -> bool:
+def is_lossless_mark(text: str) -> bool:
     """Tell whether the stand-in *text* leaves nothing out: it is said shorter, or elsewhere."""
-    return any(mark in text for mark in _SAY_ALL)
+    return any(mark in text for mark in _LOSSLESS_MARKS)
 
 
 def same_text(*, is_below: bool, handle: str = "") -> str:

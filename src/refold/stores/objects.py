@@ -230,7 +230,7 @@ class _Objects:
             entries += len(page)
         return entries
 
-    def is_passing(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         """Treat an error without a reason as a temporary one."""
         return isinstance(error, self._obstore.exceptions.GenericError)
 

@@ -83,12 +83,12 @@ class Backend(Protocol):
         """Return how many records there are."""
         ...
 
-    def is_passing(self, error: Exception) -> bool:
-        """Return whether what failed may work in a moment, with the server back."""
+    def is_transient(self, error: Exception) -> bool:
+        """Return whether a retry may succeed, once the server is back."""
         ...
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about an error; empty if its own words are all there is."""
+        """Return advice on an error; empty if there is none beyond its own message."""
         ...
 
 
@@ -236,7 +236,7 @@ class RemoteStore(Closing):
             try:
                 return await attempt()
             except Exception as error:
-                if not self._backend.is_passing(error) or time.monotonic() + pause > deadline:
+                if not self._backend.is_transient(error) or time.monotonic() + pause > deadline:
                     raise self._explained(doing, error) from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from refold.conversation.session import Session
-from refold.notation.marks import says_all
+from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past
 from refold.server.proxy.request import with_marks
@@ -169,4 +169,4 @@ def is_cut(given: Wire, form: Wire) -> bool:
     """Return whether the *form* of a message leaves something out, or only says it shorter."""
     known = {text.text for text in find_texts([given])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
-    return not all(map(says_all, changed))
+    return not all(map(is_lossless_mark, changed))

@@ -28,12 +28,12 @@ messages; until then it is what it was when it was folded."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A list that was read."""
+    """A list of messages that was read."""
 
     objects: list[Any]
     """Its messages: the caller's own."""
     state: State
-    """How they stand."""
+    """Their state."""
 
     def __len__(self) -> int:
         """Return how many messages were read."""
@@ -77,11 +77,11 @@ class Pass(Seen):
     """
 
     turn: int
-    """How often the model had spoken."""
+    """The number of assistant messages in it."""
     result: FitResult
-    """What was given back. Its messages are not ours: `state` has those."""
+    """The result. Its messages belong to the caller; `state` has our own."""
     is_stuck: bool = False
-    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+    """Whether too little could be saved, so that trying again soon is pointless."""
     made_at: tuple[int, ...] = ()
     """The turns at which this conversation was changed, this pass included."""
     grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
@@ -93,7 +93,7 @@ class Pass(Seen):
         return [item.wire for item in self.state.view.items]
 
     def go_on(self, messages: Sequence[Any]) -> State:
-        """Return a state of one's own that ends somewhere in *messages*, as late as is known."""
+        """Return a state that ends as late in *messages* as is known; the caller owns it."""
         try:
             grown = self.grown.pop()
         except IndexError:  # at work elsewhere
@@ -110,7 +110,7 @@ class Passes:
     def __init__(self) -> None:
         self._passes: list[Pass] = []
         self._whole: list[Seen] = []
-        """What there was nothing to be done about yet."""
+        """Lists that needed no pass yet."""
         self._turn = 0
         self._lock = threading.Lock()
 
@@ -155,7 +155,7 @@ class Passes:
         return None
 
     def made(self, messages: Sequence[Any]) -> Pass | None:
-        """Return the pass whose outcome this very conversation is, if there is one."""
+        """Return the pass that produced exactly this list, if there is one."""
         for done in reversed(self._passes):
             if len(done.state.view.items) == len(messages) and done.shown == list(messages):
                 return done

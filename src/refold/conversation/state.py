@@ -49,7 +49,7 @@ class Given:
 
     @property
     def copies(self) -> list[Wire]:
-        """The very list of messages, for comparisons: to copy it would take longer."""
+        """The list of messages itself, not a copy: only for comparisons."""
         return self._wires
 
     def wires(self, length: int) -> list[Wire]:
@@ -153,7 +153,7 @@ class State:
         return short
 
     def reads_alike(self, messages: Wires) -> bool:
-        """Tell whether *messages* that follow leave the shape as which all are read."""
+        """Tell whether *messages* that follow keep the format in which all were read."""
         names = format_names()
         return names.index(recognize(check_list(messages)).name) >= names.index(self._format_name)
 
@@ -208,7 +208,7 @@ class State:
         return fresh
 
     def counted(self, slack: float = 0.0) -> View:
-        """Return the view, counted anew if the counter has learned that it was off by more."""
+        """Return the view, counted again if the counter's factor drifted by more than *slack*."""
         now, factor = self.view, factor_of(self.engine.options.counter)
         growth = factor / now.factor
         if abs(growth - 1) <= slack:
@@ -266,5 +266,5 @@ class State:
         return kept_fold(made, "already_compressed")
 
     def keep_texts(self, items: Sequence[Item]) -> None:
-        """Forget what is known of all texts that are not behind *items*."""
+        """Drop cached facts of all texts that no original of *items* has."""
         self.text_cache.keep_only(frozenset(text for item in items for text in item.texts()))

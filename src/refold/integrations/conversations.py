@@ -45,7 +45,7 @@ _current: Final[ContextVar[str]] = ContextVar("refold_conversation", default="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """What to send, and what became of it."""
+    """The messages to send, and figures about them."""
 
     messages: list[Any]
     """Messages of the types that were given; those that are sent as they are, the same objects."""
@@ -73,7 +73,7 @@ class _TrackedSession:
     """How many answers of a summarizer have been refused so far."""
     sent: Sent = field(default_factory=Sent)
     is_doubted: bool = False
-    """Whether nobody knows what the thinking is bound to that came before the session's first view:
+    """Whether it is unknown what the thinking before the session's first view is bound to:
     these messages may have been sent in another form than the one given."""
 
     def is_prefix_of(self, beginnings: Sequence[bytes]) -> bool:
@@ -94,7 +94,7 @@ class Conversations:
         self._tracked: OrderedDict[int, _TrackedSession] = OrderedDict()
         """By the identity of each: the one used longest ago comes first."""
         self._known: dict[tuple[_Kind, bytes], _TrackedSession] = {}
-        """By beginning; of several, the session that was last there."""
+        """By beginning; the latest session if several share it."""
         self._forms = SentForms()
         self._warned: set[str] = set()
 
@@ -176,7 +176,7 @@ class Conversations:
         beginnings: list[bytes],
         budget: int | None,
     ) -> Folded | None:
-        """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
+        """Fold the new messages with a session; `None` if that has diverged meanwhile."""
         _, model, _ = tracked.kind
         record = FoldRecord(tracked.conversation, model or None, self.choices.options.profile)
         with tracked.lock, self._telemetry.span(record):
@@ -234,7 +234,7 @@ class Conversations:
         return shown
 
     def _budget(self, model: str | None, beside: object) -> int | None:
-        """Return what is left for the messages."""
+        """Return the token budget of the messages."""
         budget = self.choices.budget_for(model)
         if budget is None:
             name = model or ""
@@ -282,7 +282,7 @@ class Conversations:
         return self._forms.may_differ(known[length - 1], tracked.sent.back_to(length))
 
     def _begin(self, beginnings: list[bytes], kind: _Kind) -> _TrackedSession:
-        """Return a session that knows nothing yet."""
+        """Return a new session."""
         conversation, model, format_ = kind
         name = conversation or uuid4().hex
         options = replace(self.choices.options, model=model or None, format=format_)
@@ -298,7 +298,7 @@ class Conversations:
         return _TrackedSession(session, store, name, kind, is_doubted=is_doubted)
 
     def _longest(self, beginnings: list[bytes], kind: _Kind) -> tuple[int, _TrackedSession | None]:
-        """Return the longest beginning that was seen before, and the session that was there."""
+        """Return the longest known beginning, and its session."""
         for length in range(len(beginnings), 0, -1):
             tracked = self._known.get((kind, beginnings[length - 1]))
             if tracked is not None:
@@ -352,7 +352,7 @@ class SdkIntegration:
         super().__init__()
         self.conversations = Conversations(**choices)
         self.last: Folded | None = None
-        """What was sent last, with its report."""
+        """The last result, with its report."""
 
     @property
     def tool(self) -> dict[str, Any]:
@@ -393,7 +393,7 @@ def _content_of(wire: Any, index: int) -> object:
 
 
 def _log_fold(record: FoldRecord) -> None:
-    """Log what a fold did: figures, and no content."""
+    """Log the figures of a fold, without content."""
     report = record.report
     _log.debug(
         "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",

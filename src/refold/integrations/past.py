@@ -33,7 +33,7 @@ _being_sent: Final[ContextVar[bytes]] = ContextVar("refold_being_sent", default=
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent last."""
+    """The form that was sent last."""
 
     messages: Sequence[Any] = ()
     length: int = 0
@@ -80,7 +80,7 @@ class SentForms:
         return self._forms.get(beginning, ()) != sent.changed
 
     def was_changed(self, beginnings: Iterable[bytes]) -> bool:
-        """Tell whether one of these was sent otherwise than it was given."""
+        """Tell whether one of these was sent in another form."""
         return any(self._forms.get(beginning, ()) != () for beginning in beginnings)
 
 
@@ -102,7 +102,7 @@ class NotingStore:
         self._late = self._late[len(late) :]
 
     def note_late(self, beginning: bytes) -> None:
-        """Note with the next entries that this was not sent as it was given."""
+        """Note with the next entries that this was sent in another form."""
         self._late = (*self._late, beginning)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class NotingStore:
             _being_sent.reset(token)
 
     def was_changed(self, beginnings: Sequence[bytes]) -> bool:
-        """Tell whether one of these may have been sent otherwise than it was given."""
+        """Tell whether one of these may have been sent in another form."""
         try:
             return bool(self._store.get(map(self._key, beginnings)))
         except StoreError:  # unknown

@@ -260,7 +260,7 @@ def _anchor(fold: Provenance) -> str:
 
 
 def _only(fold: Provenance, place: int) -> Provenance:
-    """Return what is known of one original of *fold*."""
+    """Return one original of *fold*, if it is known."""
     return Provenance(
         ids=fold.ids[place : place + 1],
         summary_id="",

@@ -29,7 +29,7 @@ MAX_FIELD_BYTES: Final = 65_536
 
 
 class Upstream:
-    """Where requests go."""
+    """The providers that requests are sent to."""
 
     def __init__(self, settings: Settings) -> None:
         self._urls: Mapping[Provider, str] = {
@@ -112,7 +112,7 @@ class SocketTalk:
         return text if folded.body is None else folded.body.decode()
 
     def see(self, text: str) -> None:
-        """Count what a message of the provider says of tokens."""
+        """Count the token usage in a message of the provider."""
         if self._visit is None or '"usage"' not in text:
             return
         said = read_object(text.encode())
@@ -129,7 +129,7 @@ async def relay_socket(
     talk: SocketTalk,
     settings: Settings,
 ) -> web.StreamResponse:
-    """Relay the messages of a WebSocket until one side closes it, or does not answer any more."""
+    """Relay the messages of a WebSocket until one side closes it, or stops answering."""
     headers = for_upstream(request.headers)
     for name in _OWN_HEADERS:
         headers.popall(name, None)

@@ -1,7 +1,7 @@
 """refold folds long LLM conversations small and unfolds them again, byte for byte.
 
 Every public name is loaded when it is first used: importing refold costs next to nothing, and
-nobody pays for what they do not use.
+what is not used is not loaded.
 """
 
 from __future__ import annotations

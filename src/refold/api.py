@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, TypeVar, Unpack
 
@@ -62,9 +62,9 @@ def create_escalating_classifier(
     always_preserve: Iterable[str] = (),
     always_compress: Iterable[str] = (),
 ) -> Classifier:
-    """Make a classifier that asks *call* and, if that is no use, goes by refold's own detectors.
+    """Make a classifier that asks *call* and, if that fails, uses refold's own detectors.
 
-    That is: if *call* raises, or if nobody understands what it answers.
+    That is: if *call* raises, or if its answer cannot be read.
     """
     inner = create_classifier(
         call,
@@ -77,7 +77,7 @@ def create_escalating_classifier(
 
 
 def _check_thinking(options: Options) -> Options:
-    """Refuse the way that only works for whoever knows what was sent before."""
+    """Refuse `thinking="append"`: it needs to know what was sent before."""
     if options.thinking == "append":
         raise ConfigError(
             'thinking="append" needs to know what was sent before: use a Session, '
@@ -94,7 +94,7 @@ class Compressor:
     handle in its first stand-in instead, which ties all of them to it.
 
     A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
-    checked, summaries are remembered, and neither is needed. *on_event* is told while they work,
+    checked, summaries are remembered, and neither is needed. *on_event* gets their progress,
     which may take *pass_seconds* in all for one conversation. *detectors* say what must survive
     word for word, and *codecs* how data is said shorter, instead of refold's own: usually
     `[*DETECTORS, mine]` and `[*CODECS, mine]`, see `refold.detectors` and `refold.codecs`.
@@ -134,6 +134,14 @@ class Compressor:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what it was made with; what models answered is not taken along."""
         return partial(type(self), self.options, **self._helpers), ()
+
+    def __repr__(self) -> str:
+        plain = Options()
+        chosen = {f.name: getattr(self.options, f.name) for f in fields(Options)}
+        said = {k: v for k, v in chosen.items() if v != getattr(plain, k)} | {
+            name: helper for name, helper in self._helpers.items() if helper is not None
+        }
+        return f"Compressor({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     @property
     def options(self) -> Options:

@@ -1,4 +1,4 @@
-"""Check what a caller chose or needs: a refusal names it, what it must be and what was got."""
+"""Check options and requirements: an error names it, what it must be and what was got."""
 
 from __future__ import annotations
 

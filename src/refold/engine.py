@@ -1,4 +1,4 @@
-"""The engine room: loading, planning, writing out; what `Compressor` and `Session` share."""
+"""Loading, planning and writing out: what `Compressor` and `Session` share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refold.llm.summarizers import wrap_summarizer
 from refold.messages.formats import Loader, load
 from refold.messages.lookup import Lookup, StoreLookup, recognize
 from refold.messages.message import Message
-from refold.messages.provenance import Chain, what_is_behind
+from refold.messages.provenance import Chain, identity_of_link
 from refold.messages.restore import Trust
 from refold.messages.wire import clone_message
 from refold.options import Options, check_used
@@ -276,7 +276,7 @@ class Engine(Planner):
         return {
             rendering.stand_ins[key]
             for key, record in self._store.get(rendering.stand_ins).items()
-            if what_is_behind(record) != what_is_behind(rendering.entries[key])
+            if identity_of_link(record) != identity_of_link(rendering.entries[key])
         }
 
     def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:

@@ -3,7 +3,7 @@
 RefoldError
 ├── ConfigError      an option that can never work
 ├── MessageError     input that is not a conversation; `place` says where
-│   └── FormatError  a file or list whose shape nobody here can read
+│   └── FormatError  a file or list of no known shape
 ├── StoreError       originals that cannot be written or read
 │   ├── TooManyMessagesError  records that unfold to more than they can mean
 │   ├── NestingError  a value too deep for a store in a file
@@ -13,7 +13,7 @@ RefoldError
 │   └── ToolCallError  it called a tool instead
 ├── SpendingError    the money or the calls allowed for models, used up
 ├── CircuitOpenError  a model that failed too often, and is left alone for a while
-├── BatchError       a batch that cannot go on
+├── BatchError       a batch that cannot continue
 ├── JobError         what went wrong in a worker of the proxy
 ├── WorkerLostError  a worker of the proxy that ended before it had answered
 └── OutputError      a result that a command cannot write
@@ -107,7 +107,7 @@ class OutputError(RefoldError):
 
 
 class BatchError(RefoldError):
-    """A batch cannot go on; what is done stays done, and the same command takes it up again."""
+    """A batch cannot continue; finished parts stay, and the same command resumes it."""
 
 
 class JobError(RefoldError):
@@ -128,7 +128,7 @@ def describe(error: BaseException) -> str:
 
 
 def attribute_of(error: object, name: str) -> Any:
-    """Return what somebody's error, or a part of it, has under *name*; `None` if that fails."""
+    """Return the attribute *name* of a foreign error, or of a part of it; `None` if that fails."""
     try:
         return getattr(error, name, None)
     except Exception:  # noqa: BLE001 - a property of a foreign class; it must not hide the error

@@ -1,4 +1,4 @@
-"""Progress events: what a long run reports to a callback while it goes on."""
+"""Progress events that a long run reports to a callback."""
 
 from __future__ import annotations
 

@@ -161,8 +161,8 @@ class Options:
             check_choice(name, getattr(self, name), get_args(choice))
         if not isinstance(self.format, str):
             raise ConfigError(f"format must be a name, got {self.format!r}")
-        if self.model is not None and not isinstance(self.model, str):
-            raise ConfigError(f"model must be a name, got {self.model!r}")
+        if self.model is not None and not (isinstance(self.model, str) and self.model):
+            raise ConfigError(f"model must be a name, got {self.model!r}; leave it out for none")
         for name in ("counter", "entropy_scorer", "ml_token_classifier"):
             _check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
@@ -179,7 +179,7 @@ class Options:
 
 
 class Choices(TypedDict, total=False):
-    """The fields of `Options` as keywords: what they say is said there.
+    """The fields of `Options` as keywords; documented there.
 
     Callers may write some of them more loosely than they are kept: any list for a tuple, an
     expression for a `PreservePattern`.

@@ -1,4 +1,4 @@
-"""What installed packages add to refold: looked for only where somebody asks for it.
+"""What installed packages add to refold: looked for only on request.
 
 A package offers a detector as an entry point of the group `refold.detectors`, and a codec as one of
 `refold.codecs`:

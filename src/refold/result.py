@@ -57,7 +57,7 @@ class TraceEntry:
     shown: str | None = None
     """What a digest that stands for several messages says of this one."""
     account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
-    """Its pieces, as soon as somebody asks for them."""
+    """Its pieces, computed on first access."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -222,7 +222,7 @@ class BudgetReport:
             worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
         return (
             f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
-            f"many; in the way: {'; '.join(worst)}"
+            f"many; in the way: {'; '.join(worst)}; a budget of {self.token_count} would do"
         )
 
 

@@ -274,13 +274,13 @@ class TestTakingUp:
 
         with pytest.raises(KeyboardInterrupt):
             fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1, on_report=stop)
-        with pytest.raises(BatchError, match="differs in cuts"):
+        with pytest.raises(BatchError, match="differs in the part size"):
             fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1, part_bytes=99)
         other = Job(out=tmp_path / "out", options=Options(token_budget=500))
-        with pytest.raises(BatchError, match="differs in job"):
+        with pytest.raises(BatchError, match="differs in the options"):
             run_batch([str(tmp_path / "in.jsonl")], other, part_bytes=SMALL)
         fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1)
-        with pytest.raises(BatchError, match="another batch"):
+        with pytest.raises(BatchError, match=r"another batch \(it differs in the options\): name"):
             run_batch([str(tmp_path / "in.jsonl")], other, part_bytes=SMALL)
 
     def test_a_batch_that_came_to_nothing_is_in_nobodys_way(self, tmp_path: Path) -> None:

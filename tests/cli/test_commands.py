@@ -54,6 +54,21 @@ def test_compress_says_one_line_unless_quiet(refold: Refold, file: Path) -> None
     assert refold("compress", file, "-o", "b", "--quiet").err == ""
 
 
+def test_uncompress_says_what_it_did_unless_quiet(refold: Refold) -> None:
+    Path("a.json").write_bytes(jsonl(chat()))
+    refold("compress", "a.json", "-o", "b.json")
+    assert re.fullmatch(r"8 messages · [1-8] unfolded\n", refold("uncompress", "b.json").err)
+    assert refold("uncompress", "a.json").err == "8 messages · nothing to unfold\n"
+    assert refold("uncompress", "b.json", "--quiet").err == ""
+
+
+def test_compress_says_that_tokens_are_estimated(refold: Refold) -> None:
+    args = ("compress", "-", "-o", "b", "--model")
+    said = refold(*args, "no-such-model", stdin=jsonl(chat())).err
+    assert said.endswith("tokens are estimated: no-such-model has no public tokenizer\n")
+    assert "estimated" not in refold(*args, "gpt-4o", stdin=jsonl(chat())).err
+
+
 def test_compress_says_how_many_messages_became_one(refold: Refold) -> None:
     runs = [{"role": "user", "content": prose(topic)} for topic in ("a", "b", "c")]
     done = refold("compress", "-", *RULES, "--json", stdin=jsonl([*runs, *chat(4)]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -141,6 +143,70 @@ def test_wrong_usage(refold: Refold) -> None:
     assert refold("stats", "-", "--format", "morse").code == 2
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            ("--budget", "5", "--set", "token_budget=4"),
+            "say the same",
+        ),
+        (("--profile", "lossless", "--set", "profile=classic"), "contradict each other"),
+        (("--model", "gpt-4o", "--set", "model=gpt-4"), "contradict each other"),
+        (("--format", "plain", "--set", "format=codex"), "contradict each other"),
+    ],
+)
+def test_options_that_contradict_each_other(
+    refold: Refold, args: tuple[str, ...], words: str
+) -> None:
+    done = refold("stats", "-", *args, stdin=jsonl(chat()))
+    assert done.code == 2
+    assert words in done.err
+    assert "give one of them" in done.err
+
+
+def test_a_budget_that_cannot_be_kept_names_one_that_can(refold: Refold) -> None:
+    for profile in ("standard", "lossless", "classic"):
+        args = ("stats", "-", "--profile", profile, "--budget")
+        done = refold(*args, "3", stdin=jsonl(chat()))
+        assert done.code == 4
+        (smallest,) = re.findall(r"; a budget of (\d+) would do$", done.err.strip())
+        assert refold(*args, smallest, stdin=jsonl(chat())).code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("--port", "70000"), 2, "port must be at most 65535; got 70000"),
+        (("--host", "0.0.0.0"), 2, "give a token as well"),
+        (("--token-budget", "0"), 2, "token_budget must be a whole number, 1 or more; got 0"),
+    ],
+)
+def test_a_proxy_that_can_never_work(
+    refold: Refold, args: tuple[str, ...], code: int, words: str
+) -> None:
+    done = refold("serve", *args)
+    assert done.code == code
+    assert words in done.err
+
+
+def test_a_proxy_does_not_start_without_its_store(refold: Refold) -> None:
+    pytest.importorskip("aiohttp")
+    done = refold("serve", "--port", "0", "--store", "nowhere/originals.db")
+    assert done.code == 1
+    assert "nowhere/originals.db': its directory does not exist; create that first" in done.err
+
+
+@pytest.mark.parametrize(("args", "needs"), [(("serve",), "aiohttp"), (("mcp", "--http"), "mcp")])
+def test_a_port_that_is_taken(refold: Refold, args: tuple[str, ...], needs: str) -> None:
+    pytest.importorskip(needs)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        done = refold(*args, "--port", port, "--store", "originals.db")
+    assert done.code == 1
+    assert f"refold: cannot listen on 127.0.0.1:{port}: Address already in use" in done.err
+    assert "choose another --port" in done.err
+
+
 def test_missing_originals(refold: Refold) -> None:
     Path("a.jsonl").write_bytes(jsonl([{"id": f"i{n}", **m} for n, m in enumerate(chat())]))
     refold("compress", "a.jsonl", "--profile", "classic", "-o", "b.jsonl")
@@ -159,7 +225,7 @@ def test_the_wrong_store(refold: Refold) -> None:
     done = refold("uncompress", "b.jsonl", "--store", "wrong.db")
     assert (done.code, done.out) == (3, Path("b.jsonl").read_bytes())
     assert "messages may be folded, but 'wrong.db' knows nothing of that" in done.err
-    assert refold("uncompress", "b.jsonl", "--store", "right.db").err == ""
+    assert refold("uncompress", "b.jsonl", "--store", "right.db").err.endswith(" unfolded\n")
     quoted = {"role": "user", "content": "[summary: what somebody quotes]"}
     Path("d.jsonl").write_bytes(jsonl([quoted, *chat()]))
     refold("compress", "d.jsonl", "-o", "e.jsonl", "--store", "right.db")
@@ -287,6 +353,9 @@ def test_an_output_that_cannot_be_written(refold: Refold) -> None:
         done = refold("compress", "-", "-o", out, "--store", "s.db", stdin=jsonl(chat()))
         assert done.code == 1
         assert out in done.err
+    done = refold("report", "-", "-o", "nowhere/page.html", stdin=jsonl(chat()))
+    assert done.code == 1
+    assert "'nowhere/page.html': its directory does not exist; create that first" in done.err
 
 
 def test_an_id_that_already_names_an_original(refold: Refold) -> None:

@@ -35,6 +35,14 @@ def unfolds(refold: Refold, file: Path, store: str, name: str) -> bool:
     return done.code == 0 and done.out == file.read_bytes()
 
 
+def test_a_store_is_not_copied_onto_itself(refold: Refold, file: Path) -> None:
+    fold_both(refold, file, "all.db")
+    for target in ("all.db", "./all.db"):
+        done = refold("store", "copy", "all.db", target)
+        assert done.code == 2
+        assert "SOURCE and TARGET are the same store: all.db" in done.err
+
+
 def test_stat_says_how_much_and_whose(refold: Refold, file: Path) -> None:
     fold_both(refold, file, "all.db")
     shown = refold("store", "stat", "all.db").out.decode()

@@ -235,6 +235,8 @@ def test_an_unknown_name_is_an_error(name: str) -> None:
 def test_the_error_names_the_nearest_model() -> None:
     with pytest.raises(ConfigError, match="nearest known: 'claude-sonnet-4"):
         window_of("anthropic/claude-sonnnet-4")
+    with pytest.raises(ConfigError, match=r"^((?!nearest).)*$"):
+        window_of("no-such-model")
 
 
 def test_registering_makes_a_new_registry() -> None:

@@ -20,7 +20,7 @@ from refold.conversation import (
     send_fitting,
     window_of,
 )
-from refold.errors import BudgetError, ConfigError
+from refold.errors import BudgetError, ConfigError, MessageError
 from refold.plan.token_count import IMAGE_TOKENS
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.counter import RememberingCounter
@@ -384,6 +384,14 @@ def test_w10_tools_are_counted_and_a_call_may_bring_its_own() -> None:
     manager = small(2_000)
     assert manager.available(tools).available < manager.available().available
     assert manager.fit(talk(30), tools=tools).tokens_after <= manager.available(tools).available
+
+
+def test_what_is_no_list_of_messages_is_refused_by_name() -> None:
+    window = small()
+    for wrong in (None, "hello", {"role": "user", "content": "hello"}, 7):
+        for read in (window.fit, window.prepare, window.get_remaining_token_budget):
+            with pytest.raises(MessageError, match="messages: must be a list of messages, got"):
+                read(wrong)  # type: ignore[arg-type]
 
 
 # W11 windows

@@ -31,7 +31,6 @@ def plain_marks(body: str, handle: str) -> list[str]:
         marks.same_text(is_below=True, handle=handle),
         marks.similar_text([body], is_below=False, handle=handle),
         marks.corrected(body, is_below=True, handle=handle),
-        marks.cleared(body, "37 lines", handle),
         marks.media("image", "image/png, 3000 bytes", handle),
     ]
 
@@ -45,7 +44,6 @@ def tool_notes(body: str, handle: str) -> list[str]:
         notes.annotate(body, notes.note("", handle)),
         notes.annotate_json('{"status": "open"}', said),
         notes.annotate_json('["open"]', said),
-        notes.mark_json('{"status": "open"}', handle),
         f"{body}{notes.kept_facts(('billing', '30 days'))}",
     ]
 

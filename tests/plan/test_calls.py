@@ -27,6 +27,8 @@ def test_what_a_call_was_about_is_on_its_first_line_even_if_it_is_long() -> None
     head, *below = spell_call(Call("c", "bash", {"command": script})).split("\n")
     assert head == "bash command=cd src && python3 - <<EOF …"
     assert "print(1)" in below
+    begins_late = Call("c", "bash", {"command": f"\n\n  {script}"})
+    assert spell_call(begins_late).split("\n")[0] == head
 
 
 def test_nested_arguments_are_lines_without_escapes() -> None:

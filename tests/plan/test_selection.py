@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refold import compress
 from refold.codecs import TABLE
 from refold.lazy import Lazy
-from refold.plan.calls import spell_call
+from refold.plan.calls import file_shown, spell_call
 from refold.plan.conversation import Conversation as Reading
 from refold.plan.conversation import worth_items
 from refold.plan.fold import Fold, Plan
@@ -93,7 +93,8 @@ def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) 
         said = [part.text for message in fold.sources for part in message.parts]
         said += [spell_call(call) for message in fold.sources for call in message.calls]
         said += [one.text for (index, _), one in made.items() if index in indices]
-        calls = (call.name for message in loaded for call in message.calls)
+        own = [call for message in loaded for call in message.calls]
+        calls = (name for call in own for name in (f"{call.name} {file_shown(call)}", call.name))
         roles = tuple(f"{name}:" for name in ("user", "assistant", "tool", *calls))
         for text in fold.texts.values():
             for line in shown_lines(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refold import compress
+from refold.plan.typed import MAX_TYPED_WORDS
 from tests.conversations import Wire
 from tests.plan.runs import call, source_code
 
@@ -45,6 +46,22 @@ def shown(messages: list[Wire], share: float) -> str:
 def test_every_message_that_was_typed_leaves_a_trace(share: float) -> None:
     view = shown(service_run(8), share)
     assert [n for n in range(8) if f"lamp number {n} from room {n}." not in view] == []
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3])
+def test_a_message_too_long_to_count_as_typed_leaves_a_trace_too(share: float) -> None:
+    """Even where somebody else says all of it again."""
+    long = "Please book the cheapest one. " + " ".join(
+        f"The lamp number {n} should go into room {n}, and the chair {n} stays where it is."
+        for n in range(14)
+    )
+    messages = service_run(8)
+    messages[-7:-7] = [
+        {"role": "user", "content": long},
+        {"role": "assistant", "content": f"You said: {long} I will do that."},
+    ]
+    assert len(long.split()) > MAX_TYPED_WORDS
+    assert shown(messages, share).count("Please book the cheapest one.") == 2
 
 
 @pytest.mark.parametrize("share", [0.5, 0.3])

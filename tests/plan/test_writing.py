@@ -173,11 +173,21 @@ def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> 
     assert excerpt.outcomes[0][0].reason.startswith("excerpt:file_read,out_of_date,")
 
 
-def test_a_digest_names_the_tool_that_said_something() -> None:
-    chat = call(1, "read_file", {"path": "a.py"}, "the clerk sorts the letters")
-    blocks = anthropic_call(1, "read_file", {"path": "a.py"}, "the clerk sorts the letters")
-    for wires in (chat, blocks):
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        ("read_file", {"path": "/w/src/a.py"}, "read_file a.py"),
+        ("bash", {"command": "cat src/a.py"}, "bash a.py"),
+        ("bash", {"command": "cat a.py b.py"}, "bash"),
+        ("get_order", {"order": "W7"}, "get_order"),
+    ],
+)
+def test_a_digest_names_the_tool_that_said_something_and_the_file_that_it_shows(
+    tool: str, arguments: dict[str, str], named: str
+) -> None:
+    said = "the clerk sorts the letters"
+    for wires in (call(1, tool, arguments, said), anthropic_call(1, tool, arguments, said)):
         texts = read_texts(read(wires), counted(), {})
         result = next(text for text in texts if text.part != CALLS)
         line = write_line(result.message, {result.part: result}, {result.part: Pick([(0, 9)])})
-        assert [speaker for speaker, _ in line.said] == ["read_file"]
+        assert [speaker for speaker, _ in line.said] == [named]

@@ -59,6 +59,10 @@ def test_a_program_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixtur
     [
         ([sys.executable, "-c", "import sys; sys.exit('no such upstream')"], "no such upstream"),
         ([sys.executable, "-c", ""], "it says nothing"),
+        (
+            [sys.executable, "-c", "import sys; sys.exit('refold: no room')"],
+            "^the proxy does not start: no room$",
+        ),
         (["/does/not/exist"], "No such file"),
     ],
 )
@@ -103,4 +107,4 @@ def test_the_summary() -> None:
     assert summarize({}) == "no request came through the proxy"
     stats = {"requests": 2, "tokens_before": 1_000, "tokens_after": 400, "errors": 1}
     said = summarize({**stats, "money": {"saved": 0.0125}})
-    assert said == ("2 requests, 1,000 tokens became 400 (60% fewer), 0.0125 USD less, 1 errors")
+    assert said == ("2 requests, 1,000 tokens became 400 (60% fewer), 0.0125 USD less, 1 error")

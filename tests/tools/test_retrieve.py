@@ -88,7 +88,7 @@ def test_the_first_line_says_what_it_is() -> None:
         title = asked.call({"handle": single}).partition("\n")[0]
         assert re.fullmatch(
             rf"\[original {single}: id m3-\w{{8}}, role tool, tool read, "
-            rf"1 lines, {7 + 5 * len(PROSE)} chars\]",
+            rf"1 line, {7 + 5 * len(PROSE)} chars\]",
             title,
         )
 

@@ -1,4 +1,4 @@
-"""Who works on the shards of a batch: the cores of this machine, Ray or Spark."""
+"""Engines that run the shards of a batch: the cores of this machine, Ray or Spark."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _run_ray(
     data = need("ray.data", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
-        # Progress is told by refold, and errors are raised.
+        # refold shows its own progress, and raises errors.
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         cores = {} if address else {"num_cpus": workers}

@@ -1,4 +1,4 @@
-"""What a batch is: a job, the shards that it is cut into, and a report on each of them."""
+"""The values of a batch: a job, the shards it is cut into, and a report on each."""
 
 from __future__ import annotations
 

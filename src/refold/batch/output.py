@@ -1,4 +1,4 @@
-"""The folder of a batch: what is done in it already, and the manifest when everything is."""
+"""The output folder of a batch: what is done so far, and the manifest at the end."""
 
 from __future__ import annotations
 
@@ -54,19 +54,21 @@ class Output:
     def opened(self) -> Iterator[None]:
         """Create the folder, or take up what is in it.
 
-        Raises `BatchError` if that belongs to another job, or if somebody is working on it.
+        Raises `BatchError` if that belongs to another job, or if another process is working on it.
         """
         out = self.job.out
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BatchError(f"cannot write to {str(out)!r}: {error.strerror}") from error
+            is_taken = isinstance(error, FileExistsError)
+            reason = "it is no folder; name one" if is_taken else error.strerror
+            raise BatchError(f"cannot write to {str(out)!r}: {reason}") from error
         with _locked(out):
             if not self.is_finished():
-                self._take_up()
+                self._resume()
             yield
 
-    def _take_up(self) -> None:
+    def _resume(self) -> None:
         noted = self._scratch / _JOB
         used: list[str] = []
         if noted.exists():
@@ -81,18 +83,16 @@ class Output:
             temporary.write_text(json.dumps({**self._identity, "keys": keys}))
 
     def _used_keys(self, known: dict[str, Any]) -> list[str]:
-        """Return the keys that earlier runs have encrypted with; refuse to go on without them.
+        """Return the keys that earlier runs have encrypted with; refuse to continue without them.
 
-        Another batch that has come to nothing, as with a wrong option, is in nobody's way.
+        A batch that wrote nothing, as after a wrong option, does not block another one.
         """
         used: list[str] = known.pop("keys", [])
         if known == self._identity:
             self._check_keys(used)
             return used
         if any(self.job.out.glob("part-*")):
-            changed = ", ".join(
-                name for name, value in self._identity.items() if known.get(name) != value
-            )
+            changed = _changed(self._identity, known)
             raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
         return []
 
@@ -115,8 +115,9 @@ class Output:
         manifest = self.read_manifest()
         if manifest is None:
             return False
-        if any(manifest.get(name) != value for name, value in self._head().items()):
-            raise self._refusal("holds another batch")
+        changed = _changed(self._head(), manifest)
+        if changed:
+            raise self._refusal(f"holds another batch (it differs in {changed})")
         self._clean_up()
         return True
 
@@ -190,7 +191,7 @@ class Output:
         return {"file": REJECTED, "sha256": digest.hexdigest()}
 
     def _refusal(self, what: str) -> BatchError:
-        return BatchError(f"{str(self.job.out)!r} {what}: give a folder of its own")
+        return BatchError(f"{str(self.job.out)!r} {what}: name another folder")
 
     def _clean_up(self) -> None:
         # A worker of a killed batch may still be there for a moment, and write.
@@ -245,3 +246,19 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+_WORDS: Final = {
+    "refold": "the version of refold",
+    "job": "the options",
+    "modified": "when the inputs were written",
+    "cuts": "the part size",
+    "inputs": "the inputs",
+    "store": "the store",
+}
+"""What the fields of a manifest are called in errors."""
+
+
+def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> str:
+    """Name the fields of a manifest that are not what they were."""
+    return ", ".join(_WORDS[name] for name, value in new.items() if old.get(name) != value)

@@ -1,4 +1,4 @@
-"""What is known while a shard is worked on: how to change a record, and the figures so far."""
+"""The state of the work on a shard: how to change a record, and the figures so far."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    _open_what_is_closed()
+    _replace_closed_streams()
     never_fail_to_print(sys.stdout, sys.stderr)
     try:
         code = cli.main(args=args, prog_name="refold", standalone_mode=False)
@@ -138,7 +138,7 @@ def main(args: Sequence[str] | None = None) -> int:
         click.echo("refold: interrupted", err=True)
         return _INTERRUPTED
     except OSError as error:
-        # What goes wrong with files is told where they are opened, so this is standard output.
+        # Errors of files are reported where they are opened, so this is standard output.
         # Python would complain once more when it flushes it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # else whoever read our output has gone
@@ -148,7 +148,7 @@ def main(args: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else _OK
 
 
-def _open_what_is_closed() -> None:
+def _replace_closed_streams() -> None:
     """Put a stream that fails when it is used in the place of one that was closed by the shell.
 
     Python has `None` there. Nobody can read standard error then, so what is said on it is lost.

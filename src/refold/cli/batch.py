@@ -32,6 +32,7 @@ from refold.cli.options import (
 )
 from refold.cli.render import make_console
 from refold.cli.terminal import action_word, clean
+from refold.report.pieces import say_count
 from refold.stores.opening import read_keys
 
 _SET_ASIDE: Final = 5
@@ -178,8 +179,7 @@ def _draw(summary: Mapping[str, Any]) -> Table:
 
 
 def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    parts = summary["parts"]
-    yield "records", f"{summary['records']:,} in {parts:,} part{'' if parts == 1 else 's'}"
+    yield "records", f"{summary['records']:,} in {say_count(summary['parts'], 'part')}"
     if summary["rejected"]:
         errors = ", ".join(f"{count:,} {name}" for name, count in summary["errors"].items())
         yield "set aside", f"{summary['rejected']:,} ({errors})"
@@ -192,8 +192,7 @@ def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "over budget", f"{summary['over_budget']:,}"
     for action, (texts, chars_before, chars_after) in summary["kinds"].items():
         word, _ = action_word(action)
-        plural = "" if texts == 1 else "s"
-        yield word, f"{texts:,} text{plural}, {chars_before:,} → {chars_after:,} characters"
+        yield word, f"{say_count(texts, 'text')}, {chars_before:,} → {chars_after:,} characters"
     yield "bytes", f"{summary['bytes_in']:,} read, {summary['bytes_out']:,} written"
     if summary["cpu_seconds"]:
         rate = summary["bytes_in"] / summary["cpu_seconds"] / 1e6

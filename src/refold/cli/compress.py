@@ -36,6 +36,7 @@ from refold.cli.originals import (
 from refold.cli.terminal import clean, count_of, percent_saved, working
 from refold.errors import StoreError
 from refold.result import ModelReport
+from refold.scan.tokens.choose import encoding_for
 from refold.stores import Store
 from refold.stores.opening import open_store, without_secrets
 
@@ -111,7 +112,7 @@ def command(
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
             chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
         write_text(_spell(folded, document, as_json), out, file)
-    say(_summary(folded, place), quiet=quiet)
+    say(_summary(folded, place, options.model), quiet=quiet)
     if folded.result.model is not None:
         say(_tell_model(folded.result.model, str(summarizer)), quiet=quiet)
     check_budget(folded.result)
@@ -149,11 +150,14 @@ def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return {**old, **new}
 
 
-def _summary(folded: FoldedFile, place: str) -> str:
+def _summary(folded: FoldedFile, place: str, model: str | None) -> str:
     figures = folded.result.compression
     tokens = f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens"
     kept = f"originals in {place}" if folded.is_changed else "nothing to fold"
-    return " · ".join((count_of(*folded.turns), f"{tokens} ({percent_saved(figures)})", kept))
+    said = [count_of(*folded.turns), f"{tokens} ({percent_saved(figures)})", kept]
+    if model is not None and encoding_for(model) is None:
+        said.append(f"tokens are estimated: {clean(model)} has no public tokenizer")
+    return " · ".join(said)
 
 
 def _tell_model(report: ModelReport, name: str) -> str:

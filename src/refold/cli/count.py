@@ -11,6 +11,7 @@ from refold.cli.render import draw_shares, make_console
 from refold.cli.terminal import working
 from refold.messages.formats import load
 from refold.plan.token_count import CountedTexts, break_down
+from refold.report.pieces import say_count
 from refold.scan.tokens.choose import counter_for, encoding_for
 from refold.scan.tokens.estimate import estimate_tokens
 
@@ -53,6 +54,6 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
         write_json(data)
         return
     console = make_console()
-    console.print(f"{total:,} tokens ({how}) in {turns:,} message{'' if turns == 1 else 's'}")
+    console.print(f"{total:,} tokens ({how}) in {say_count(turns, 'message')}")
     if total:
         console.print(draw_shares(shares, console.width))

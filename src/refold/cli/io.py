@@ -1,4 +1,4 @@
-"""Read conversation files and write results: whole or not at all, and a fold in one file, too."""
+"""Read conversation files and write results atomically, a fold in one file among them."""
 
 from __future__ import annotations
 
@@ -92,6 +92,10 @@ def write_text(text: str, out: str | None, source: str = STDIO) -> None:
             Path(out).write_bytes(data)
         else:
             _write_file(Path(os.path.realpath(out)), data, _mode_of(source))
+    except FileNotFoundError as error:
+        raise OutputError(
+            f"cannot write {out!r}: its directory does not exist; create that first"
+        ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OutputError(f"cannot write {out!r}: {reason}") from error

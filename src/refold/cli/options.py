@@ -86,6 +86,8 @@ def set_budget(options: Options, budget: int | Share | None, document: Document)
     """Return *options* with the budget in tokens, if there is one."""
     if budget is None:
         return options
+    if options.token_budget is not None:
+        raise click.UsageError("--budget and --set token_budget say the same; give one of them")
     if isinstance(budget, Share):
         budget = int(_count(document, options) * budget.percent / 100)
     return replace(options, token_budget=budget)
@@ -159,7 +161,7 @@ def fold_options(command: _Command) -> _Command:
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:
     """Build `Options` from the command line; whatever is wrong is wrong usage.
 
-    What is *fixed* wins over a setting, unless it is `None`.
+    An option of its own, if it is not `None`, must not say anything else than a setting.
     """
     hints = get_type_hints(Options)
     choices: dict[str, Any] = {}
@@ -177,9 +179,12 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
             choices[name] = (*choices.get(name, ()), *value_of) if is_list else value_of
         else:
             choices[name] = value  # Options refuses it and names the nearest
-    if format_name is not None:
-        choices["format"] = format_name
-    choices.update((name, value) for name, value in fixed.items() if value is not None)
+    for name, value in {"format": format_name, **fixed}.items():
+        if value is not None and choices.setdefault(name, value) != value:
+            raise click.UsageError(
+                f"--{name} {value} and --set {name}={choices[name]} contradict each other; "
+                "give one of them"
+            )
     try:
         return Options(**choices)
     except ConfigError as error:

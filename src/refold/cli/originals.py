@@ -128,7 +128,7 @@ def check_out(out: str | None, store: str | None) -> None:
 def is_store(path: Path) -> bool:
     """Return whether there is an SQLite file; what cannot be read is none."""
     with suppress(OSError):
-        if path.is_file():  # a pipe would wait for somebody to write into it
+        if path.is_file():  # a pipe would block
             with path.open("rb") as file:
                 return file.read(len(SQLITE)) == SQLITE
     return False

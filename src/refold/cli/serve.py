@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from refold.errors import ConfigError
+from refold.stores.opening import open_store
 
 _EPILOG = """\b
 Examples:
@@ -50,7 +51,10 @@ def command(**given: Any) -> None:
     """Fold what programs send to a provider, as a proxy."""
     from refold.server.proxy.settings import Settings
 
-    settings = Settings.from_env(os.environ, **given)
+    try:
+        settings = Settings.from_env(os.environ, **given)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
     try:
         from refold.server.proxy.proxy import serve
     except ImportError as error:
@@ -59,10 +63,13 @@ def command(**given: Any) -> None:
         raise ConfigError(
             "refold serve needs aiohttp, which is not installed: pip install 'refold[serve]'"
         ) from error
+    if settings.store:
+        open_store(settings.store).close()  # else every request would go through unfolded
     logging.basicConfig(level=logging.WARNING, format="refold: %(message)s")
     try:
         summary = asyncio.run(serve(settings, click.echo))
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
-        raise ConfigError(f"cannot listen on {where}: {error.strerror or error}") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConfigError(f"cannot listen on {where}: {reason}; choose another --port") from error
     click.echo(f"refold: {summary}", err=True)

@@ -65,17 +65,17 @@ class SessionFile:
         self._path = path
         self._options = options
         self._count = make_counter(options.model)
-        self._begin_anew()
+        self._restart()
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         """Forget everything: another file has taken the place of the one that was read."""
         self.figures = Figures(path=self._path)
         self._offset = 0
         self._rest = b""
         self._format = ""
-        self._begin_after_compaction()
+        self._restart_after_compaction()
 
-    def _begin_after_compaction(self) -> None:
+    def _restart_after_compaction(self) -> None:
         """Forget the records before: the model does not read them any more."""
         self._records: list[Mapping[str, Any]] = []
         self._loader: Loader | None = None
@@ -88,7 +88,7 @@ class SessionFile:
         fresh = [record for record in map(_parse, lines) if record is not None]
         for record in fresh:
             if _is_compaction(record):
-                self._begin_after_compaction()
+                self._restart_after_compaction()
             self._records.append(record)
         if not self._format:
             name = recognize(self._records).name
@@ -102,7 +102,7 @@ class SessionFile:
     def _read(self) -> bytes:
         with self._path.open("rb") as file:
             if file.seek(0, SEEK_END) < self._offset:
-                self._begin_anew()
+                self._restart()
             file.seek(self._offset)
             data = file.read()
         self._offset += len(data)

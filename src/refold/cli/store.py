@@ -105,6 +105,8 @@ def verify(store: str, quiet: bool) -> int:
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another; with new keys, if there are some. May be done again."""
+    if source == target or _is_same_file(source, target):
+        raise click.UsageError(f"SOURCE and TARGET are the same store: {without_secrets(source)}")
     with (
         open_store(source, read_only=True, keys=() if encrypt else None) as old,
         open_store(target, keys=() if decrypt else None) as new,
@@ -192,6 +194,16 @@ def audit(store: str, tenant: str | None, conversation: str | None, as_json: boo
         write_json([asdict(note) for note in notes])
     else:
         _draw_notes(notes)
+
+
+def _is_same_file(source: str, target: str) -> bool:
+    return (
+        is_file(source)
+        and is_file(target)
+        and Path(source).exists()
+        and Path(target).exists()
+        and Path(source).samefile(target)
+    )
 
 
 def _open_existing(address: str) -> OpenStore:

@@ -1,4 +1,4 @@
-"""What a terminal shows: text that is safe to print, how far long work has come, and a pager."""
+"""Terminal output: text that is safe to print, progress bars, and a pager."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ pager_option = click.option(
 
 
 class Progress:
-    """How far some work has come; unknown until the worker sets `share`."""
+    """The progress of some work; unknown until the worker sets `share`."""
 
     share: Callable[[], float] | None = None
     """Returns how much of the work is done, from 0 to 1; asked from another thread."""

@@ -79,6 +79,9 @@ def command(
         )
         is_expected = store is not None or conversation is not None
         return _MISSING if is_expected and not unfolded.expanded else 0
+    messages = count_of(len(unfolded.document.items), len(unfolded.document.items))
+    done = f"{unfolded.expanded:,} unfolded" if unfolded.expanded else "nothing to unfold"
+    say(f"{messages} · {done}", quiet=quiet)
     return 0
 
 

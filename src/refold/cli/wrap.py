@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from refold.report.pieces import say_count
+
 _EPILOG = """\b
 Examples:
   refold wrap -- claude
@@ -40,8 +42,9 @@ def summarize(stats: Mapping[str, Any]) -> str:
         return "no request came through the proxy"
     before, after = stats["tokens_before"], stats["tokens_after"]
     share = f" ({1 - after / before:.0%} fewer)" if before else ""
-    said = f"{stats['requests']:,} requests, {before:,} tokens became {after:,}{share}"
+    requests = say_count(stats["requests"], "request")
+    said = f"{requests}, {before:,} tokens became {after:,}{share}"
     saved = (stats.get("money") or {}).get("saved")
     money = f", {saved:.4f} USD less" if saved else ""
-    errors = f", {stats['errors']:,} errors" if stats.get("errors") else ""
+    errors = f", {say_count(stats['errors'], 'error')}" if stats.get("errors") else ""
     return said + money + errors

@@ -1,4 +1,4 @@
-"""One conversation after the other into so many tokens: look back, plan, write out."""
+"""Fit conversations into a window: compare with earlier passes, plan, write out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 from refold.conversation.history import History, find_history, unroll_items
 from refold.conversation.outcome import (
     REUSED,
+    continued,
     explain,
     extended,
     find_obstacles,
     first_difference,
-    gone_on,
     ids_of,
     unchanged,
 )
@@ -203,7 +203,7 @@ class Fitter:
             model=tally.report() if self.engine.asker.is_enabled else None,
         )
         if not history.is_anew and history.earlier is not None:
-            result = gone_on(history.earlier.result, result, plan)
+            result = continued(history.earlier.result, result, plan)
         items = history.state.show(plan, rendering, attempt.items, originals=fitting.rewritten)
         self._remember(history, result, items, made_at=history.turn)
         return result

@@ -1,4 +1,4 @@
-"""When a session folds, and how: once a trigger fires, and as late in the list as will do."""
+"""When a session folds, and how: above high water, and as late in the list as possible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MIN_TAIL_TOKENS: Final = 1_000
 """Without a budget nothing is folded for less. A guess: a fold costs the provider's cache of all
 that follows it, and of so few tokens it can only save hundreds."""
 _FACTOR_SLACK: Final = 0.01
-"""By what share a counter may learn to count otherwise before everything is counted anew."""
+"""How far a counter's factor may drift before everything is counted again."""
 
 
 class Folding:
@@ -328,7 +328,7 @@ class Folding:
         )
 
     def _go_on_from(self, now: View, plan: Plan, sealed: Plan) -> tuple[int, Chain | None]:
-        """Return how many items stay as they were written last, and the chain to go on from."""
+        """Return how many items stay as they were written last, and the chain to continue."""
         count, wire, chain = self._written
         is_there = 0 < count < len(plan) and now.items[count - 1].wire is wire
         if is_there and all(sealed[n] is now.items[n].fold for n in range(count)):

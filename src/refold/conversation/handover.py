@@ -1,6 +1,6 @@
 """Summaries written as a hand-over: goal, constraints, what is done, decided and open, and facts.
 
-A model is told to write one; what no model has written is picked from the words of the stretch.
+A model is asked to write one; without a model, sentences of the stretch are picked.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HANDOVER_PROMPT: Final = "\n".join(
         "Output only the sections.",
     )
 )
-"""What a model is told when summaries are to be hand-overs."""
+"""The instructions for a hand-over summary."""
 
 _HEADING: Final = re.compile(rf"^\W{{0,8}}({'|'.join(SECTIONS)})\W{{0,4}}$", re.M | re.I)
 _MUST: Final = re.compile(

@@ -1,4 +1,4 @@
-"""Read a list that is given whole every time: what an earlier pass has read is not read again."""
+"""Read a list that is passed whole every time: what an earlier pass has read is reused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from refold.errors import MessageError, TooManyMessagesError
 from refold.messages.formats import check_list, load, recognize
 from refold.messages.lookup import Lookup
 from refold.messages.message import Message
-from refold.messages.restore import Linked, Trust, unfold_wholly
+from refold.messages.restore import Linked, Trust, unfold_all
 from refold.tools.shapes import apply_short_form
 
 MOST_ANEW: Final = 64
@@ -66,7 +66,7 @@ class History:
         if self.short or any(item.source.link or item.source.provenance for item in read):
             return
         if self.earlier is None:
-            passes.put_whole(self.wires, self.state)
+            passes.put_state(self.wires, self.state)
         elif not self.is_anew:
             self.state.copy_given(self.wires)
             self.earlier.grown[:] = [self.state]
@@ -79,7 +79,7 @@ def find_history(messages: Wires, passes: Passes, engine: Engine, available: int
         history = read_history(messages, earlier, engine)
         if history.is_anew or history.total > available:
             return history
-    return read_history(messages, None, engine, passes.take_whole(messages))
+    return read_history(messages, None, engine, passes.take_state(messages))
 
 
 def read_history(
@@ -167,7 +167,7 @@ def _originals(
     """Return the messages behind one, or that one if they are too many or unknown."""
     linked = (message.wire, message.link)
     try:
-        found = unfold_wholly(linked, lookup, trust, most)
-        return found if len(found) > 1 else unfold_wholly(linked, own, trust, most)
+        found = unfold_all(linked, lookup, trust, most)
+        return found if len(found) > 1 else unfold_all(linked, own, trust, most)
     except TooManyMessagesError:
         return [linked]

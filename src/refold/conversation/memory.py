@@ -124,7 +124,7 @@ class RollingSummary:
         self._messages: list[dict[str, Any]] = []
 
     def add(self, *messages: Mapping[str, Any]) -> None:
-        """Add messages at the end; nothing is summarized before somebody looks."""
+        """Add messages at the end; summarizing waits until the memory is read."""
         self._messages.extend(clone(dict(message)) for message in messages)
 
     @property

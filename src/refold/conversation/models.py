@@ -1,4 +1,4 @@
-"""How many tokens a model can read: look-up by any of the names that a model goes by."""
+"""How many tokens a model can read: look-up by any of the names of a model."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class WindowRegistry:
 
     @classmethod
     def built_in(cls) -> Self:
-        """Return the registry of the models that refold knows by itself."""
+        """Return the built-in registry."""
         windows: dict[str, Window] = {}
         for group in read_groups():
             for row in group.rows.splitlines():
@@ -158,7 +158,7 @@ class WindowRegistry:
 
     def _hint(self, model: str) -> str:
         last = model[:MAX_NAME_CHARS].strip().rpartition("/")[2]
-        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.7)
         return f" (nearest known: {self.windows[near[0]].model!r})" if near else ""
 
     def __contains__(self, model: object) -> bool:
@@ -307,7 +307,7 @@ def _shortened(name: str) -> Iterator[str]:
 
 
 DEFAULT_REGISTRY: Final = WindowRegistry.built_in()
-"""The models that refold knows by itself."""
+"""The built-in registry."""
 
 
 def window_of(model: str, registry: WindowRegistry = DEFAULT_REGISTRY) -> Window:

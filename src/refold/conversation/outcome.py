@@ -1,4 +1,4 @@
-"""Spell out what a pass did: ids, first change, and what is in the way if it does not fit."""
+"""Report what a pass did: ids, first change, and the obstacles if it does not fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refold.result import Obstacle
 REUSED: Final = "reuse"
 """The step that says that an earlier result was used again."""
 _MAX_OBSTACLES: Final = 10
-"""The largest are named: what is in the way is mostly one or two."""
+"""So many of the largest obstacles are named: mostly there are one or two."""
 
 
 def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:
@@ -28,11 +28,11 @@ def ids_of(folds: Iterable[Fold]) -> tuple[str, ...]:
     return tuple(message.id for fold in folds for message in fold.sources)
 
 
-def gone_on(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
-    """Complete the result of a pass over what the one *before* had left and what came then.
+def continued(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
+    """Complete the result of a pass over the view of the pass *before* and the new messages.
 
-    What was dropped or summarized before still is; a summary of ours among the messages is not one
-    that anybody gave.
+    What was dropped or summarized before still is; our own summaries do not count as messages that
+    were given.
     """
     ours = {m.id for fold in plan for m in fold.sources if is_shared(m)}
     kept = [fold.sources[0] for fold in plan if fold.is_kept]

@@ -165,7 +165,7 @@ def parse_overflow(error: object) -> Overflow | None:
 # --- what an error consists of ----------------------------------------------------------------
 
 _MAX_CAUSES: Final = 8
-"""Errors of SDKs stand for others, two or three deep; the bound is for rings."""
+"""Errors of SDKs wrap others, two or three deep; the limit guards against cycles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from refold.conversation.state import State, Wires
 from refold.messages.formats.objects import Objects
 
 _MAX_PASSES: Final = 8
-"""Conversations that are remembered at once, for managers that serve several. More keep more copies
+"""How many conversations are remembered, for managers that serve several. More keep more copies
 alive; of one that is forgotten the next view is made from nothing."""
 _CHECKED_AT_ONCE: Final = 256
 """How many of the messages that no view shows any more are compared at each call: about as long as
@@ -28,12 +28,12 @@ messages; until then it is what it was when it was folded."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A list that was read."""
+    """A list of messages that was read."""
 
     objects: list[Any]
     """Its messages: the caller's own."""
     state: State
-    """How they stand."""
+    """Their state."""
 
     def __len__(self) -> int:
         """Return how many messages were read."""
@@ -51,7 +51,7 @@ class Seen:
     def begins(self, messages: Sequence[Any], turn: int) -> bool:
         """Tell whether *messages* begin with those that were read.
 
-        An object that was there before is the same message, unless somebody has changed it in
+        An object that was there before is the same message, unless it was changed in
         place. So those that a view shows are compared with their copies at every *turn*, and the
         others by turns. Objects that were made anew are all compared: that is many times as fast
         as to read them, or to name them by their content.
@@ -73,19 +73,19 @@ class Seen:
 class Pass(Seen):
     """One list that was folded, and what became of it.
 
-    Its state is never changed: whoever goes on does so with a state of their own.
+    Its state is never changed: a later pass works on a copy.
     """
 
     turn: int
-    """How often the model had spoken."""
+    """The number of assistant messages in it."""
     result: FitResult
-    """What was given back. Its messages are not ours: `state` has those."""
+    """The result. Its messages belong to the caller; `state` has our own."""
     is_stuck: bool = False
-    """Whether nothing worthwhile could be saved, so that it is no use to try again soon."""
+    """Whether too little could be saved, so that trying again soon is pointless."""
     made_at: tuple[int, ...] = ()
     """The turns at which this conversation was changed, this pass included."""
     grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
-    """How the conversation stands by now, at most one: whoever takes it out has it alone."""
+    """The current state, at most one: taking it out transfers ownership."""
 
     @property
     def shown(self) -> list[Any]:
@@ -93,7 +93,7 @@ class Pass(Seen):
         return [item.wire for item in self.state.view.items]
 
     def go_on(self, messages: Sequence[Any]) -> State:
-        """Return a state of one's own that ends somewhere in *messages*, as late as is known."""
+        """Return a state that ends as late in *messages* as is known; the caller owns it."""
         try:
             grown = self.grown.pop()
         except IndexError:  # at work elsewhere
@@ -110,7 +110,7 @@ class Passes:
     def __init__(self) -> None:
         self._passes: list[Pass] = []
         self._whole: list[Seen] = []
-        """What there was nothing to be done about yet."""
+        """Lists that needed no pass yet."""
         self._turn = 0
         self._lock = threading.Lock()
 
@@ -126,7 +126,7 @@ class Passes:
             self._passes = []
             self._whole = []
 
-    def put_whole(self, messages: Sequence[Any], state: State) -> None:
+    def put_state(self, messages: Sequence[Any], state: State) -> None:
         """Keep the state of a list that was read and needed no pass."""
         state.copy_given(messages)
         with self._lock:
@@ -134,10 +134,10 @@ class Passes:
             others = [one for one in self._whole if not seen.covers(one)]
             self._whole = [*others, seen][-_MAX_PASSES:]
 
-    def take_whole(self, messages: Sequence[Any]) -> State | None:
+    def take_state(self, messages: Sequence[Any]) -> State | None:
         """Return the state of the beginning of this conversation if it needed no pass so far.
 
-        Whoever takes it has it alone.
+        Taking it transfers ownership.
         """
         with self._lock:
             for place in range(len(self._whole) - 1, -1, -1):
@@ -155,7 +155,7 @@ class Passes:
         return None
 
     def made(self, messages: Sequence[Any]) -> Pass | None:
-        """Return the pass whose outcome this very conversation is, if there is one."""
+        """Return the pass that produced exactly this list, if there is one."""
         for done in reversed(self._passes):
             if len(done.state.view.items) == len(messages) and done.shown == list(messages):
                 return done

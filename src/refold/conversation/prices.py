@@ -20,7 +20,7 @@ from refold.conversation.models import key_of, spellings
 _HEADING: Final = "## "
 _UNKNOWN: Final = "-"
 MILLION: Final = 1_000_000
-"""Prices are given for so many tokens."""
+"""The tokens that a list price is for."""
 _MAX_NAME_CHARS: Final = 256
 """No model has a longer name; it bounds the spellings that are tried."""
 

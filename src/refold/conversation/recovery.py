@@ -1,4 +1,4 @@
-"""Send a conversation, and once more in a shorter form if the provider finds it too long."""
+"""Send a conversation, and retry in a shorter form if the provider finds it too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session says of its last view, and what fitting a window gives back."""
+"""The report of a session on its last view, and the result of fitting a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a window for messages, once answer, tools and counting errors are set aside."""
+"""The room of a window for messages: less the answer, the tools and a margin for estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no plan of the engine shortens: pictures, and the arguments of calls that must stay."""
+"""Shorten what no plan of the engine does: pictures, and arguments of calls that must stay."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def stand_in(
 ) -> Message | None:
     """Make the message that stands for *original* out of *wire*, which it takes over.
 
-    `None` if nobody could tell later that it is a stand-in: then it must not be made.
+    `None` if it could not be recognized later as a stand-in: then it must not be made.
     """
     provenance = provenance_of((original,), version)
     link = ""

@@ -1,4 +1,4 @@
-"""Sessions on disk: everything that is needed to go on, written as JSON into a store.
+"""Saved sessions: everything needed to resume, written as JSON into a store.
 
 Whatever is written has its own digest for a name, and whatever is read must have it still: damage
 is found before anything is made of it. The conversation and its originals only ever get longer, so
@@ -26,7 +26,7 @@ from refold.plan.fold import Fold, kept_fold
 from refold.stores.base import Store
 
 _VERSION: Final = 5
-"""Counted up when older states cannot be read any more."""
+"""The format version; states of older versions cannot be read."""
 HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
@@ -173,7 +173,7 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
 
 @contextmanager
 def reading(key: str) -> Iterator[None]:
-    """Turn whatever goes wrong with data that nobody of us wrote into a `StoreError`."""
+    """Turn any error on malformed data into a `StoreError`."""
     try:
         yield
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:

@@ -34,12 +34,12 @@ from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
-"""What a saved session cannot have with it: whoever takes it up must give it again."""
+"""What is not saved with a session and must be passed again to `resume`."""
 _HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
 
 
 def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
-    """Take out of *choices* what is no option but helps with asking models."""
+    """Pop from *choices* what is not an option but a helper for asking models."""
     return {name: choices.pop(name) for name in _HELPERS if name in choices}
 
 
@@ -50,7 +50,7 @@ def _revive(
     given: Mapping[str, Any],
     own: tuple[dict[str, Any], Store | None],
 ) -> Session[Any]:
-    """Take up a session that was pickled or copied; nothing is written to its *own* store."""
+    """Restore a session that was pickled or copied; nothing is written to its *own* store."""
     session = class_.resume(key, saved, **given)
     verbatim, session._store = own
     session._folding.verbatim.update(verbatim)
@@ -66,7 +66,7 @@ def _stable(options: Options) -> Options:
 
 
 def _scoped(store: Store, conversation: str | None) -> Store:
-    """Return the place in *store* where a session of this conversation is kept."""
+    """Return the scope of *store* that keeps the sessions of this conversation."""
     place = scoped(store, conversation)
     assert place is not None, "there is a store"
     return place
@@ -133,7 +133,7 @@ class Session(Generic[M]):
 
     @property
     def thresholds(self) -> FoldThresholds:
-        """When it folds, and how far."""
+        """High and low water: when it folds, and how far."""
         return self._folding.thresholds
 
     @property
@@ -143,7 +143,7 @@ class Session(Generic[M]):
 
     @property
     def report(self) -> SessionReport:
-        """What the last view cost."""
+        """Figures of the last view."""
         return self._folding.report
 
     def append(self, message: M) -> None:
@@ -164,7 +164,7 @@ class Session(Generic[M]):
         return last[0]
 
     def truncate(self, length: int) -> None:
-        """Keep only the first *length* messages, as if those after them had never come.
+        """Keep only the first *length* messages, as if the later ones had never been appended.
 
         Up to the last fold the view stays as it was. A fold depends on what came last when it was
         made, so if one of the messages that it has seen goes, the session begins anew with the
@@ -175,7 +175,7 @@ class Session(Generic[M]):
             self._folding.go_back(length)
 
     def fork(self) -> Self:
-        """Return another session that stands where this one stands and goes its own way.
+        """Return an independent session with the same state.
 
         Both keep what they fold in the same store.
         """
@@ -284,7 +284,7 @@ class Session(Generic[M]):
         thresholds: FoldThresholds | None = None,
         **choices: Unpack[NamedChoices],
     ) -> Self:
-        """Take up a saved session; it goes on byte for byte as if it had never stopped.
+        """Resume a saved session; it continues byte for byte as if it had never stopped.
 
         Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
         given must be given again. Other choices replace those that were saved. `StoreError` if

@@ -49,7 +49,7 @@ class Given:
 
     @property
     def copies(self) -> list[Wire]:
-        """The very list of messages, for comparisons: to copy it would take longer."""
+        """The list of messages itself, not a copy: only for comparisons."""
         return self._wires
 
     def wires(self, length: int) -> list[Wire]:
@@ -61,7 +61,7 @@ class Given:
         return self._digests[:length]
 
     def copy(self) -> Given:
-        """Return the same, to go on from on its own."""
+        """Return an independent copy."""
         fresh = Given()
         fresh._digests, fresh._wires = self._digests.copy(), self._wires.copy()
         return fresh
@@ -78,7 +78,7 @@ class Chains:
     sent: Chain
 
     def copy(self) -> Chains:
-        """Return chains that go on from here on their own."""
+        """Return independent copies."""
         return Chains(self.given.copy(), self.sent.copy())
 
     def behind(self, shown: Container[str]) -> Chains:
@@ -154,7 +154,7 @@ class State:
     def extend(self, messages: Wires) -> dict[str, Any]:
         """Add messages at the end, as they are to be sent; return what undoes their short forms.
 
-        They stay the caller's: whoever wants to know later what they were takes copies.
+        They stay the caller's, and are not copied.
         """
         start = self.view.length
         chains = self._chains_at(start)
@@ -167,7 +167,7 @@ class State:
         return short
 
     def reads_alike(self, messages: Wires) -> bool:
-        """Tell whether *messages* that follow leave the shape as which all are read."""
+        """Tell whether *messages* that follow keep the format in which all were read."""
         names = format_names()
         return names.index(recognize(check_list(messages)).name) >= names.index(self._format_name)
 
@@ -177,7 +177,7 @@ class State:
             self.given.put(index, clone(dict(messages[index])))
 
     def fork(self, text_cache: TextCache | None = None) -> State:
-        """Return a state that goes on from here on its own."""
+        """Return an independent copy."""
         other = State(self.engine, format_name=self._format_name, text_cache=text_cache)
         other.view = replace(self.view, items=self.view.items.copy())
         other.given = self.given.copy()
@@ -208,7 +208,7 @@ class State:
         return self.engine.recognize(loaded, self.engine.new_chain().behind(self._shown))
 
     def cut(self, length: int) -> View:
-        """Return the view of the first *length* messages, for whoever makes it the one that counts.
+        """Return the view of the first *length* messages, without adopting it.
 
         If the last fold has seen more than these, it is a view in which nothing is folded.
         """
@@ -224,7 +224,7 @@ class State:
         return fresh
 
     def counted(self, slack: float = 0.0) -> View:
-        """Return the view, counted anew if the counter has learned that it was off by more."""
+        """Return the view, counted again if the counter's factor drifted by more than *slack*."""
         now, factor = self.view, factor_of(self.engine.options.counter)
         growth = factor / now.factor
         if abs(growth - 1) <= slack:
@@ -282,5 +282,5 @@ class State:
         return kept_fold(made, "already_compressed")
 
     def keep_texts(self, items: Sequence[Item]) -> None:
-        """Forget what is known of all texts that are not behind *items*."""
+        """Drop cached facts of all texts that no original of *items* has."""
         self.text_cache.keep_only(frozenset(text for item in items for text in item.texts()))

@@ -1,4 +1,4 @@
-"""What a strategy works on, and what it gives back."""
+"""The input and output of a window strategy."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The next fold starts from what a view shows, never from the whole conversation. A message that is
 shown in short is folded from its original; but what several messages share is from then on one
 message, which the next summary may take in. So a fold costs what a view costs, however long the
-conversation has become, and what is behind a summary of summaries is found layer by layer.
+conversation has become, and the originals of a summary of summaries are found layer by layer.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from refold.result import BudgetReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One message of a view, and what is behind it."""
+    """One message of a view, and the originals it stands for."""
 
     fold: Fold
     """How its one source is shown: as it is, or in short."""
     wire: dict[str, Any]
-    """What is shown."""
+    """The message as it is sent."""
     first: int
-    """The index in the conversation of the first message behind it."""
+    """The index in the conversation of the first message it stands for."""
     end: int
-    """The index after the last one."""
+    """The index after the last message it stands for."""
     unfolded: int
-    """What the messages behind it cost, and those before them that were dropped."""
+    """The tokens of the messages it stands for, and of dropped ones before them."""
     tokens_to: int = 0
-    """What the view costs up to here."""
+    """The tokens of the view up to here."""
     unfolded_to: int = 0
-    """What the conversation costs up to here."""
+    """The tokens of the conversation up to here."""
     is_apart: bool = False
     """Whether it shows a call or a result without the other: then neither comes back alone."""
     original: Message | None = None
-    """The message behind it, if that was written shorter before it was folded."""
+    """The original message, if it was shortened before it was folded."""
 
     @property
     def source(self) -> Message:
@@ -49,12 +49,12 @@ class Item:
 
     @property
     def is_shared(self) -> bool:
-        """Whether several messages are behind it, or one that belongs to several."""
+        """Whether it stands for several messages, or shows a call apart from its result."""
         return self.end - self.first > 1 or self.is_apart
 
     @property
     def is_as_given(self) -> bool:
-        """Whether it shows the one message behind it word for word."""
+        """Whether it shows its one message word for word."""
         return self.fold.is_kept and not self.is_shared and self.original is None
 
     @property
@@ -63,11 +63,11 @@ class Item:
         return bool(self.source.thinking) and not (self.fold.is_rolled or self.fold.is_stripped)
 
     def hides(self, wanted: Set[int]) -> bool:
-        """Tell whether one of the *wanted* messages is behind it and not shown word for word."""
+        """Tell whether it stands for one of the *wanted* messages and does not show it verbatim."""
         return not self.is_as_given and not wanted.isdisjoint(range(self.first, self.end))
 
     def texts(self) -> Iterator[str]:
-        """Yield all texts that it is made of."""
+        """Yield all of its texts."""
         yield from self.source.texts()
         yield from self.fold.texts.values()
         yield from (call.text for call in self.fold.calls.values())
@@ -90,11 +90,11 @@ class View:
     is_stripped: bool = False
     """Whether thinking is left out anywhere; noted, because a view must not look at every item."""
     folds: int = 0
-    """How often there was a fold that changed something."""
+    """The number of folds that changed something."""
     budget: BudgetReport | None = None
-    """How the budget was kept the last time it had to be."""
+    """The budget report of the last fold under a budget."""
     factor: float = 1.0
-    """What the counter multiplied with when the tokens were counted."""
+    """The factor of the counter when the tokens were counted."""
 
     @property
     def length(self) -> int:
@@ -108,26 +108,26 @@ class View:
 
     @property
     def tail(self) -> list[Item]:
-        """What has come since the last fold."""
+        """The items since the last fold."""
         return self.items[self.folded :]
 
     @property
     def tokens(self) -> int:
-        """What the view costs."""
+        """The tokens of the view."""
         return self.tokens_before(len(self.items))
 
     @property
     def tail_tokens(self) -> int:
-        """What has come since the last fold costs."""
+        """The tokens of the items since the last fold."""
         return self.tokens - self.tokens_before(self.folded)
 
     @property
     def unfolded_tokens(self) -> int:
-        """What the conversation costs."""
+        """The tokens of the conversation."""
         return self.items[-1].unfolded_to if self.items else 0
 
     def tokens_before(self, place: int) -> int:
-        """Return what the first *place* items cost."""
+        """Return the tokens of the first *place* items."""
         return self.items[place - 1].tokens_to if place else 0
 
     def hidden(self, end: int) -> frozenset[int]:
@@ -142,7 +142,7 @@ class View:
         return self.tokens <= report.token_count
 
     def append(self, message: Message, wire: dict[str, Any], cost: int) -> None:
-        """Add a message that nobody has folded yet, shown as *wire*, which costs so many tokens.
+        """Add a message that is not folded yet, shown as *wire*, which costs so many tokens.
 
         Nothing has changed before the one step that adds it, and everything has after it.
         """
@@ -159,7 +159,7 @@ def given_item(
     cost: int,
     totals: tuple[int, int] = (0, 0),
 ) -> Item:
-    """Return the item of a message that nobody has folded yet; *index* says where it was given."""
+    """Return the item of a message that is not folded yet; *index* says where it was given."""
     return Item(
         fold=kept_fold(message, "not_folded_yet"),
         wire=wire,
@@ -172,7 +172,7 @@ def given_item(
 
 
 def number_through(items: Iterable[Item], tokens: CountedTexts) -> list[Item]:
-    """Give every item its place and its totals, because there are others before it."""
+    """Renumber the items and add up their totals, after others were put before them."""
     shown = unfolded = 0
     numbered: list[Item] = []
     for place, item in enumerate(items):
@@ -216,7 +216,7 @@ def count_anew(items: Iterable[Item], tokens: CountedTexts, growth: float) -> li
 def unshare(
     items: Sequence[Item], given: Sequence[Message], wanted: Set[int], tokens: CountedTexts
 ) -> list[Item]:
-    """Replace every summary that hides one of the *wanted* by the messages behind it.
+    """Replace every summary that hides one of the *wanted* by its original messages.
 
     *given* is the whole conversation; *wanted* are indices in it.
     """
@@ -233,6 +233,6 @@ def unshare(
 
 
 def by_index(report: BudgetReport, items: Sequence[Item]) -> BudgetReport:
-    """Let *report* speak of messages of the conversation instead of places in the view."""
+    """Translate places in the view to messages of the conversation in *report*."""
     obstacles = [replace(o, message_index=items[o.message_index].first) for o in report.obstacles]
     return replace(report, obstacles=tuple(obstacles))

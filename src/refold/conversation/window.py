@@ -31,6 +31,7 @@ from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import Tally, arun, run
 from refold.llm.question import Flow
 from refold.llm.summarizers.generate import Generate
+from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
 from refold.result import M
@@ -259,13 +260,13 @@ class ContextWindowManager:
     def _fit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None, tally: Tally
     ) -> Flow[FitResult[M]]:
-        wires, objects = self._known.read(messages)
+        wires, objects = self._known.read(check_items(messages))
         attempt = self._fitter.begin(wires, self.available(tools).available)
         result = self._fitter.settle(attempt) or (yield from self._fitter.flow(attempt, tally))
         return _given_back(result, objects)
 
     def _prepare(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[bool]:
-        wires, available = Objects().read(messages), self.available(tools).available
+        wires, available = Objects().read(check_items(messages)), self.available(tools).available
         attempt = self._fitter.begin(wires, available, soft=True)
         if self._fitter.settle(attempt) is not None:
             return False
@@ -278,7 +279,7 @@ class ContextWindowManager:
         if overflow is None:
             return None
         objects = Objects()
-        wires = objects.read(messages)
+        wires = objects.read(check_items(messages))
         self._learn(wires, overflow)
         attempt = self._fitter.begin(wires, self.available().available)
         result = None if attempt.is_due else attempt.current

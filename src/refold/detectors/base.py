@@ -1,4 +1,4 @@
-"""What a detector is: a named reason to treat a text as structure, and how to see it."""
+"""The detector: a named reason to treat a text as structure, and how to find it."""
 
 from __future__ import annotations
 

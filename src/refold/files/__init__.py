@@ -1,1 +1,1 @@
-"""Which files a call reads and writes, told by its tool and its arguments."""
+"""Which files a call reads and writes, judged by its tool and its arguments."""

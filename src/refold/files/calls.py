@@ -12,12 +12,12 @@ from refold.files.shell import Effects, Touch, argv_effects, read_effects
 from refold.messages.part import Call
 from refold.scan.items import Shape, find_items, shape_of
 
-# What a tool is called says what it does; whether it was done, its result says.
+# The name of a tool says what it does; its result says whether that succeeded.
 _WRITES: Final = re.compile(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
 _SHELL: Final = re.compile(r"(?i)bash|(?<!power)shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
 _READS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
 _COMMAND: Final = re.compile(r'"command":\s?"(\w++)"')
-"""One tool may do both: then it is told which."""
+"""Arguments by which one tool both reads and writes: their value says which."""
 _TARGET: Final = re.compile(
     r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"'
 )

@@ -1,6 +1,6 @@
 """Which files a shell script reads and writes: what its commands say, if they were done.
 
-Only programs of which that is certain are known. What an unknown program does to files nobody can
+Only programs of which that is certain are known. What an unknown program does to files cannot be
 tell, but where its output goes is the shell's business: a redirection is a write like any other.
 """
 
@@ -33,7 +33,7 @@ _EDITORS: Final = frozenset({"sed", "perl"})
 _ASKING: Final = frozenset("test [ grep egrep fgrep rg diff cmp which type false".split())
 """Programs that may say no without a word: then what comes after `&&` is not done."""
 _LEAVING: Final = frozenset({"cd", "pushd", "popd", "source", ".", "eval"})
-"""After these nobody can tell in which directory the shell is."""
+"""After these the current directory is unknown."""
 
 _MATTERS: Final = re.compile(
     rf">|\. |\b(?:{'|'.join(sorted({*READERS, *WRITERS, *_LEAVING} - {'.'}))})\b"
@@ -64,7 +64,7 @@ class Effects:
     shows_files: bool = True
     """Whether it shows nothing but the files that it reads."""
     directory: str | None = ""
-    """Where the shell is afterwards, from where it was; `None` if nobody can tell."""
+    """Where the shell is afterwards, from where it was; `None` if that is unknown."""
 
     def read(self, file: Word) -> None:
         """Note that *file* is shown."""

@@ -175,7 +175,7 @@ def _git(call: Call) -> Iterator[Word]:
 
 
 def _checkout(call: Call) -> Iterator[Word]:
-    """Yield all operands: some may name a commit, but nobody has read a file of that name."""
+    """Yield all operands: some may name a commit, but no file of that name was read."""
     options, operands = _parse(call.words, "bB")
     if _has_no(options, "b", "B", "p", "--orphan", "--patch"):
         yield from operands

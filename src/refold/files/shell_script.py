@@ -1,7 +1,7 @@
 """A shell script, read as simple commands: their words, their redirections, and what joins them.
 
 Only what can be read with certainty is: a script with loops, conditions, functions or subshells, or
-with a quotation that nobody closes, is not read at all.
+with an unclosed quotation, is not read at all.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Step(NamedTuple):
 
 
 class _UnreadableError(Exception):
-    """Nobody can tell what a script does without running it."""
+    """The script cannot be read statically."""
 
 
 def read_script(script: str) -> list[Step] | None:

@@ -1,4 +1,4 @@
-"""The choices that every integration takes, what they come to for one model, and what it needs."""
+"""The choices that every integration takes, resolved for one model, and the packages it needs."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Choices(TypedDict, total=False):
     registry: WindowRegistry
     """Where the windows of models are looked up."""
     model: str | None
-    """The name of the model, where the framework does not know it, or calls it otherwise."""
+    """The name of the model, where the framework does not know it, or has another name for it."""
     store: Store | str | os.PathLike[str] | None
     """Where originals are kept, or its address; by default a file in the user's data folder."""
     thinking: ThinkingWay
-    """What becomes of thinking behind a message that changed; see `Options`."""
+    """What happens to thinking after a changed message; see `Options`."""
     counter: TokenCounter | None
     """Counts the tokens of a text."""
     pins: Sequence[Pin]

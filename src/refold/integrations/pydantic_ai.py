@@ -92,7 +92,7 @@ class RefoldCompaction:
     async def compact(
         self, messages: list[ModelMessage], ctx: RunContext[Any]
     ) -> list[ModelMessage]:
-        """Return the messages to go on with."""
+        """Return the messages to send."""
         model, conversation = ctx.model.model_name, ctx.conversation_id
         folded = await self.conversations.afold(
             messages, model=model, conversation=conversation, format=_FORMAT

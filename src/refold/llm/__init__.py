@@ -1,1 +1,1 @@
-"""Models: what they are asked, the gates for what they answer, and what asks them."""
+"""Models: the questions they are asked, the gates for their answers, and the clients."""

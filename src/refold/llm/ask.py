@@ -160,7 +160,7 @@ class Asker:
         A work returns what went wrong, or nothing.
         """
         done = 0
-        clock = asyncio.get_running_loop().time  # the one that the deadline goes by
+        clock = asyncio.get_running_loop().time  # the clock of the deadline
         started = clock()
         left = None if self._pass_seconds is None else self._pass_seconds - tally.seconds_asked
         tasks = [asyncio.ensure_future(work) for work in works]
@@ -275,7 +275,7 @@ def _dialogue(
         _note(source, refusals, tally)
         refused.append((answer, refusals))
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
-        # Nobody expects all facts of many messages; what is only in doubt can give way unasked.
+        # A summary of many messages need not have all facts: doubtful ones are cut without asking.
         may_end = is_stretch or all(refusal.is_false for refusal in refusals)
         if may_end and choose_answer(source, refused, rules, room) is not None:
             break
@@ -300,7 +300,7 @@ class _End(Generic[T]):
 
 
 def _advance(flow: Flow[T], answers: Answers | None) -> Questions | _End[T]:
-    """Let *flow* go on until it asks something or ends."""
+    """Run *flow* until its next question or its end."""
     try:
         return next(flow) if answers is None else flow.send(answers)
     except StopIteration as end:

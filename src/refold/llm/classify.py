@@ -1,4 +1,4 @@
-"""Classifiers: what says which texts are worth keeping word for word, and those made of a model."""
+"""Classifiers say which texts are worth keeping word for word; some of them ask a model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def as_verdict(value: object) -> Verdict | None:
 
 @runtime_checkable
 class Classifier(Protocol):
-    """Judges texts. May raise anything; the caller goes on without it."""
+    """Judges texts. May raise anything; the caller falls back to the detectors."""
 
     async def classify(self, text: str) -> Verdict:
         """Return a verdict."""
@@ -115,7 +115,7 @@ class CallClassifier:
         self._write = write
 
     async def classify(self, text: str) -> Verdict:
-        """Ask once; an answer that nobody understands is a verdict without confidence."""
+        """Ask once; an unreadable answer is a verdict without confidence."""
         answer = await self._call(self._write(text))
         if not isinstance(answer, str):
             raise TypeError(f"a model's answer must be a string, got {type(answer).__name__}")
@@ -123,7 +123,7 @@ class CallClassifier:
 
 
 class EscalatingClassifier:
-    """Takes *inner*'s verdict if it has any confidence, and else goes by *hard_reasons*."""
+    """Takes *inner*'s verdict if it has any confidence, and falls back to *hard_reasons*."""
 
     def __init__(self, inner: Classifier, hard_reasons: HardReasons) -> None:
         self._inner = inner
@@ -177,8 +177,8 @@ def create_classifier(
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
 
 _MAX_OBJECTS: Final = 20
-"""Places that are tried at which the JSON of an answer may begin; the bound is for answers that are
-made of brackets."""
+"""How many places are tried as the start of the JSON in an answer; bounds the work on answers that
+are made of brackets."""
 _MAX_CHARS: Final = 20_000
 """What is read of an answer; a verdict with its reason takes a few hundred."""
 

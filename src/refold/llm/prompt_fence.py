@@ -1,6 +1,6 @@
 """Fences around untrusted text inside a prompt: put around it, and taken out of answers.
 
-The fence is made of a digest of the text, so nobody who writes a text can write its fence, and the
+The fence is made of a digest of the text, so no text can contain its own fence, and the
 same text is always asked about in the same words, so that caches hit.
 """
 
@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 _DIGEST_CHARS: Final = 12
-"""48 bits: nobody puts a text into a fence of its own by trying."""
+"""48 bits: too many to forge a fence by trial and error."""
 
 
 def short_digest(text: str) -> str:
@@ -22,7 +22,7 @@ def short_digest(text: str) -> str:
 def make_mark(*texts: str) -> str:
     """Return a word that follows from *texts* and occurs in none of them."""
     mark = short_digest("\0".join(texts))
-    while any(mark in text for text in texts):  # somebody took great pains
+    while any(mark in text for text in texts):  # a digest that was forged after all
         mark = short_digest(mark + "\0".join(texts))
     return mark
 

@@ -44,4 +44,4 @@ class Answers:
 
 
 Flow = Generator[Questions, Answers, T]
-"""Pure logic that stops where it would like to ask something, and goes on with the answers."""
+"""Pure logic that yields questions and resumes with the answers."""

@@ -14,7 +14,7 @@ ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 """The types of values that JSON has and that hold no others."""
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _PROTOCOL: Final = 4
-"""Of pickle, and fixed: with another one the same value would have another digest."""
+"""The pickle protocol; fixed, since digests depend on it."""
 
 
 class _Said:

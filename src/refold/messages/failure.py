@@ -1,4 +1,4 @@
-"""Whether a tool has failed: told by the fields of its result, or by how its text reads."""
+"""Whether a tool call failed, judged by the fields of its result or by its text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def is_failure_text(text: str) -> bool:
     head, tail = text[:_LOOKED_AT_CHARS], text[-_LOOKED_AT_CHARS:]
     if _FAILED_START.match(head):
         return True
-    if any(map(_tells_bad_exit, (head, tail))):
+    if any(map(_has_bad_exit, (head, tail))):
         return True
     if not head.lstrip().startswith("{"):
         return False
@@ -81,7 +81,7 @@ def is_failure_text(text: str) -> bool:
         return False
 
 
-def _tells_bad_exit(text: str) -> bool:
+def _has_bad_exit(text: str) -> bool:
     """Tell whether a line of *text* names an exit code other than 0."""
     if text.isascii():  # beyond, other letters may count as those of these words
         lower = text.lower()

@@ -2,7 +2,7 @@
 
 A handle is as short as it can be. Where a conversation has a name, or a stand-in stands behind
 another one, few letters are enough; the first stand-in of a conversation without a name shows
-`ANCHOR_CHARS` of them, so that nobody can guess or meet it by chance. A stand-in that takes its
+`ANCHOR_CHARS` of them, so that it cannot be guessed or met by chance. A stand-in that takes its
 place later shows the same ones, and its own short handle right behind them.
 """
 

@@ -11,11 +11,11 @@ from refold.notation.marks import ANCHOR_CHARS
 ID_PREFIX = "cce_sum_"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
-"""Two letters at once. Letters only: nobody takes an id of ours for a number of theirs."""
+"""Two letters at once. Letters only, so that no id of ours looks like a number of the text."""
 _BASE: Final = 26 * 26
-"""Of pairs of letters."""
+"""How many pairs of letters there are."""
 _HASH: Final = blake2b(digest_size=24)
-"""Of nothing; to copy it is faster than to make another one."""
+"""An empty hash to copy, which is faster than making one."""
 
 
 def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ Get = Callable[[Iterable[str]], Mapping[str, Any]]
 """Fetches the records that are kept under some keys."""
 
 _MAX_ALIASES: Final = 10_000
-"""As often as a stand-in may have been carried over from one fold to the next."""
+"""How often a stand-in may have been carried over from one fold to the next."""
 
 
 class Lookup(Protocol):

@@ -113,7 +113,7 @@ class Message:
         self.is_tool_result: Final = role in _TOOLS or any(part.call_id for part in parts)
         """Whether it answers a tool call, by role or by content."""
         self.lone_id: str | None = None
-        """The id of a stand-in for this message alone, once somebody has derived it."""
+        """The id of a stand-in for this message alone, once derived."""
 
     def changed(
         self,

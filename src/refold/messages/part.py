@@ -52,7 +52,7 @@ class Part:
 
     @property
     def kind(self) -> PartKind:
-        """Whether somebody says it or a tool returned it."""
+        """Whether it was said, or returned by a tool."""
         return "text" if self.result is None else "result"
 
 

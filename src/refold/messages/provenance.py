@@ -224,7 +224,7 @@ class Chain:
     words in another conversation, or typed later in the same one, have another key, and nobody has
     put anything there. Other messages are not in it: they may come and go.
 
-    A conversation without a name goes by the anchors that its stand-ins show, up to each of them.
+    A conversation without a name is identified by the anchors in its stand-ins, up to each of them.
     """
 
     __slots__ = ("_anchor", "_before", "_is_named", "_scope", "_shown", "_times")
@@ -243,11 +243,11 @@ class Chain:
 
     @property
     def is_anchored(self) -> bool:
-        """Whether there is anything yet that nobody can guess."""
+        """Whether it has an unguessable part yet."""
         return bool(self._scope)
 
     def copy(self) -> Chain:
-        """Return a chain that goes on from here on its own."""
+        """Return an independent copy."""
         fresh = Chain()
         fresh._is_named, fresh._scope = self._is_named, self._scope
         fresh._anchor, fresh._before = self._anchor, self._before
@@ -332,7 +332,7 @@ def find_anchors(wire: Mapping[str, Any]) -> list[str]:
 
 
 def shows_long_handle(wire: Mapping[str, Any]) -> bool:
-    """Tell whether a message shows a handle that nobody can guess: an anchor, or that of a note."""
+    """Tell whether a message shows an unguessable handle: an anchor, or that of a note."""
     return has_long_handle(_text_of(wire))
 
 
@@ -393,12 +393,12 @@ def find_noted(records: Mapping[str, Any], wire: Mapping[str, Any]) -> str:
         data = _data_of(record)
         if isinstance(data, Mapping) and data.get(_STAND_IN) == name:
             found[key] = data
-    said = {spell(what_is_behind(data)) for data in found.values()}
+    said = {spell(identity_of_link(data)) for data in found.values()}
     return next(iter(found)) if len(said) == 1 else ""
 
 
-def what_is_behind(record: object) -> object:
-    """Return what tells one link from another: the originals, and what is behind them."""
+def identity_of_link(record: object) -> object:
+    """Return what identifies a link: the originals, and what those stand for."""
     data = _data_of(record)
     return (data.get("digests"), data.get("links")) if isinstance(data, Mapping) else None
 

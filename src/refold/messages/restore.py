@@ -41,7 +41,7 @@ class Trust:
 
 
 _ROOM: Final = 1_000
-"""What small folds may come to in any case."""
+"""So many messages may be restored in any case, however small the fold."""
 _TIMES: Final = 100
 """See `most_messages`."""
 
@@ -79,7 +79,7 @@ class _Item:
     """How many messages with an id are behind it that nothing further ahead stands for."""
     provenance: Provenance | None = None
     originals: list[_Item] | None = None
-    """What is behind it, if all of that was found."""
+    """The messages it stands for, if all were found."""
 
     def is_within(self, key: str) -> bool:
         """Tell whether it was found under *key*, or stood behind what was."""
@@ -100,7 +100,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Count:
-    """What has come out so far, and what may."""
+    """How much was restored so far, and the limit."""
 
     messages: int
     most: int | None = None
@@ -261,8 +261,8 @@ def find_inner_folds(
     return found
 
 
-def unfold_wholly(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
-    """Return all that is behind one message of a view; the message itself if there is nothing.
+def unfold_all(linked: Linked, lookup: Lookup, trust: Trust, most: int) -> list[Linked]:
+    """Return all messages that one message of a view stands for; itself if it is no stand-in.
 
     `StoreError` if that is more than *most* messages.
     """
@@ -336,7 +336,7 @@ def _claims(wire: Mapping[str, Any]) -> bool:
 def _unfold_layer(
     layer: Sequence[_Item], lookup: Lookup, trust: Trust, count: _Count
 ) -> list[_Item]:
-    """Find what is behind each stand-in of a *layer*; return all of that, the next layer."""
+    """Find what each stand-in of a *layer* stands for; return all of that, the next layer."""
     _find_provenance(layer, lookup, trust, count)
     found = lookup.originals([item.provenance for item in layer if item.provenance])
     behind: list[_Item] = []

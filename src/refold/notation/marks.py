@@ -213,12 +213,12 @@ def same_result(call: str, handle: str = "") -> str:
     return mark(f"same as the {f'result of {call}' if is_name else 'copy'} above", handle)
 
 
-_SAY_ALL: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
+_LOSSLESS_MARKS: Final = (reformatted("").removesuffix("]"), same_result("").partition("copy")[0])
 
 
-def says_all(text: str) -> bool:
+def is_lossless_mark(text: str) -> bool:
     """Tell whether the stand-in *text* leaves nothing out: it is said shorter, or elsewhere."""
-    return any(mark in text for mark in _SAY_ALL)
+    return any(mark in text for mark in _LOSSLESS_MARKS)
 
 
 def same_text(*, is_below: bool, handle: str = "") -> str:
@@ -235,11 +235,6 @@ def similar_text(lines: Sequence[str], *, is_below: bool, handle: str = "") -> s
 def corrected(text: str, *, is_below: bool, handle: str = "") -> str:
     """Spell a statement that was corrected, with or without what it said."""
     return head(f"corrected {_where(is_below)}", handle, text)
-
-
-def cleared(start: str, size: str, handle: str = "") -> str:
-    """Spell the result of a tool of which only a few words are left."""
-    return head(f"result left out: {size}", handle, f"{start} {GAP}")
 
 
 def media(kind: str, what: str, handle: str = "") -> str:

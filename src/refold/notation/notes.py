@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from refold.notation.marks import GAP, reformatted, spell_amount
+from refold.notation.marks import GAP, spell_amount
 
 _KEPT: Final = "[kept: "
 
@@ -39,19 +39,10 @@ def annotate(text: str, said: str) -> str:
 
 def annotate_json(text: str, said: str) -> str:
     """Say a note inside a JSON object or array, so that it stays one."""
-    return _add_to_json(text, f"[{said}]")
-
-
-def mark_json(text: str, handle: str) -> str:
-    """Say inside a JSON object or array that it is written otherwise than it was."""
-    return _add_to_json(text, reformatted("", handle))
-
-
-def _add_to_json(text: str, said: str) -> str:
     body, end = text.rstrip()[:-1].rstrip(), text.rstrip()[-1]
     comma = "" if body in ("{", "[") else ","
     key = f'"{_free_name(text)}":' if end == "}" else ""
-    return f'{body}{comma}{key}"{said}"{end}'
+    return f'{body}{comma}{key}"[{said}]"{end}'
 
 
 def _free_name(text: str) -> str:

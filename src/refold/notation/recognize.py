@@ -27,7 +27,7 @@ _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
 _MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
 _WORDS: Final = (
     rf"(?:(?:[0-9]{{1,2}}+% shown|shortened|reformatted|same as the |corrected (?:above|below)"
-    rf"|(?:result|image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
+    rf"|(?:image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
 _DIGEST: Final = re.compile(rf"\[{_MESSAGES}")
@@ -64,7 +64,7 @@ _UNKNOWN_SHARE: Final = 5
 IMITATION: Final = re.compile(
     r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|reformatted\b|whole text:|shortened\b"
     r"|summarized from|summary of \d|[0-9]{1,2}% shown|same as the |corrected (?:above|below)\b"
-    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| #)|(?:result|image|audio|file) left out\b)"
+    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| #)|(?:image|audio|file) left out\b)"
     r"|\| ?entities:|\(\d{1,9} messages merged\)|#[a-z]{6,40}\]",
     re.IGNORECASE,
 )

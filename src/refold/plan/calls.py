@@ -26,6 +26,8 @@ _FIRST_LINE: Final = 300
 
 _DEPTH: Final = 20
 """How deep arguments are spelled."""
+_SHORT_NAME: Final = 60
+"""What is longer is hardly the name of a file."""
 _FILES: Final = 2
 """So many files that a call writes are named right behind the tool."""
 
@@ -106,7 +108,7 @@ def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bo
     said, below = _lay_out(_arguments(call))
     if below and not said:  # nothing shorter says what it was about
         key, _, value = below[0].partition(":\n")
-        said.append(_begin(f"{key}={value}" if value else key))
+        said.append(_begin(f"{key}={value.lstrip()}" if value else key))
     head = [call.name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
     if has_failed:
         head.append("(failed)")
@@ -208,6 +210,19 @@ def _only_looks(found: tuple[str, ...]) -> bool:
     program, _, subcommand = found
     program = program.rpartition("/")[2]
     return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
+
+
+def file_shown(call: Call, effects: CallEffects | None = None) -> str:
+    """Return the name of the file that the result of *call* shows; "" unless it is one file.
+
+    >>> file_shown(Call("c1", "Read", {"file_path": "/w/src/setup.py", "limit": 9}))
+    'setup.py'
+    """
+    found, _ = (CallEffects() if effects is None else effects).of(call)
+    if found is None or not found.shows_files or len(found.touched) != 1:
+        return ""
+    name = found.touched[0].path.rpartition("/")[2]
+    return name if "." in name and len(name) <= _SHORT_NAME else ""
 
 
 def _written(call: Call, effects: CallEffects | None) -> list[str]:

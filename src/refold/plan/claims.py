@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Final
 
+from refold.messages.harness import is_note
 from refold.plan.choose import Candidates
 from refold.plan.corpus import Text
-from refold.plan.typed import is_in_words
+from refold.plan.typed import PROSE_KINDS, is_in_words
 from refold.scan.acts import act_bits, act_worth, forbids
 
 Saying = frozenset[int]
@@ -143,6 +144,22 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
         number
         for number in typed
         if number not in parts or (times[forms[number]] == 1 and is_in_words(parts[number]))
+    ]
+
+
+def find_long_prose(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
+    """Return the candidates in prose of the user's that is too long to count as typed."""
+    is_long = [
+        text.message.role == "user"
+        and not (text.is_typed or text.tool or text.message.is_tool_result)
+        and text.kind in PROSE_KINDS
+        and not is_note(text.text)
+        for text in texts
+    ]
+    return [
+        number
+        for number, place in enumerate(candidates.text)
+        if is_long[place] and is_in_words(_text_of(candidates, number, texts))
     ]
 
 

@@ -13,7 +13,7 @@ from refold.kinds import Grade, kind_of
 from refold.messages.message import Message
 from refold.messages.part import Call
 from refold.notation.recognize import Shown, read_shown
-from refold.plan.calls import find_failed, spell_calls
+from refold.plan.calls import file_shown, find_failed, spell_calls
 from refold.plan.choose import Candidates
 from refold.plan.item_index import ItemStats, Voice, start_index
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
@@ -75,6 +75,8 @@ class Text(NamedTuple):
     """Whether a person typed it for this turn."""
     tool: str = ""
     """The tool that returned it, if one did."""
+    file: str = ""
+    """The file that it shows, if that is all it shows."""
     heads: tuple[tuple[int, bool], ...] = ()
     """Where calls begin, and whether each may have changed something."""
     times: Mapping[int, int] = ONCE
@@ -152,9 +154,18 @@ def read_texts(
                     and not part.call_id
                     and is_typed_text(text, None if call else kind)
                 )
-                tool = call.name if call else ""
+                tool, file = (call.name, file_shown(call, effects)) if call else ("", "")
                 texts.append(
-                    Text(message, number, text, tokens(text), kind, is_typed=typed, tool=tool)
+                    Text(
+                        message,
+                        number,
+                        text,
+                        tokens(text),
+                        kind,
+                        is_typed=typed,
+                        tool=tool,
+                        file=file,
+                    )
                 )
         if own:
             spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own], effects)
@@ -253,6 +264,13 @@ def find_cut_away(
     return frozenset(found)
 
 
+def _call_behind(text: Text) -> str:
+    """Return the id of the call that *text* has to stand below, unless its label says enough."""
+    if text.part == CALLS or text.file:
+        return ""
+    return text.message.parts[text.part].call_id or ""
+
+
 def _leads(first: int, grades: Sequence[Grade], head: int | None = None) -> Iterator[int]:
     """Yield which candidate leads each one, where *first* is the first of its text.
 
@@ -291,8 +309,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         rate = text.tokens / len(text.text)
         worth = 1.0 if talk else _worth_of(text, last)
         first = len(found)
-        call_id = "" if text.part == CALLS else text.message.parts[text.part].call_id or ""
-        found.lead.extend(_leads(first, grades, heads.get(call_id)))
+        found.lead.extend(_leads(first, grades, heads.get(_call_behind(text))))
         if text.part == CALLS:
             ids = dict.fromkeys(call.id for call in text.message.calls)
             for id_, (start, _) in zip(ids, text.heads, strict=True):

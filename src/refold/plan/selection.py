@@ -13,7 +13,13 @@ from typing import Final, Generic, TypeVar
 from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.choose import FEW_TOKENS, Choice, best_span, fit_end
-from refold.plan.claims import RequiredPieces, find_typed, rank_task, worth_as_act
+from refold.plan.claims import (
+    RequiredPieces,
+    find_long_prose,
+    find_typed,
+    rank_task,
+    worth_as_act,
+)
 from refold.plan.conversation import Conversation
 from refold.plan.corpus import Text, find_candidates, find_cut_away, open_texts
 from refold.plan.explain import PieceExplainer
@@ -221,6 +227,7 @@ class Selection:
         }
         claims: list[tuple[str, Sequence[int]]] = [
             ("typed", self._typed()),
+            ("typed", self._longer()),
             ("task", self._task()),
             ("asked", self._evidence()),
             ("changes", self._changes()),
@@ -243,12 +250,20 @@ class Selection:
         cost = sum(self._candidates.cost[n] for n in typed)
         if self._talk and cost > self._target / 3:
             return []  # where people do nothing but talk, all of it competes
-        if cost <= _TYPED_SHARE * self._free:
-            return typed
+        return typed if cost <= _TYPED_SHARE * self._free else self._one_of_each(typed)
+
+    def _longer(self) -> list[int]:
+        """Return a candidate of each of the user's texts that is too long to count as typed."""
+        if self._talk:
+            return []
+        return self._one_of_each(find_long_prose(self._candidates, self._texts))
+
+    def _one_of_each(self, numbers: Iterable[int]) -> list[int]:
+        """Return one of the candidates *numbers* for each text that they are of."""
         shown: dict[int, int] = {}
         said: set[int] = set()
         """Texts that show more than a mere greeting."""
-        for number in typed:  # the first of each text that says something, else the first
+        for number in numbers:  # the first of each text that says something, else the first
             text = self._candidates.text[number]
             if text in said:
                 continue

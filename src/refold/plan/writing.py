@@ -164,10 +164,13 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
 
 
 def _speaker(text: Text) -> str:
-    """Say whose words *text* has: a tool's name, or a role; an earlier digest says so itself."""
+    """Say whose words *text* has: a role, or a tool's name and the file that it shows.
+
+    An earlier digest says so itself.
+    """
     message = text.message
     if text.part != CALLS and message.is_result(message.parts[text.part]):
-        return text.tool or "tool"
+        return " ".join(filter(None, (text.tool or "tool", text.file)))
     return message.role if _inner_stretch(message) is None else ""
 
 

@@ -1,4 +1,4 @@
-"""What of a text is still there once it is folded: matched in order, in linear time."""
+"""The diff of a text and its stand-in: matched in order, in linear time."""
 
 from __future__ import annotations
 

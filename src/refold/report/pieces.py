@@ -99,6 +99,11 @@ _NAMED: Final = 6
 """How many values or messages a reason names at most."""
 
 
+def say_count(count: int, noun: str) -> str:
+    """Spell an exact number with its noun: `1 request`, `1,204 requests`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def say_action(action: str) -> str:
     """Return the word for an action; one without a word of its own is its own word."""
     return ACTIONS.get(action, action)

@@ -1,4 +1,4 @@
-"""What happened to every text of a conversation: before, after, the decision on it, and why."""
+"""What happened to each text of a conversation: before, after, the decision, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from refold.messages.message import Message
-from refold.notation.marks import says_all
+from refold.notation.marks import is_lossless_mark
 from refold.result import Piece, TraceEntry
 
 CLIPPED: Final = "clipped"
@@ -113,7 +113,7 @@ def _verdict(text: str, shown: str, *, is_shared: bool) -> tuple[str, str]:
         return "digested", "oldest_stretch"
     if text == shown:
         return "preserved", "sent_as_given"
-    return ("recoded", "said_shorter") if says_all(shown) else ("excerpted", "sent_in_part")
+    return ("recoded", "said_shorter") if is_lossless_mark(shown) else ("excerpted", "sent_in_part")
 
 
 def _after(entry: TraceEntry, target: Message) -> str:

@@ -19,7 +19,7 @@ Part = Literal["hook", "mcp", "proxy"]
 AGENTS: Final[tuple[Agent, ...]] = get_args(Agent)
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 HOOK_SECONDS: Final = 30
-"""After this long Claude Code goes on without the hook's answer."""
+"""Claude Code's timeout for the hook."""
 _EVENT: Final = ("hooks", "PostToolUse")
 _RETRIEVE: Final = "mcp__refold__refold_retrieve"
 _NO_HOOK: Final = (

@@ -1,4 +1,4 @@
-"""Say what is set up, what of it works, and what does not: by trying it."""
+"""Check what is set up for coding agents by trying it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from refold.errors import RefoldError, describe
+from refold.report.pieces import say_count
 from refold.server.agents import AGENTS, Places
 from refold.server.config_files import Entry, has_entry
 from refold.server.install import Installed, read_record
@@ -91,7 +92,8 @@ def _check_counts(store: Path) -> Iterator[Check]:
     for name, amount in sorted(counts.items()):
         _, _, kind = name.partition("failures:")
         if kind:
-            yield Check("broken", "failures", f"{amount:,} times {kind}; the output stayed whole")
+            times = say_count(amount, "time")
+            yield Check("broken", "failures", f"{kind}, {times}; the output stayed whole")
 
 
 def _check_entry(installed: Installed, entry: Entry) -> Check:

@@ -40,11 +40,11 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """The texts of built-in tools; a list of strings is a text, one line each. Seen in 2.1.325."""
 _MCP: Final = "mcp__"
 _MCP_FIELDS: Final = ((), (_EACH, "text"), ("content", _EACH, "text"))
-"""What an MCP tool returns is a text, a list of blocks, or an object with one."""
+"""The output of an MCP tool is a text, a list of blocks, or an object with one."""
 _OWN_SERVER: Final = "mcp__refold__"
 _RETRIEVE: Final = ("retrieve_original", "refold_retrieve")
 _NOT_SHOWN: Final = ("isImage", "structuredContent", "persistedOutputPath")
-"""With these set, what the model sees of a command is something else than its text."""
+"""With these set, the model sees something else of a command than its text."""
 
 
 def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: object) -> str:

@@ -1,7 +1,7 @@
 """Write into the settings of coding agents, with a backup, and take it all back again.
 
 What was written is on record. As long as a file is what we made of it, taking it back restores it
-byte for byte. Where somebody has edited it since, only our entries go, and that is said.
+byte for byte. If a file was edited since, only our entries are removed, with a note.
 """
 
 from __future__ import annotations

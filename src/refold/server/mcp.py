@@ -35,7 +35,7 @@ _NAME_BYTES: Final = 16
 _TEXT_TOKENS: Final = 2_000
 """The default budget of a text: a page or two, a guess."""
 _MOST_CHARS: Final = 400
-"""How much of what a model gives as a handle is looked at."""
+"""How much of a handle given by a model is read."""
 _TEXT: Final = {"type": "string"}
 _COMPRESS_SCHEMA: Final = {
     "type": "object",
@@ -60,7 +60,7 @@ class Tools:
         self._counts = counts_beside(store)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._store.close()
 
     def describe(self) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ def _saved(before: int, after: int) -> dict[str, int]:
 _NAME: Final = "refold"
 _HOST: Final = "127.0.0.1"
 _MAX_BODY: Final = 64 * 2**20
-"""The most one request may have; the SDK's own limit, 4 MiB, is less than a long conversation."""
+"""The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
 _META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
 """Only retrieval has to be in sight of a model all the time; Claude Code finds these by search."""
 _INSTRUCTIONS: Final = (
@@ -241,7 +241,14 @@ def serve_http(tools: Tools, port: int) -> None:
     app = server.streamable_http_app(
         stateless_http=True, json_response=True, max_request_body_size=_MAX_BODY, host=_HOST
     )
-    with socket.create_server((_HOST, port)) as listener:
+    try:
+        listener = socket.create_server((_HOST, port))
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConfigError(
+            f"cannot listen on {_HOST}:{port}: {reason}; choose another --port"
+        ) from error
+    with listener:
         where = f"http://{_HOST}:{listener.getsockname()[1]}/mcp"
         print(f"listening on {where}", file=sys.stderr, flush=True)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

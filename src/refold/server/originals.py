@@ -18,7 +18,7 @@ from refold.stores.base import Store
 from refold.stores.opening import OpenStore, is_file, open_store
 
 _BUSY_SECONDS: Final = 2.0
-"""Counting waits for another process, but no agent waits long for it; then the figure is lost."""
+"""How long counting waits for other processes; after that the figure is lost."""
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
 _ADD: Final = (
     "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "

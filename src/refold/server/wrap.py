@@ -1,4 +1,4 @@
-"""Run a program behind a proxy of its own, and say in the end what that has saved."""
+"""Run a program behind a proxy of its own, and report what that saved."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from refold.errors import ConfigError
 from refold.server.agents import codex_provider
 
 NOT_FOUND: Final = 127
-"""What shells end with if there is no such program."""
+"""A shell's exit code for a program that does not exist."""
 _KILLED: Final = 128
-"""What shells add to the number of the signal that has ended a program."""
+"""A shell's exit code for a killed program is this plus the signal number."""
 _LISTENING: Final = "listening on "
 _SECONDS: Final = 10.0
-"""How long the proxy may take to answer with its figures, and then to end."""
+"""Timeout for the proxy's figures, and for its exit."""
 _UPSTREAM: Final = {
     "ANTHROPIC_BASE_URL": "REFOLD_ANTHROPIC_URL",
     "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
@@ -109,11 +109,11 @@ def _running(command: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
 
 
 def _last_line(server: subprocess.Popen[bytes], log: IO[bytes]) -> str:
-    """Return the last thing that a proxy has said before it gave up."""
+    """Return the last line of the log of a proxy that did not start."""
     _end(server)
     log.seek(0)
     lines = log.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it says nothing"
+    return lines[-1].removeprefix("refold: ") if lines else "it says nothing"
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""What a store is: a place that keeps originals under keys derived from their content."""
+"""The store protocol: originals under keys derived from their content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Store(Protocol):
 
     A key is derived from what it addresses, so writing it twice is harmless and nothing is ever
     overwritten. Only a link to originals is named by the stand-in that has it: refold reads links
-    back after it has put them, and takes another name if somebody else was there first.
+    back after it has put them, and takes another name if another writer was first.
 
     What goes in and what comes out are copies: changing either leaves the store as it was.
     A store may be used from any thread. Whatever it cannot do, it raises as `StoreError`.
@@ -78,7 +78,7 @@ class Closing:
     """
 
     def close(self) -> None:
-        """Let go of what the store was opened on."""
+        """Close the file or connection."""
 
     def __enter__(self) -> Self:
         return self

@@ -125,7 +125,7 @@ class Bundles:
         return records
 
     async def read_many(self, path: str, numbers: Sequence[int]) -> list[list[Record]]:
-        """Read objects, several at a time; of one that is not there, there is nothing."""
+        """Read objects, several at a time; missing ones are left out."""
 
         async def one(number: int) -> list[Record]:
             async with self._reading:

@@ -1,4 +1,4 @@
-"""Keys: what can be one, the same way in every store, and the bytes that one is stored under."""
+"""Keys of originals: which are valid, the same in every store, and how they are encoded."""
 
 from __future__ import annotations
 

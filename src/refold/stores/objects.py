@@ -27,7 +27,7 @@ from refold.stores.scope import scopes_of
 _ENDPOINTS: Final = ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
 """Variables that name another server than Amazon's, such as MinIO."""
 _LOGS_KEPT: Final = 1_000
-"""Of how many conversations it is remembered where their originals are."""
+"""For how many conversations the places of their originals are remembered."""
 _LOOKS_AT_ONCE: Final = 32
 """How many objects are in memory at a time while a conversation is read the first time."""
 
@@ -230,7 +230,7 @@ class _Objects:
             entries += len(page)
         return entries
 
-    def is_passing(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         """Treat an error without a reason as a temporary one."""
         return isinstance(error, self._obstore.exceptions.GenericError)
 
@@ -294,7 +294,7 @@ def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any
     named = [value for name, value in options.items() if "endpoint" in name.lower()]
     named += [os.environ.get(name) for name in _ENDPOINTS]
     if any(str(address).startswith("http://") for address in named):
-        client["allow_http"] = True  # whoever names such an address wants it
+        client["allow_http"] = True  # an http:// address is explicit consent
     retries = {"max_retries": 3, "retry_timeout": limit}
     return from_url(url, config=dict(options), client_options=client, retry_config=retries)
 

@@ -19,7 +19,7 @@ def without_secrets(url: str) -> str:
     """Return *url* without what should not be in a log: its password, and secrets in its query."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # an address that nobody can read
+    except ValueError:  # malformed address
         return url.partition("://")[0] + "://…"
     user, _, hosts = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
@@ -40,7 +40,7 @@ class OpenStore(ManagedStore, Protocol):
     """A store that was opened, and is to be closed."""
 
     def close(self) -> None:
-        """Let go of what it was opened on."""
+        """Close the file or connection."""
         ...
 
     def __len__(self) -> int: ...

@@ -1,11 +1,11 @@
 """Records as they lie in a store: packed, and with a digest that is checked when they are read.
 
 A record begins with a byte that says how its body is packed, and the digest of its key and its
-plain bytes: what was damaged, cut off or put under another key is told from what was written.
+plain bytes: damage, truncation and a swapped key are detected.
 
 zstd packs better than zlib, and is faster: it begins with a dictionary of what messages look like,
 which was trained on texts of refold's own. One that a store trains on what it holds would be better
-still, and would keep pieces of conversations that somebody has asked to be forgotten.
+still, and would keep pieces of conversations that were deleted on request.
 """
 
 from __future__ import annotations

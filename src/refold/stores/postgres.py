@@ -170,7 +170,7 @@ class _Postgres:
         ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
         return int(entries)
 
-    def is_passing(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         """Take what is lost or shutting down for a restart; a read-only server for a failover."""
         errors = self._psycopg.errors
         if isinstance(error, errors.DiskFull | errors.OutOfMemory | errors.QueryCanceled):

@@ -172,7 +172,7 @@ class _Redis:
             entries += len(names)
         return entries
 
-    def is_passing(self, error: Exception) -> bool:
+    def is_transient(self, error: Exception) -> bool:
         """Take lost connections for a restart; what is no primary, for a failover."""
         if isinstance(error, self._errors.TimeoutError):
             return False  # it has waited long enough

@@ -1,4 +1,4 @@
-"""What stores on a server have in common: packing, waiting, trying again, and words for errors.
+"""The common part of stores on a server: packing, timeouts, retries, and error messages.
 
 A backend moves bytes, asynchronously, and knows one kind of server. Everything it is asked to do
 may be done twice: a key is never overwritten, and what is gone cannot be removed again. So whatever
@@ -56,7 +56,7 @@ class Backend(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         ...
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -83,12 +83,12 @@ class Backend(Protocol):
         """Return how many records there are."""
         ...
 
-    def is_passing(self, error: Exception) -> bool:
-        """Return whether what failed may work in a moment, with the server back."""
+    def is_transient(self, error: Exception) -> bool:
+        """Return whether a retry may succeed, once the server is back."""
         ...
 
     def advise(self, error: Exception) -> str:
-        """Say what to do about an error; empty if its own words are all there is."""
+        """Return advice on an error; empty if there is none beyond its own message."""
         ...
 
 
@@ -159,7 +159,7 @@ class RemoteStore(Closing):
         return self._using("write to").run(self._trying("write to", remove))
 
     def close(self) -> None:
-        """Let go of the server; closing twice is fine, using the store afterwards is an error.
+        """Close all connections; closing twice is fine, using the store afterwards is an error.
 
         In a forked child this does nothing: the connections belong to the parent.
         """
@@ -236,7 +236,7 @@ class RemoteStore(Closing):
             try:
                 return await attempt()
             except Exception as error:
-                if not self._backend.is_passing(error) or time.monotonic() + pause > deadline:
+                if not self._backend.is_transient(error) or time.monotonic() + pause > deadline:
                     raise self._explained(doing, error) from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -281,7 +281,7 @@ class LoopThread:
             raise
 
     async def arun(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Return what *coroutine* returns; the event loop of the caller goes on meanwhile."""
+        """Return what *coroutine* returns, without blocking the event loop of the caller."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def close(self) -> None:

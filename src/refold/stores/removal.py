@@ -1,4 +1,4 @@
-"""Let go of originals, by age or on request, and keep a note that it was done.
+"""Delete originals, by age or on request, and keep an audit note of it.
 
 A note says what was removed, when, how much, and why: the names in it are digests, because whoever
 asks to be forgotten asks that of the name as well. Each removal has two, one before anything goes

@@ -40,7 +40,7 @@ _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excl
 class SqliteStore(Closing):
     """Keeps originals in the SQLite file at *path*, which is created if it is not there.
 
-    What is created can be read by nobody but its owner, and so can what SQLite writes beside it.
+    Files are created readable by their owner only, those that SQLite writes beside them too.
 
     Any number of threads and processes may use the same file. A put is one transaction: once it
     returns, its entries survive a crash or a power cut; if it raises, none of them is there.
@@ -159,7 +159,7 @@ class SqliteStore(Closing):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def close(self) -> None:
-        """Let go of the file; closing twice is fine, using the store afterwards is a `StoreError`.
+        """Close the file; closing twice is fine, using the store afterwards is a `StoreError`.
 
         In a forked child this does nothing: the connection belongs to the parent.
         """

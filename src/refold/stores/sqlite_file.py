@@ -1,4 +1,4 @@
-"""Open an SQLite file as a store, and put SQLite's failures into words a user can act on."""
+"""Open an SQLite file as a store, and turn SQLite's errors into ones that a user can act on."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         else:
             # FULL: a put that returned is on the disk, even if the power fails the next moment.
             connection.execute("PRAGMA synchronous = FULL")
-            # What somebody has asked to be forgotten is overwritten, not only let go of.
+            # What was deleted on request is overwritten, not only freed.
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -137,7 +137,7 @@ def _check_path(path: Path) -> None:
 def _is_fixed(path: Path) -> bool:
     """Return whether a file can only be read, and holds all that was ever written to it.
 
-    SQLite writes beside a file even to read it, unless it is told that nobody else will change it.
+    SQLite writes beside a file even to read it, unless it is opened as immutable.
     """
     may_write = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     return not may_write and not path.with_name(f"{path.name}-wal").exists()

@@ -77,7 +77,7 @@ def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
             if record["entries"] != count:
                 raise StoreError(f"{str(path)!r} has {count} originals, not {record['entries']}")
             if file.read(1):  # which also compares the checksum of what is packed
-                raise StoreError(f"{str(path)!r} goes on behind its end")
+                raise StoreError(f"{str(path)!r} has data after its end")
             return
         if not isinstance(record.get("key"), str) or "value" not in record:
             raise StoreError(f"{str(path)!r}, line {number}: not an original")

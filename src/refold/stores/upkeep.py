@@ -1,4 +1,4 @@
-"""Look after a store: what is in it, whether it is sound, and all of it somewhere else."""
+"""Maintenance of a store: statistics, verification, copies."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> 
     damaged: list[str] = []
     locked: list[str] = []
     for keys in batches(entry.key for entry in managed(store).entries()):
-        found = _read_what_can_be(store, keys, damaged, locked)
+        found = _read_intact(store, keys, damaged, locked)
         sealed += sum(map(is_sealed, found.values()))
         damaged += (
             key
@@ -142,7 +142,7 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-def _read_what_can_be(
+def _read_intact(
     store: Store, keys: list[str], damaged: list[str], locked: list[str]
 ) -> dict[str, Any]:
     """Return what can be read of *keys*; note what is damaged, and why others are locked."""

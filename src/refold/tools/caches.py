@@ -1,4 +1,4 @@
-"""Caches of a compression manager: short forms by content, and texts to back off from."""
+"""Caches of a compression manager: short forms by content, and texts to retry later."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ from refold.tools.policy import ManagerOptions, ToolPolicy
 from refold.tools.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
 
 _MAX_CONTEXT_CHARS: Final = 400
-"""How much of the arguments and of the task a summarizer is told. A guess, about 100 tokens each:
+"""How much of the arguments and of the task a summarizer gets. A guess, about 100 tokens each:
 less hides what a result was asked for, more is paid for with every result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A text, whether it may be shortened, and what to tell whoever does it."""
+    """A text, whether it may be shortened, and the context for its summarizer."""
 
     found: TextRef
     tokens: int
@@ -30,28 +30,28 @@ class Candidate:
     skip: str = ""
     """Why it stays as it is; empty if it may be shortened."""
     target: int | None = None
-    """How many tokens to get to, if it is to be shortened more than before."""
+    """The target in tokens, if it is to be shortened further."""
     task: str = ""
-    """What the user had asked for last, when the text came."""
+    """The last request of the user before the text."""
     short: str | None = None
-    """The short form that it has already."""
+    """Its present short form."""
     shown_tokens: int
-    """What it costs at the moment: the short form, if there is one."""
+    """Its present tokens: those of the short form, if there is one."""
 
     @property
     def key(self) -> str:
-        """Names the work to be done: the same text under the same policy is the same work."""
+        """The cache key: the same text under the same policy gives the same result."""
         return f"{self.text_key}{self.target or ''}"
 
     @property
     def text_key(self) -> str:
-        """Names the text, and under it what is to be shown in its place."""
+        """The key of the text, under which its short form is kept."""
         return f"{text_digest(self.found.text)}:{self.policy}:{self.may_send}:"
 
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
-    """The rules by which texts are chosen; knows no conversation."""
+    """The rules by which texts are chosen; holds no conversation."""
 
     options: ManagerOptions
     count: TokenCounter
@@ -148,7 +148,7 @@ class Chooser:
 
 
 def _unseen(turns: Sequence[Reading]) -> range:
-    """Return the last turn, if the model has not answered to its results yet."""
+    """Return the last turn, if the model has not answered its results yet."""
     called = max((n for n, turn in enumerate(turns) if turn.calls), default=-1)
     spoke = max((n for n, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
     return range(0) if called < 0 or spoke > called else range(called, len(turns))
@@ -161,7 +161,7 @@ def _newest(texts: Sequence[TextRef], count: int) -> Sequence[int]:
 
 
 def describe(candidate: Candidate, hide: Callable[[str], str]) -> str:
-    """Say what a text is, for whoever shortens it; *hide* takes the secrets out of that.
+    """Describe a text for its summarizer; *hide* takes the secrets out of that.
 
     The task is what the user had asked for before, not since: so a text is always asked about in
     the same words, and caches hit.

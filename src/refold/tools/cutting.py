@@ -14,8 +14,8 @@ from refold.scan.truncate import cut
 
 _dumps: Final = partial(json.dumps, ensure_ascii=False)
 _HEAD_SHARE: Final = 2 / 3
-"""How much of the room the beginning gets. A guess: outputs begin with what they are and end with
-how it went, and the latter takes fewer lines."""
+"""The share of the room for the beginning. A guess: outputs begin with what they are and end with
+how it went, which takes fewer lines."""
 _GAP_BYTES: Final = 48
 """What the mark between beginning and end takes at most, with its line breaks."""
 _CLUSTER: Final = 128

@@ -44,7 +44,7 @@ def _revive(
     known: Mapping[str, CachedForm],
     stats: ManagerStats,
 ) -> CompressionManager:
-    """Make a manager again that goes on with the short forms of another one."""
+    """Rebuild a manager that shares the short forms of another one."""
     manager = class_(options, **models)
     for key, short in known.items():
         manager._cache.learn(key, short)

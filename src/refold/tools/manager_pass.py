@@ -31,7 +31,7 @@ _log: Final = logging.getLogger("refold.tools")
 
 @dataclass(slots=True, kw_only=True)
 class Pass:
-    """Shortens the texts that may be shortened, and notes what becomes of each."""
+    """Shortens the texts that may be shortened, and records the outcome of each."""
 
     messages: Sequence[Any]
     survey: Callable[[], list[Candidate]]
@@ -49,7 +49,7 @@ class Pass:
 
     @property
     def report(self) -> ManagerReport:
-        """What is known so far; complete when the walk has ended, however it ended."""
+        """The report so far; complete once the walk has ended, in whatever way."""
         price = self.options.price_per_million
         return ManagerReport(items=tuple(self._items), price_per_million=price)
 
@@ -73,7 +73,7 @@ class Pass:
         self._tell("done")
 
     async def _work(self, place: int, candidate: Candidate) -> None:
-        """Shorten one text, and put the result beside it the moment it is there."""
+        """Shorten one text, and store the result beside it at once."""
         started = self.options.clock()
         item = await self._settle(candidate)
         item = replace(item, seconds=self.options.clock() - started)
@@ -99,7 +99,7 @@ class Pass:
         return _note(candidate, outcome.status, outcome)
 
     def _rest(self, candidate: Candidate, *, is_final: bool) -> None:
-        """Leave the text alone for a while; for good if asking again cannot change anything."""
+        """Back off from the text for a while; for good if a retry cannot help."""
         if is_final:
             self.cache.back_off(candidate.key)
         else:
@@ -133,14 +133,14 @@ class Pass:
             return True
 
     def _log(self, item: ItemReport) -> None:
-        """Say what became of a text, if that is wanted: never what it says."""
+        """Log the outcome of a text, without its content, if logging is on."""
         if not self.options.debug:
             return
         line = f"{item.place} {item.status}: {item.tokens_before} to {item.tokens_after} tokens"
         line = f"{line}; {item.reason}" if item.reason else line
         if _log.isEnabledFor(logging.DEBUG) and _log.hasHandlers():
             _log.debug("%s", line)
-        else:  # nobody has set logging up, and whoever turns this on wants to see it
+        else:  # logging is not configured, and debug output was asked for
             sys.stderr.write(f"{_log.name}: {line}\n")
 
     def _tell(self, kind: EventKind, detail: str = "") -> None:
@@ -150,7 +150,7 @@ class Pass:
 
 
 def _first_note(candidate: Candidate) -> ItemReport:
-    """Note what holds unless the walk gets to this text."""
+    """Record the default outcome, for a text that the walk does not reach."""
     if candidate.skip:
         return _note(candidate, "skipped", Outcome(status="skipped", reason=candidate.skip))
     return _note(candidate, "deferred", Outcome(status="deferred", reason="cancelled"))
@@ -200,7 +200,7 @@ def find_trigger(
     options: ManagerOptions,
     count: TokenCounter,
 ) -> str:
-    """Say which limit is reached; nothing if none is, or if nothing could be done about it."""
+    """Return the limit that is reached; none if nothing could be done about it."""
     if all(candidate.skip for candidate in judged):
         return ""
     results, limit = _count_raw(judged), options.compress_tool_results_limit
@@ -238,7 +238,7 @@ def _count_largest(judged: Sequence[Candidate]) -> int:
 
 
 def _count_context(messages: Sequence[Any], count: TokenCounter) -> int:
-    """Return about what sending *messages* costs: short forms, calls, pictures, framing."""
+    """Return the estimated tokens of *messages*: short forms, calls, pictures, framing."""
     turns = read_turns([apply_short_form(message) for message in messages])
     texts = sum(count(part.text) for turn in turns for part in turn.parts)
     return texts + sum(count_beside(turn, count) for turn in turns if turn.is_turn)

@@ -127,7 +127,7 @@ class ManagerOptions:
     cool_down_seconds: float = 300.0
     """How long a text is left alone after the model failed on it."""
     pass_seconds: float | None = None
-    """When a pass stops waiting for the model and goes on without it."""
+    """When a pass stops waiting for the model and continues without it."""
     call_seconds: float = 120.0
     """How long one call of the model may take."""
     max_concurrent: int | Limiter = 4
@@ -177,7 +177,7 @@ class ManagerOptions:
 
 
 class ManagerChoices(TypedDict, total=False):
-    """The fields of `ManagerOptions` as keywords: what they say is said there."""
+    """The fields of `ManagerOptions` as keywords; documented there."""
 
     compress_tool_results: bool
     compress_tool_results_limit: int

@@ -172,7 +172,7 @@ class _Originals:
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
         answer = self._answer(ask)
-        if answer is None:  # who reads a view seldom asks for what is behind a stand-in of it
+        if answer is None:  # unusual: a stand-in inside of an original
             inner = find_inner_folds(self._messages, self._lookup, self._trust)
             self._folds = {**{_anchor(fold): fold for fold in inner}, **self._folds}
             answer = self._answer(ask)
@@ -260,7 +260,7 @@ def _anchor(fold: Provenance) -> str:
 
 
 def _only(fold: Provenance, place: int) -> Provenance:
-    """Return what is known of one original of *fold*."""
+    """Return one original of *fold*, if it is known."""
     return Provenance(
         ids=fold.ids[place : place + 1],
         summary_id="",

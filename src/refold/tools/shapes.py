@@ -24,7 +24,7 @@ _FIELD: Final = "compressed_content"
 inside the turn, where the content is."""
 _CONTENTS: Final = ("content", "parts", "output")
 _ATOMS: Final = (str, bytes, int, float, type(None), list, tuple)
-"""What has no fields of its own."""
+"""Types without fields of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class ToolResultRef(TextRef):
     """A text that a tool returned."""
 
     tool: str = ""
-    """The name of the tool, from the call that this answers; empty if nobody tells."""
+    """The name of the tool, from the call that this answers; empty if unknown."""
     arguments: str = ""
     call_id: str = ""
     is_error: bool = False
@@ -165,7 +165,7 @@ def _apply(message: Any) -> Any:
 
 
 def _short_form(message: Any) -> Any:
-    """Return what stands beside the content; something empty is nothing."""
+    """Return the short form beside the content; an empty one is none."""
     return get(message, _FIELD) or None
 
 

@@ -20,23 +20,23 @@ from refold.tools.summarizer_stack import Capped, count_attempts
 from refold.tools.text_store import TextStore, show_short
 
 _ENOUGH: Final = 0.5
-"""What is written without loss in this share of its tokens needs no model."""
+"""A lossless form of at most this share of the tokens is good enough: no model is asked."""
 _EXCERPT_SHARE: Final = 0.4
-"""How much of the tokens of a text its excerpt may take."""
+"""The share of a text's tokens that its excerpt may take."""
 _ANSWER_SHARE: Final = 0.4
 """How much of a text its summary is expected to take. Like the two below a guess that only decides
 whether asking pays: too high asks too seldom, too low pays for what is not used often enough."""
 _PROMPT_TOKENS: Final = 200
-"""What the words around a text take in a prompt."""
+"""Tokens of the prompt around a text."""
 _OUTPUT_PRICE: Final = 4
-"""What writing a token costs, compared with reading one."""
+"""The price of an output token, relative to an input token."""
 _USELESS: Final = frozenset({"not_empty", "no_refusal", "shorter"})
 """The gates that say: this is no summary at all. Then the model is left alone for a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of shortening one text."""
+    """The outcome of shortening one text."""
 
     status: Status
     short: str | None = None
@@ -45,13 +45,13 @@ class Outcome:
     missing: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     attempts: int = 0
-    """Calls of the model, those that failed too."""
+    """The calls of the model, failed ones included."""
     is_final: bool = False
-    """Whether trying again can never help: no model had a say."""
+    """Whether a retry can never help, since no model was involved."""
 
 
 class Shortener:
-    """Knows the means to shorten a text; keeps nothing of what it has seen."""
+    """Shortens texts by the means that the options allow; stateless."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Shortener:
         return replace(outcome, attempts=attempts.made)
 
     def _read(self, candidate: Candidate, answer: str | None, tally: Tally) -> Outcome:
-        """Judge what came back, together with everything that is added to it."""
+        """Judge an answer, together with everything that is added to it."""
         gates = {refusal.gate for refusal in tally.refused}
         whys = dict.fromkeys(f"{r.gate}: {r.why}" for r in tally.refused)
         outcome = Outcome(
@@ -158,7 +158,7 @@ class Shortener:
         return replace(outcome, status="compressed", short=short, by="model")
 
     def _pays(self, tokens: int) -> bool:
-        """Tell whether what is saved each time the text is sent is more than asking costs."""
+        """Tell whether the savings over the expected uses exceed the cost of asking."""
         written = _ANSWER_SHARE * tokens
         cost = self._price_factor * (_PROMPT_TOKENS + tokens + _OUTPUT_PRICE * written)
         return cost < (tokens - written) * self._expected_uses

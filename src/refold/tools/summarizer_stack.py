@@ -53,7 +53,7 @@ def build_summarizer(
         price_per_million_output=options.price_per_million_output,
         count_tokens=count_tokens,
     )
-    # Those who wait in line are told at once when the model turns out not to work.
+    # The breaker is inside the limit: once it opens, calls that waited for a slot fail at once.
     bounded = CircuitBreaker(WithTimeout(counted, options.call_seconds))
     limited = Limited(bounded, max_concurrent=options.max_concurrent)
     patient = NoToolCalls(Retrying(limited))
@@ -87,7 +87,7 @@ def count_attempts() -> Iterator[Attempts]:
 
 
 class Counting:
-    """Notes every call that reaches *inner* for whoever counts attempts."""
+    """Counts the calls that reach *inner*."""
 
     def __init__(self, inner: Summarizer) -> None:
         self._inner = inner
@@ -107,7 +107,7 @@ class NoToolCalls:
         self._inner = inner
 
     async def summarize(self, request: SummaryRequest) -> Summary:
-        """Return the answer, or raise if it is no text to read; then nobody keeps it."""
+        """Return the answer, or raise if it is no readable text, so that it is not cached."""
         answer = await self._inner.summarize(request)
         found = _TOOL_CALL.match(answer.text)
         if found is not None and found[0].strip() not in request.text:

@@ -198,7 +198,8 @@ def _caseless(text: str) -> str:
 
 def say_size(text: str) -> str:
     """Say how long *text* is."""
-    return f"{text.count(chr(10)) + 1} lines, {len(text)} chars"
+    lines = text.count("\n") + 1
+    return f"{lines} line{'' if lines == 1 else 's'}, {len(text)} chars"
 
 
 def shorten_line(text: str) -> str:

@@ -478,7 +478,7 @@ def test_what_cannot_be_folded_any_further_is_in_the_way() -> None:
     report = compress([{"role": "assistant", "content": "no"}], token_budget=1).budget
     assert report is not None
     assert [o.reason for o in report.obstacles] == ["short_content"]
-    assert report.explain().endswith("in the way: messages[0] 5 tokens (short_content)")
+    assert "in the way: messages[0] 5 tokens (short_content); a budget of" in report.explain()
 
 
 @pytest.mark.parametrize("depth", ["gentle", "moderate", "aggressive", "auto"])
@@ -517,7 +517,8 @@ def test_a_threshold_does_not_hide_a_broken_budget() -> None:
     assert result.fits is False
     assert result.budget is not None
     assert result.budget.explain().endswith(
-        f"{result.token_count} tokens that may not be folded (compression_threshold=100000)"
+        f"{result.token_count} tokens that may not be folded (compression_threshold=100000); "
+        f"a budget of {result.token_count} would do"
     )
     roomy = compress(messages, token_budget=10_000, compression_threshold=100_000).budget
     assert roomy is not None

@@ -89,7 +89,7 @@ def wrap_summarizer(summarizer: object) -> Summarizer:
     if isinstance(summarizer, str):
         summarizer = resolve_summarizer(summarizer)
     counted = Accounting(CheckedSummarizer(as_summarizer(summarizer)))
-    # Those who wait in line are told at once when the model turns out not to work.
+    # The breaker is inside the limit: once it opens, calls that waited for a slot fail at once.
     bounded = CircuitBreaker(WithTimeout(counted, _CALL_SECONDS))
     patient = Retrying(Limited(bounded))
     version = str(getattr(summarizer, "version", ""))

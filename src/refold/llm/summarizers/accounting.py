@@ -1,4 +1,4 @@
-"""What asking costs: token usage where it is missing, money, totals, and a limit to them."""
+"""Usage and cost of calls: tokens, money, totals, and a spending limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a summarizer is: something that shortens a text, usually a model, and is never trusted.
+"""The summarizer protocol: something that shortens a text, usually a model, and is never trusted.
 
 Everything around a model waits for it, so summarizers are asynchronous, and the synchronous face of
 refold drives them on an event loop of its own. Plain functions become summarizers with

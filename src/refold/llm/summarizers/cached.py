@@ -53,7 +53,7 @@ class Cached:
 
     The key is the whole request and *version*: change that when the model or its prompt changes.
     Requests that are equal and under way at once, in any thread, share one call, and only one of
-    them reports its usage. The call goes on until nobody waits for it any more. Answers are kept
+    them reports its usage. The call is cancelled once all waiters have gone. Answers are kept
     the moment they come, so cancelling loses no finished work; errors and empty ones are not kept.
     """
 
@@ -180,7 +180,7 @@ def _notify(flight: _Flight, outcome: _Outcome) -> None:
     """Wake everybody who waits; the first of them is charged."""
     waiters, flight.waiters = flight.waiters, {}
     for waiter, loop in waiters.items():
-        with suppress(RuntimeError):  # its loop is closed: nobody waits there any more
+        with suppress(RuntimeError):  # its loop is closed, and the waiter gone
             loop.call_soon_threadsafe(_resolve, waiter, outcome)
             if outcome.answer is not None:
                 outcome = _Outcome(answer=Summary(text=outcome.answer.text))

@@ -82,7 +82,7 @@ class SqliteCache:
             )
 
     def close(self) -> None:
-        """Let go of the file; closing twice is fine, using it afterwards is a `StoreError`."""
+        """Close the file; closing twice is fine, using it afterwards is a `StoreError`."""
         with self._lock:
             self._connection.close()
 

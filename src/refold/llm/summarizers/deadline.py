@@ -1,4 +1,4 @@
-"""A deadline for each call, so that a model that hangs does not hang everything behind it."""
+"""A deadline for each call, so that a model that hangs does not block the rest."""
 
 from __future__ import annotations
 

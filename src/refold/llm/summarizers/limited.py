@@ -60,7 +60,7 @@ class _Waiter:
 class _Slots:
     """A fair semaphore for any number of event loops, which `asyncio.Semaphore` is not.
 
-    A free slot goes straight to whoever has waited longest, so nobody can overtake.
+    A free slot goes straight to the longest waiter: first come, first served.
     """
 
     def __init__(self, free: int) -> None:
@@ -90,7 +90,7 @@ class _Slots:
                 waiter.has_slot = True
                 try:
                     waiter.loop.call_soon_threadsafe(_wake, waiter.future)
-                except RuntimeError:  # its loop is closed: nobody waits there any more
+                except RuntimeError:  # its loop is closed, and the waiter gone
                     waiter.has_slot = False
                 else:
                     return

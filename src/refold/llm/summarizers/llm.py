@@ -189,7 +189,7 @@ class ModelSummarizer(ABC):
     async def _ask(self, prompt: Prompt) -> Summary: ...
 
     def _limit(self, prompt: Prompt) -> int:
-        """Return where to stop a model that goes on and on; the prompt asks for much less."""
+        """Return the output limit, which stops a runaway model; the prompt asks for much less."""
         return 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
 
     def _cut_off(self, prompt: Prompt, usage: Usage) -> AnswerError:

@@ -23,7 +23,7 @@ from refold.llm.summarizers.base import (
 _STATUSES: Final = frozenset({408, 409, 425, 429})
 """HTTP statuses below 500 that may pass: too slow, in conflict, too early, too many."""
 _LARGEST_EXPONENT: Final = 60
-"""Beyond, a power of two would be too large for a float; the wait is capped long before."""
+"""Keeps the power of two within a float; the wait is capped long before."""
 
 # Client libraries have errors of their own for what Python calls TimeoutError and ConnectionError.
 # They are known by name, so that none of these libraries has to be installed.

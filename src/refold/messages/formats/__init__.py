@@ -107,7 +107,7 @@ def write_rolled(messages: Sequence[Message], text: str, role: str) -> dict[str,
 def strip(message: dict[str, Any], format_name: str, note: str) -> None:
     """Take what a model thought out of a message of our own; a *note* may take its place."""
     remove = find_format(format_name).strip
-    assert remove is not None, "whoever asks has looked"
+    assert remove is not None, "checked by the caller"
     remove(message, note)
 
 
@@ -154,7 +154,7 @@ class Reader:
             self._format = self._lasts_from = None
 
     def copy(self) -> Reader:
-        """Return a reader that goes on from here on its own."""
+        """Return an independent copy of this reader."""
         other = Reader()
         other._format, other._lasts_from = self._format, self._lasts_from
         other._retrievals = self._retrievals.copy()
@@ -193,7 +193,7 @@ class Loader:
         self._reader = Reader(format_name)
         self._strict_roles = strict_roles
         self._unclaimed: list[Message] = []
-        """Messages with ids that we derived, until somebody brings one of their own."""
+        """Messages with ids that we derived, until a message comes with an id of its own."""
         self._place_of_id: dict[str, int] = {}
 
     def rewind(self, index: int) -> None:
@@ -209,7 +209,7 @@ class Loader:
         self._reader.rewind(index)
 
     def copy(self) -> Loader:
-        """Return a loader that goes on from here on its own; it knows the ids that were given."""
+        """Return an independent copy of this loader; it knows the ids that were given."""
         other = Loader(strict_roles=self._strict_roles)
         other._reader = self._reader.copy()
         other._place_of_id = self._place_of_id.copy()

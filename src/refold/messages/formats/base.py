@@ -1,4 +1,4 @@
-"""What a format is: a message shape that can be recognised and read."""
+"""The format protocol: a message shape that can be recognised and read."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from refold.messages.wire import CLASS_KEY, Path, spot
 ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"
 
 Sides = Literal["any", "user first", "in turns"]
-"""Nothing in particular, or the user has to begin, or nobody may speak twice in a row either."""
+"""What a provider requires: nothing, that the user begins, or also that roles alternate."""
 _STREAMED: Final = (".chunk", "_delta", ".delta", "_start", "_stop")
-"""How the pieces of a stream are called: chunks of Chat Completions, events of other APIs."""
+"""Endings of the type names of stream events: Chat Completions chunks, events of other APIs."""
 _ANSWERS: Final = {
     "choices": "choices[0].message",
     "candidates": "candidates[0].content",

@@ -12,11 +12,11 @@ from refold.messages.wire import Path
 
 _TURNS: Final = frozenset({"user", "assistant"})
 _NOTES: Final = frozenset({"summary", "file-history-snapshot"})
-"""Records with which a file may begin before anybody has said anything."""
+"""Records with which a file may begin before the first turn."""
 _KEPT: Final = tuple("isSidechain userType cwd sessionId version gitBranch uuid timestamp".split())
 """What a summary takes over from the last record that it stands for."""
 _INJECTED: Final = ("isMeta", "isCompactSummary", "isSidechain")
-"""Set on turns of the user's that nobody typed: caveats, summaries, tasks for sub-agents."""
+"""Set on turns of the user's that no person typed: caveats, summaries, tasks for sub-agents."""
 _ARGUMENTS: Final = "<command-args>"
 
 
@@ -81,7 +81,7 @@ def _ties(records: Sequence[Mapping[str, Any]]) -> dict[int, int]:
 
 
 def _is_injected(message: Message) -> bool:
-    """Tell whether nobody typed it; a command that was typed with arguments may be the task."""
+    """Tell whether no person typed it; a command that was typed with arguments may be the task."""
     if any(message.wire.get(name) for name in _INJECTED):
         return True
     return is_tagged(message) and not _has_arguments(message.parts[0].text)

@@ -16,7 +16,7 @@ BlockReader = Callable[[Reading, Block, Path, str], None]
 _PAGE_BYTES: Final = 50_000
 """About a page of a document: it costs as much as a picture."""
 _DATA_CHARS: Final = 2_000
-"""From how many characters without a blank on something is data rather than text."""
+"""A run of so many characters without a blank is data rather than text."""
 _TALK_BYTES: Final = 2_000_000
 """About two minutes of a recording: they cost as much as a picture."""
 

@@ -21,7 +21,7 @@ from refold.errors import MessageError
 from refold.messages.wire import CLASS_KEY, digest
 
 _KINDS: Final = ("type", "role", "kind", "block_type", "part_kind")
-"""Fields that tell what an object is: they are read even if nobody has set them."""
+"""Fields that tell what an object is: they are read even if not set."""
 _USUAL: Final = ("role", "content", "parts", "tool_calls", "tool_call_id", "name")
 """Fields that a class may have as properties."""
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list})
@@ -46,7 +46,7 @@ class Objects:
     def read(self, messages: Any) -> Any:
         """Return *messages* as data; the very list if there is no object among them."""
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-            return messages  # whoever reads it will say what is wrong
+            return messages  # reading reports what is wrong
         if not any(map(_may_hold_objects, messages)):
             return messages
         return [self.read_one(message, index) for index, message in enumerate(messages)]
@@ -180,7 +180,7 @@ def _attributes_of(value: object) -> dict[str, Any] | None:
 def _is_own(name: str, field: Any, value: object, is_set: Set[str]) -> bool:
     """Tell whether a field has a value that its class would not give to any other object as well.
 
-    Nobody may have set it: an id or the time are made for each object.
+    It may not have been set: an id or the time are made for each object.
     """
     is_made = getattr(field, "default_factory", None) is not None and bool(value)
     return name in is_set or name in _KINDS or is_made

@@ -126,7 +126,7 @@ def _call_id(item: Item) -> str:
 
 
 def _check_call_id(item: Item, kind: str, path: Path, place: str) -> None:
-    """Refuse a call of the caller's tools, or its answer, that nobody can pair with the other."""
+    """Refuse a tool call or an answer that cannot be paired with the other."""
     if kind.startswith(_PAIRED) and not isinstance(item.get("call_id"), str):
         problem = f"a call and its result need an id, got {item.get('call_id')!r}"
         raise MessageError(problem, spot(place, (*path, "call_id")))

@@ -25,7 +25,7 @@ from refold.server.proxy.events import (
 )
 
 _MAX_ROUNDS: Final = 8
-"""How often a model may ask for originals within one answer."""
+"""The most rounds of retrieval calls within one answer."""
 _NAME: Final = TOOL_NAME.encode()
 
 Retrieve = Callable[[OwnCall], Awaitable[str]]
@@ -43,7 +43,7 @@ class Answer:
         self._retrieve = retrieve
         self.rounds: list[Round] = []
         self.names = ("", "")
-        """What the client calls the answer, and what the provider calls the end of it."""
+        """The client's id of the answer, and the provider's id of its last round."""
         self.meters: list[Meter] = []
         self.failures = 0
         """Rounds that the provider did not answer."""
@@ -108,7 +108,7 @@ class Answer:
                 yield rest
 
     async def _go_on(self, turn: Turn, shown: int) -> aiohttp.ClientResponse | None:
-        """Answer the calls of *turn* and ask the model to go on; `None` if that fails."""
+        """Answer the calls of *turn* and ask the model to continue; `None` if that fails."""
         texts = [await self._retrieve(call) for call in turn.calls]
         wires = self._api.results(turn, texts)
         body = {**self._body, self._api.key: [*self._body[self._api.key], *wires]}
@@ -136,7 +136,7 @@ class _Streamed:
         self._shown = list(shown)
         self._known = known
         self.name = ""
-        """What the provider calls this round."""
+        """The provider's id of this round."""
         self._splitter = EventSplitter()
         self.passed: list[bytes] = []
         self.held: list[bytes] = []
@@ -154,7 +154,7 @@ class _Streamed:
         return pieces
 
     def rest(self) -> bytes:
-        """Return what is left of a stream that was cut off, or that is none."""
+        """Return the rest of a stream that was cut off or is malformed."""
         return self._splitter.close()
 
     def release(self) -> list[bytes]:

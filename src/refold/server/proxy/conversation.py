@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from refold.conversation.session import Session
-from refold.notation.marks import says_all
+from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past
 from refold.server.proxy.request import with_marks
@@ -40,7 +40,7 @@ class Look(NamedTuple):
 
 @dataclass(slots=True)
 class Conversation:
-    """A conversation; it only ever grows."""
+    """The state of one conversation, which only grows."""
 
     name: str
     model: str
@@ -56,11 +56,11 @@ class Conversation:
     is_offered: bool = False
     """Whether the retrieval tool is offered."""
     is_off: bool = False
-    """Whether the provider has refused what was folded."""
+    """Whether the provider has refused a folded request."""
     saved_earlier: int = 0
-    """Tokens that were saved before this session was begun."""
+    """Tokens saved before this session started."""
     tokens_known: int = 0
-    """Tokens of all messages so far, as they came."""
+    """Tokens of all messages so far, unfolded."""
     sent: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
     """What was sent last, and of how many messages of the client."""
     landed: int = 0
@@ -72,7 +72,7 @@ class Conversation:
 
     @property
     def saved(self) -> int:
-        """Tokens that the last view has saved."""
+        """Tokens saved by the last view."""
         report = self.session.report
         return self.saved_earlier + report.tokens_unfolded - report.tokens
 
@@ -102,7 +102,7 @@ class Conversation:
         self.length = known
 
     def extend(self, api: Api, messages: Sequence[Any]) -> None:
-        """Append what is new of *messages*, with exchanges about originals among it."""
+        """Append the new *messages*, with the retrieval rounds among them."""
         breaks = [at + 1 for at in sorted(self.rounds) if self.length < at + 1 < len(messages)]
         for first, last in pairwise((self.length, *breaks, len(messages))):
             part = messages[first:last]
@@ -169,4 +169,4 @@ def is_cut(given: Wire, form: Wire) -> bool:
     """Return whether the *form* of a message leaves something out, or only says it shorter."""
     known = {text.text for text in find_texts([given])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
-    return not all(map(says_all, changed))
+    return not all(map(is_lossless_mark, changed))

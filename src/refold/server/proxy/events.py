@@ -12,7 +12,7 @@ from refold.server.proxy.apis.base import Api, Usage
 
 _END: Final = re.compile(rb"\r?\n\r?\n")
 MAX_EVENT_BYTES: Final = 64 << 20
-"""An event that does not end after so much is no event: what there is of it is handed on."""
+"""The longest event; what is longer is passed on without being parsed."""
 _SAYS_USAGE: Final = re.compile(rb'"usage(?:Metadata)?"\s{0,4}:\s{0,4}\{')
 _MAX_BYTES: Final = 16 << 20
 """Of an answer in one piece, so much is kept to be read; of a longer one the usage is not known."""

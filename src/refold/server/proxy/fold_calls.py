@@ -1,4 +1,4 @@
-"""What the proxy asks of its workers for a request; whatever fails there is counted and logged."""
+"""Calls of the proxy to its workers; failures are counted and logged."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from refold.server.proxy.visit import Visit
 from refold.server.proxy.workers import NO_ANSWER, Workers
 
 RETRIEVE_SECONDS: Final = 10.0
-"""How long a worker may take to fetch or to enter something."""
+"""Timeout of a worker for reading or writing the store."""
 _SPARE_SECONDS: Final = 0.05
-"""How much longer than its deadline a worker may take to say so."""
+"""How long after its deadline a worker may take to report it."""
 _LATE: Final = "late"
 _FAILED: Final = "failed"
 FAILURES: Final = (_LATE, _FAILED)
 """Why what is new of a request went out as it came, though it could have been folded."""
 _log: Final = logging.getLogger("refold.serve")
 _MOST_BYTES: Final = 64 << 20
-"""Of all requests that are kept; those of conversations that went on longest ago go first."""
+"""How much of the requests is kept; those of the least recently used conversations go first."""
 
 
 class FoldCalls:

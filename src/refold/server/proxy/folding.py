@@ -33,7 +33,7 @@ from refold.tools.retrieve import retrieve_tool
 
 _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
-so that 24 % are left for the answer, and for what the estimate of tokens is off by."""
+so that 24 % are left for the answer and for errors of the token estimate."""
 _MOST: Final = 256
 """Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
 
@@ -54,7 +54,7 @@ class Folder:
             }
         )
         self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
-        """By tenant and the name of the beginning that they have come to."""
+        """By tenant and the name of the beginning read so far."""
 
     @cached_property
     def _store(self) -> JoinedStore:
@@ -137,7 +137,7 @@ class Folder:
         if sent and length == len(request.messages):
             return sent, False, len(sent)  # it is asked once more
         answered = _answered(request.messages)
-        if answered > found.length:  # and nobody has entered it: it was sent as it came
+        if answered > found.length:  # not in the ledger: it was sent unfolded
             found.extend(request.api, request.messages[:answered])
             found.session.note_sent()
             found.length = answered
@@ -222,7 +222,7 @@ class Folder:
     def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:
         """Fold everything in view anew, with room to spare; return the new view.
 
-        A session that only appends cannot, so it goes on for a moment as one that can.
+        A session that only appends cannot, so that is lifted for one step.
         """
         store, scope = self.store(job.tenant), self._scope(found.name)
         key = found.session.save(store)

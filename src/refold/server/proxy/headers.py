@@ -30,10 +30,10 @@ _HOP_BY_HOP: Final = frozenset(
 _OF_REQUEST: Final = _HOP_BY_HOP | {"host", "content-length", "expect", TOKEN_HEADER}
 _KEYS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _ROTATING: Final = ("Bearer sk-ant-oat", "Bearer eyJ")
-"""How tokens begin that a client has renewed every few hours, and that name nobody for long."""
+"""Prefixes of short-lived tokens: they do not identify a client for long."""
 _SESSIONS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
 _OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""What anybody may ask: it says nothing but whether the proxy runs."""
+"""Paths that need no token: they only say whether the proxy runs."""
 _PREFIX: Final = "/t/"
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 

@@ -29,7 +29,7 @@ _ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
 _NONE: Final[Mapping[str, Wire]] = MappingProxyType({})
 _MOST_KNOWN: Final = 100_000
-"""Keys that are remembered as written; beyond that, all are forgotten."""
+"""How many written keys are remembered; beyond that, all are forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +47,11 @@ class Past:
     is_offered: bool = False
     """Whether the retrieval tool was offered from the beginning."""
     is_off: bool = False
-    """Whether the provider refused a folded request, so that none is folded any more."""
+    """Whether the provider refused a folded request, which turns folding off."""
 
 
 class Ledger:
-    """Enters what is sent, and finds it again; all in one scope of a store."""
+    """Records what was sent, in one scope of a store, and looks it up."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -83,7 +83,7 @@ class Ledger:
         folded: Mapping[str, Wire] = _NONE,
         offered: str = "",
     ) -> None:
-        """Enter what is about to be sent, by beginning; all of it or nothing."""
+        """Record what is about to be sent, by beginning, atomically."""
         entries: dict[str, Any] = {_SENT + name: form for name, form in sent.items()}
         entries |= {_FOLDED + name: view for name, view in folded.items()}
         entries |= {_OFFERED + offered: True} if offered else {}
@@ -91,7 +91,7 @@ class Ledger:
             self._store.put(entries)
 
     def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
-        """Enter what was said about originals in the answer to a request.
+        """Record the retrieval rounds in the answer to a request.
 
         *names* are what the client calls the answer, and what the provider calls the end of it.
         """
@@ -101,11 +101,11 @@ class Ledger:
         self._store.put(entries)
 
     def provider_name(self, name: str) -> str:
-        """Return what the provider calls an answer that the client calls *name*."""
+        """Return the provider's id of the answer with the client's id *name*."""
         return str(self._store.get([_ALIAS + name]).get(_ALIAS + name, name))
 
     def turn_off(self, beginning: str) -> None:
-        """Enter that a conversation is not to be folded any more."""
+        """Record that a conversation is not to be folded any more."""
         self._store.put({_OFF + beginning: True})
 
 

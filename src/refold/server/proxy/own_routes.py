@@ -38,7 +38,7 @@ _COMPRESS: Final = "/v1/compress"
 _RETRIEVE: Final = "/v1/retrieve/"
 _SESSION: Final = "/session/"
 _READY_SECONDS: Final = 5.0
-"""A worker that answers later is taken for one that hangs."""
+"""A worker that answers later counts as hanging."""
 _COMPRESS_SECONDS: Final = 30.0
 """The guardrail waits for 60 seconds."""
 _BYPASS: Final = "x-headroom-bypass"

@@ -27,12 +27,11 @@ from refold.server.proxy.visit import Visit
 from refold.server.proxy.workers import Workers
 
 _PATIENT_SECONDS: Final = 30.0
-"""How long folding may take once its provider has refused what came."""
+"""How long folding may take after the provider has refused a request as too long."""
 _SMALL_BYTES: Final = 1 << 20
-"""A body up to here is read at once, which takes less time; a longer one passes as it comes."""
+"""Bodies up to this size are read at once, which is faster; longer ones are streamed."""
 _MAX_ERROR_BYTES: Final = 1 << 20
-"""What is read of a refusal before the request is sent once more. Errors are much shorter; who
-sends more is not waited for."""
+"""How much of a refusal is read before the request is retried; errors are much shorter."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -69,7 +68,7 @@ class Proxy:
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     async def close(self) -> None:
-        """Let answers under way come to their end, and end the workers."""
+        """Finish the answers under way, then stop the workers."""
         if self._runner is not None:
             await self._runner.cleanup()
         if self._upstream is not None:

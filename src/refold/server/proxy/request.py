@@ -21,10 +21,10 @@ LENGTH: Final = struct.Struct(">I")
 
 
 class Folding(Enum):
-    """What may become of a request."""
+    """How a request may be folded."""
 
     REQUEST = "request"
-    """Whatever the settings say."""
+    """According to the settings."""
     ROWS = "rows"
     """As many messages come out as go in, and no tool is offered."""
     LOSSLESS = "lossless"
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     path: str
     tenant: str
     session: str
-    """What the client calls the conversation; empty if it does not say."""
+    """The client's id of the conversation, if it sends one."""
     body: bytes
     deadline: float
     """When the proxy stops waiting, on the clock of the worker."""
@@ -61,7 +61,7 @@ class Folded:
     has_tool: bool = False
     """Whether the retrieval tool is offered."""
     tokens_before: int = 0
-    """Tokens of the messages as they came."""
+    """Tokens of the messages, unfolded."""
     tokens_after: int = 0
     saved_before: int = 0
     """Tokens that earlier requests saved, and that stay saved."""
@@ -74,11 +74,11 @@ class Folded:
     thinking: Thinking = "kept"
     """Whether thinking was left out, because something before it has changed."""
     why_not: str = ""
-    """Why nothing was folded, if something is wrong."""
+    """Why nothing was folded, if that was an error."""
 
 
 class Request:
-    """A request, read."""
+    """A parsed request."""
 
     def __init__(self, job: Job) -> None:
         self.api: Api = api_called(job.api)
@@ -101,7 +101,7 @@ class Request:
             )
 
     def rename(self, ledger: Ledger) -> None:
-        """Go on from the end of an answer, where the client knows only its beginning by name."""
+        """Continue from the last round of an answer of which the client knows only the first."""
         name = self.api.follows(self.body)
         known = ledger.provider_name(name) if name else ""
         if known != name:

@@ -18,9 +18,9 @@ PREFIX: Final = "REFOLD_"
 """How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
 _MIN_TOKEN_CHARS: Final = 16
-"""Shorter ones can be guessed over a network."""
+"""Shorter tokens could be guessed over a network."""
 _LAST_PORT: Final = 65_535
-"""Ports are numbers of 16 bits; the socket would raise an error of its own."""
+"""Ports are 16-bit numbers."""
 _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -42,7 +42,7 @@ class Settings:
     """Where originals are kept: a SQLite file or the address of a store, see `open_store`; by
     default `refold.db` in the user's data folder."""
     retrieve: Retrieval = "inline"
-    """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
+    """Who answers when a model asks for an original: this proxy, `refold mcp`, or none."""
     profile: Folding = "standard"
     """`standard` also cuts results that are too long for their share; `lossless` never does."""
     token_budget: int | None = None
@@ -113,13 +113,16 @@ def _read(name: str, raw: str, type_: Any) -> object:
     try:
         match str(type_):
             case "int" | "int | None":
+                kind = "a whole number"
                 return int(raw)
             case "float":
+                kind = "a number"
                 return float(raw)
             case "bool":
+                kind = "true or false"
                 return _SWITCH[raw.strip().lower()]
     except (ValueError, KeyError):
-        raise ConfigError(f"{PREFIX}{name.upper()} cannot be read: {raw!r}") from None
+        raise ConfigError(f"{PREFIX}{name.upper()} must be {kind}, got {raw!r}") from None
     return raw
 
 

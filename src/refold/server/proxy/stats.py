@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from refold.conversation.prices import MILLION, Price
+from refold.report.pieces import say_count
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded
 
@@ -230,7 +231,9 @@ class Stats:
         if totals.money_before:
             money = f" · ${totals.money_before:.4f} → ${totals.money_after:.4f}"
         tokens = f"{totals.tokens_before:,} → {totals.tokens_after:,} tokens{share}"
-        return f"{totals.requests} requests · {tokens}{money} · {totals.errors} errors"
+        requests = say_count(totals.requests, "request")
+        errors = say_count(totals.errors, "error")
+        return f"{requests} · {tokens}{money} · {errors}"
 
     def metrics(self) -> str:
         """Spell the figures for Prometheus."""

@@ -20,16 +20,16 @@ from refold.server.proxy.settings import Settings
 from refold.server.proxy.visit import Visit
 
 _CONNECT_SECONDS: Final = 10.0
-"""A provider that does not take a connection by then is down, and a client may try another."""
+"""Connect timeout: beyond it the provider counts as down, and the client may try another."""
 _MAX_CONNECTIONS: Final = 4_096
-"""Above what one machine's agents open; a limit keeps files from running out."""
+"""More connections than the agents of one machine open; bounds the file descriptors."""
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 MAX_FIELD_BYTES: Final = 65_536
 """The longest line of a request or header, both ways."""
 
 
 class Upstream:
-    """Where requests go."""
+    """The providers that requests are sent to."""
 
     def __init__(self, settings: Settings) -> None:
         self._urls: Mapping[Provider, str] = {
@@ -112,7 +112,7 @@ class SocketTalk:
         return text if folded.body is None else folded.body.decode()
 
     def see(self, text: str) -> None:
-        """Count what a message of the provider says of tokens."""
+        """Count the token usage in a message of the provider."""
         if self._visit is None or '"usage"' not in text:
             return
         said = read_object(text.encode())
@@ -129,7 +129,7 @@ async def relay_socket(
     talk: SocketTalk,
     settings: Settings,
 ) -> web.StreamResponse:
-    """Relay the messages of a WebSocket until one side closes it, or does not answer any more."""
+    """Relay the messages of a WebSocket until one side closes it, or stops answering."""
     headers = for_upstream(request.headers)
     for name in _OWN_HEADERS:
         headers.popall(name, None)

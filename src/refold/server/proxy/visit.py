@@ -1,4 +1,4 @@
-"""One request with messages, from its beginning to its end: whose it is, and what it has cost."""
+"""One request with messages from start to end: its tenant, its conversation, its cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refold.server.proxy.stats import Bill, Stats, Totals, bill
 
 
 class Visit:
-    """One request with messages, from its beginning to its end."""
+    """One request with messages, from start to end."""
 
     def __init__(
         self, settings: Settings, stats: Stats, request: web.BaseRequest, api: Api, url: URL
@@ -36,17 +36,17 @@ class Visit:
         self.tenant = tenant_of(request.headers, key, is_local=settings.is_local)
         self.client_session = session_of(request.headers)
         self.key = self.tenant + self.client_session
-        """What decides on the worker."""
+        """The key by which a worker is chosen."""
         self.folded = Folded()
 
     def again(self) -> Self:
-        """Return another request of the same client to the same place."""
+        """Return another request of the same client to the same endpoint."""
         other = copy(self)
         other.folded = Folded()
         return other
 
     def note(self, folded: Folded) -> None:
-        """Count what became of the request."""
+        """Count the outcome of the request."""
         self.folded = folded
         name = f"{self.tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         self.session = self._stats.session(name, self.api.name, folded.model, time.time())
@@ -62,25 +62,25 @@ class Visit:
         return self._stats.totals, self.session.totals
 
     def unfold(self) -> None:
-        """Take back what was counted as saved: the request went out as it came."""
+        """Undo the count of savings: the request went out unfolded."""
         for totals in self._totals:
             totals.take_back_fold(self.folded)
         self.folded = Folded(model=self.folded.model)
 
     def refold(self, folded: Folded) -> None:
-        """Count a fold that came after all, once the request had been refused as it came."""
+        """Count a late fold, after the unfolded request was refused."""
         self.folded = folded
         self.session.last = replace(folded, body=None)
         for totals in self._totals:
             totals.add_fold(folded)
 
     def count_retrievals(self, number: int) -> None:
-        """Count exchanges about originals."""
+        """Count retrieval rounds."""
         for totals in self._totals:
             totals.retrievals += number
 
     def charge(self, usages: list[Usage]) -> None:
-        """Count what the provider says that the request has cost."""
+        """Count the usage that the provider reports."""
         folded = self.folded
         price = list_prices().find(folded.model)
         saved = folded.tokens_before - folded.tokens_after

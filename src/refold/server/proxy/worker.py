@@ -124,7 +124,7 @@ def _named(row: Any, short: Any, originals: dict[str, Any]) -> Any:
     name = blake2b(json.dumps([row, short]).encode(), digest_size=12).hexdigest()
     text, count = _HANDLE.subn(show_handle(name), short["content"], count=1)
     if not count:
-        return row  # nobody could ask for it
+        return row  # it has no handle to be fetched by
     originals[name] = row
     return {**short, "content": text}
 

@@ -1,4 +1,4 @@
-"""The worker processes: jobs go to the one that knows the conversation; who dies is replaced."""
+"""The worker processes: a job goes to the one that knows its conversation; dead ones restart."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from refold.server.proxy.request import LENGTH, make_frame
 from refold.server.proxy.settings import Settings
 
 _STUCK_SECONDS: Final = 30.0
-"""A worker that has not answered for so long is ended, and another one started."""
+"""A worker that has not answered for so long is restarted."""
 _CLOSE_SECONDS: Final = 5.0
-"""Jobs under way may end; then the worker is killed."""
+"""How long jobs under way may take to finish; then the worker is killed."""
 _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
 NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
@@ -120,7 +120,7 @@ class _Worker:
             if not future.done():
                 future.set_exception(WorkerLostError())
         self._pending.clear()
-        if self._process is process:  # nobody has closed us
+        if self._process is process:  # not closed meanwhile
             _log.error("a worker ended with code %s; another one is started", process.returncode)
             self._process = None
             await self.start()

@@ -97,12 +97,12 @@ class Api(ABC):
         return False
 
     def follows(self, body: Wire) -> str:
-        """Return the name of the answer that a request goes on from, if its provider has it."""
+        """Return the id of the stored answer that a request continues, if any."""
         del body
         return ""
 
     def follow(self, body: Wire, name: str) -> Wire:
-        """Return the request as one that goes on from another answer."""
+        """Return the request as one that continues another stored answer."""
         del name
         return body
 

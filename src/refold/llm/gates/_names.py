@@ -63,14 +63,8 @@ class Names:
 
     def named_in(self, text: str) -> frozenset[str]:
         """Return whom *text* names."""
-        return frozenset(self.in_order(text))
-
-    def in_order(self, text: str) -> list[str]:
-        """Return whom *text* names, each once, the first first."""
-        latin = [(found.start(), found[0]) for found in _WORD.finditer(text)]
-        asian = [(place, name) for name in self._asian if (place := text.find(name)) >= 0]
-        named = (name for _, name in sorted(latin + asian) if name in self._known)
-        return list(dict.fromkeys(named))
+        asian = (name for name in self._asian if name in text)
+        return frozenset(_WORD.findall(text)) & self._known | frozenset(asian)
 
 
 def _find(text: str) -> Iterator[str]:

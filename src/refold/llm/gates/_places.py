@@ -16,6 +16,7 @@ from refold.llm.gates._senses import SIDES
 from refold.scan.facts import find_no
 
 _COUNTING: Final = frozenset("any all every each everyone everybody more than our".split())
+"""Words that help others, but say of how many: these are compared."""
 _SMALL: Final = (FUNCTION_WORDS | HELPING_WORDS) - _COUNTING | frozenset(
     "a an la un une uno una o os as não i he she we you me him us who s t d l m n c qu so or at if "
     "but because hat am beim vom zum zur in während son ses leur leurs vous ils elle on en ha han "
@@ -33,15 +34,12 @@ _SEPARATOR: Final = re.compile(r"[.,:]")
 _MOST_ALIKE: Final = 8
 """Places of a word in one sentence that are looked at: it keeps the work linear."""
 _LONGEST: Final = 2
-"""So many words, or Chinese characters, are in the place of as many."""
-
-
+"""So many words, or Chinese characters, are in the place of as many; tuned on the lists of answers
+up to `fresh_j`."""
 _LEAST_PART: Final = 2
 """Letters of a word that another may have inside of it."""
 _NEGATING: Final = re.compile(r"un|in|im|ir|il|non|dis|miss|més|des|dés")
 """With these before it, a word is its opposite."""
-
-
 _PASSIVE: Final = re.compile(r"(?<!\w)(?:by|von|durch|par|por)(?!\w)|由|被|により")
 """Where only one of two sentences has such a word, who does something is behind it."""
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refold import compress
 from refold.codecs import TABLE
 from refold.lazy import Lazy
-from refold.plan.calls import file_shown, spell_call
+from refold.plan.calls import spell_call, subject_of
 from refold.plan.conversation import Conversation as Reading
 from refold.plan.conversation import worth_items
 from refold.plan.fold import Fold, Plan
@@ -94,7 +94,7 @@ def test_every_line_that_is_shown_was_said(messages: Conversation, target: int) 
         said += [spell_call(call) for message in fold.sources for call in message.calls]
         said += [one.text for (index, _), one in made.items() if index in indices]
         own = [call for message in loaded for call in message.calls]
-        calls = (name for call in own for name in (f"{call.name} {file_shown(call)}", call.name))
+        calls = (name for call in own for name in (f"{call.name} {subject_of(call)}", call.name))
         roles = tuple(f"{name}:" for name in ("user", "assistant", "tool", *calls))
         for text in fold.texts.values():
             for line in shown_lines(text):
@@ -350,7 +350,7 @@ def test_a_hit_stands_below_the_file_it_is_in(target: int) -> None:
 
 
 @pytest.mark.parametrize("target", [350, 400, 500, 600])
-def test_in_a_digest_what_a_call_brought_stands_below_that_call(target: int) -> None:
+def test_what_a_digest_shows_of_a_result_names_the_call(target: int) -> None:
     def drawers(till: int) -> str:
         return "".join(f"drawer {till}.{n} holds EUR{n * 7919 + till}\n" for n in range(9))
 
@@ -361,12 +361,8 @@ def test_in_a_digest_what_a_call_brought_stands_below_that_call(target: int) -> 
         {"role": "assistant", "content": "I have seen them all."},
         {"role": "user", "content": "Where are EUR7922, EUR15844, EUR7928 and EUR15851?"},
     ]
-    called: set[str] = set()
-    brought: list[str] = []
-    for line in shown(select(messages, target)).splitlines():
-        called.update(re.findall(r"view till=no. (\d+)", line))
-        brought += re.findall(r"^view: drawer (\d+)", line)
-        assert called.issuperset(brought)
+    brought = re.findall(r"(?m)^view (.*?): drawer (\d+)", shown(select(messages, target)))
+    assert all(named == f"no. {till}" for named, till in brought)
     assert brought
 
 

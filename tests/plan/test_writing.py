@@ -178,11 +178,12 @@ def test_a_trace_names_the_kind_of_each_text_and_whether_it_is_out_of_date() -> 
     [
         ("read_file", {"path": "/w/src/a.py"}, "read_file a.py"),
         ("bash", {"command": "cat src/a.py"}, "bash a.py"),
-        ("bash", {"command": "cat a.py b.py"}, "bash"),
-        ("get_order", {"order": "W7"}, "get_order"),
+        ("bash", {"command": "cat a.py b.py"}, "bash cat a.py b.py"),
+        ("bash", {"command": "cat a.py b.py | grep -n letters | head"}, "bash"),
+        ("get_order", {"order": "W7"}, "get_order W7"),
     ],
 )
-def test_a_digest_names_the_tool_that_said_something_and_the_file_that_it_shows(
+def test_a_digest_names_the_tool_that_said_something_and_what_it_was_called_for(
     tool: str, arguments: dict[str, str], named: str
 ) -> None:
     said = "the clerk sorts the letters"

@@ -112,7 +112,7 @@ class Passes:
         self._whole: list[Seen] = []
         """Lists that needed no pass yet."""
         self._turn = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, for whoever is interrupted where it is let go
 
     def remember(self, done: Pass, earlier: Pass | None = None) -> None:
         """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
@@ -198,7 +198,7 @@ class Known:
 
     def __init__(self) -> None:
         self._plain: list[Any] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, for whoever is interrupted where it is let go
 
     def read(self, messages: Sequence[Any]) -> tuple[Wires, Objects]:
         """Return *messages* as data, with the objects among them."""

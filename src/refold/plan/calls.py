@@ -28,6 +28,8 @@ _DEPTH: Final = 20
 """How deep arguments are spelled."""
 _SHORT_NAME: Final = 60
 """What is longer is hardly the name of a file."""
+_SHORT_SUBJECT: Final = 30
+"""What is longer says more than what a call was about. A guess."""
 _FILES: Final = 2
 """So many files that a call writes are named right behind the tool."""
 
@@ -212,17 +214,24 @@ def _only_looks(found: tuple[str, ...]) -> bool:
     return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
 
 
-def file_shown(call: Call, effects: CallEffects | None = None) -> str:
-    """Return the name of the file that the result of *call* shows; "" unless it is one file.
+def subject_of(call: Call, effects: CallEffects | None = None) -> str:
+    """Return what *call* was about in a word or two; "" if that takes more.
 
-    >>> file_shown(Call("c1", "Read", {"file_path": "/w/src/setup.py", "limit": 9}))
+    The file that its result shows, if that is one, else the short values among its arguments.
+
+    >>> subject_of(Call("c1", "Read", {"file_path": "/w/src/setup.py", "limit": 9}))
     'setup.py'
+    >>> subject_of(Call("c1", "get_order", {"order_id": "#W7463343"}))
+    '#W7463343'
     """
     found, _ = (CallEffects() if effects is None else effects).of(call)
-    if found is None or not found.shows_files or len(found.touched) != 1:
-        return ""
-    name = found.touched[0].path.rpartition("/")[2]
-    return name if "." in name and len(name) <= _SHORT_NAME else ""
+    if found is not None and found.shows_files and len(found.touched) == 1:
+        name = found.touched[0].path.rpartition("/")[2]
+        if "." in name and len(name) <= _SHORT_NAME:
+            return name
+    values = [value for _, value in _arguments(call) if isinstance(value, str)]
+    subject = " ".join(values)
+    return subject if len(subject) <= _SHORT_SUBJECT and "\n" not in subject else ""
 
 
 def _written(call: Call, effects: CallEffects | None) -> list[str]:

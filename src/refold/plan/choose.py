@@ -68,15 +68,6 @@ class Candidates:
     """The candidate that is shown with it: itself, where it needs none."""
     grade: list[Grade] = field(default_factory=list)
 
-    def with_leads(self, chosen: Iterable[int]) -> set[int]:
-        """Return what is shown if these are *chosen*: they, and whatever leads any of that."""
-        shown = set(chosen)
-        added = shown
-        while added:
-            added = {self.lead[number] for number in added} - shown
-            shown |= added
-        return shown
-
     def __len__(self) -> int:
         """Count the candidates."""
         return len(self.text)

@@ -148,7 +148,7 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
 
 
 def find_long_prose(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
-    """Return the candidates in prose of the user's that is too long to count as typed."""
+    """Return what asks, forbids or decides in prose of the user's that is too long to be typed."""
     is_long = [
         text.message.role == "user"
         and not (text.is_typed or text.tool or text.message.is_tool_result)
@@ -159,7 +159,9 @@ def find_long_prose(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
     return [
         number
         for number, place in enumerate(candidates.text)
-        if is_long[place] and is_in_words(_text_of(candidates, number, texts))
+        if is_long[place]
+        and is_in_words(_text_of(candidates, number, texts))
+        and worth_as_act(candidates, number, texts) > _LEAST_WORTH
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
@@ -13,7 +12,7 @@ from refold.kinds import Grade, kind_of
 from refold.messages.message import Message
 from refold.messages.part import Call
 from refold.notation.recognize import Shown, read_shown
-from refold.plan.calls import file_shown, find_failed, spell_calls
+from refold.plan.calls import find_failed, spell_calls, subject_of
 from refold.plan.choose import Candidates
 from refold.plan.item_index import ItemStats, Voice, start_index
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
@@ -75,8 +74,8 @@ class Text(NamedTuple):
     """Whether a person typed it for this turn."""
     tool: str = ""
     """The tool that returned it, if one did."""
-    file: str = ""
-    """The file that it shows, if that is all it shows."""
+    subject: str = ""
+    """What the call was about that brought it, in a word or two."""
     heads: tuple[tuple[int, bool], ...] = ()
     """Where calls begin, and whether each may have changed something."""
     times: Mapping[int, int] = ONCE
@@ -154,7 +153,7 @@ def read_texts(
                     and not part.call_id
                     and is_typed_text(text, None if call else kind)
                 )
-                tool, file = (call.name, file_shown(call, effects)) if call else ("", "")
+                tool, subject = (call.name, subject_of(call, effects)) if call else ("", "")
                 texts.append(
                     Text(
                         message,
@@ -164,7 +163,7 @@ def read_texts(
                         kind,
                         is_typed=typed,
                         tool=tool,
-                        file=file,
+                        subject=subject,
                     )
                 )
         if own:
@@ -264,25 +263,15 @@ def find_cut_away(
     return frozenset(found)
 
 
-def _call_behind(text: Text) -> str:
-    """Return the id of the call that *text* has to stand below, unless its label says enough."""
-    if text.part == CALLS or text.file:
-        return ""
-    return text.message.parts[text.part].call_id or ""
-
-
-def _leads(first: int, grades: Sequence[Grade], head: int | None = None) -> Iterator[int]:
-    """Yield which candidate leads each one, where *first* is the first of its text.
-
-    What a call brought is led by the *head* of that call, unless something below that leads it.
-    """
-    lead = head
+def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
+    """Yield which candidate leads each one, where *first* is the first of its text."""
+    lead: int | None = None
     for number, grade in enumerate(grades, first):
-        if grade.leads or grade.begins:
-            lead = head
-        yield number if lead is None else lead
         if grade.leads:
             lead = number
+        elif grade.begins:
+            lead = None
+        yield number if lead is None else lead
 
 
 def _worth_of(text: Text, last: int) -> float:
@@ -298,8 +287,6 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
     """Make the pieces of the open texts candidates; in plain *talk* all voices count alike."""
     found = Candidates()
     last = texts[-1].message.index if texts else 0
-    heads: dict[str, int] = {}
-    """The candidate with the first line of each call that is told in a digest."""
     for number, (text, own) in enumerate(zip(texts, cuts.of, strict=True)):
         if not text.is_open:
             continue
@@ -308,12 +295,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
         worth = 1.0 if talk else _worth_of(text, last)
-        first = len(found)
-        found.lead.extend(_leads(first, grades, heads.get(_call_behind(text))))
-        if text.part == CALLS:
-            ids = dict.fromkeys(call.id for call in text.message.calls)
-            for id_, (start, _) in zip(ids, text.heads, strict=True):
-                heads[id_] = first + bisect_right(ends, start)
+        found.lead.extend(_leads(len(found), grades))
         found.text.extend([number] * len(own))
         found.start.extend(starts)
         found.end.extend(ends)

@@ -253,10 +253,15 @@ class Selection:
         return typed if cost <= _TYPED_SHARE * self._free else self._one_of_each(typed)
 
     def _longer(self) -> list[int]:
-        """Return a candidate of each of the user's texts that is too long to count as typed."""
+        """Return a candidate of each of the user's texts that is too long to count as typed.
+
+        Not of the task: that has a claim of its own.
+        """
         if self._talk:
             return []
-        return self._one_of_each(find_long_prose(self._candidates, self._texts))
+        task, place, texts = self._find_task(), self._candidates.text, self._texts
+        long_prose = find_long_prose(self._candidates, texts)
+        return self._one_of_each(n for n in long_prose if texts[place[n]].message.index != task)
 
     def _one_of_each(self, numbers: Iterable[int]) -> list[int]:
         """Return one of the candidates *numbers* for each text that they are of."""
@@ -279,10 +284,14 @@ class Selection:
 
     def _task(self) -> list[int]:
         """Return the candidates that tell the task, if it could not stay whole."""
-        for index, why in self._untouchable.items():
-            if why == "first_task" and index not in self._layout.reasons:
-                return rank_task(self._candidates, self._texts, index)
-        return []
+        task = self._find_task()
+        if task is None or task in self._layout.reasons:
+            return []
+        return rank_task(self._candidates, self._texts, task)
+
+    def _find_task(self) -> int | None:
+        """Return the index of the message with the task, if there is one."""
+        return next((i for i, why in self._untouchable.items() if why == "first_task"), None)
 
     def _evidence(self) -> list[int]:
         """Return the candidates that speak of what is asked about now."""
@@ -331,7 +340,7 @@ class Selection:
         candidates, chosen = self._candidates, self._choice.chosen
         texts, starts, ends = candidates.text, candidates.start, candidates.end
         by_text: defaultdict[int, list[Span]] = defaultdict(list)
-        for number in sorted(candidates.with_leads(chosen)):
+        for number in sorted({*chosen, *map(candidates.lead.__getitem__, chosen)}):
             by_text[texts[number]].append((starts[number], ends[number]))
         spans: defaultdict[int, dict[int, Pick]] = defaultdict(dict)
         for place in by_text.keys() | errors.keys():

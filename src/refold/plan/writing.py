@@ -164,13 +164,13 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
 
 
 def _speaker(text: Text) -> str:
-    """Say whose words *text* has: a role, or a tool's name and the file that it shows.
+    """Say whose words *text* has: a role, or a tool's name and what it was called for.
 
     An earlier digest says so itself.
     """
     message = text.message
     if text.part != CALLS and message.is_result(message.parts[text.part]):
-        return " ".join(filter(None, (text.tool or "tool", text.file)))
+        return " ".join(filter(None, (text.tool or "tool", text.subject)))
     return message.role if _inner_stretch(message) is None else ""
 
 

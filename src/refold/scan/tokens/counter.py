@@ -54,7 +54,8 @@ class RememberingCounter:
         self._max_chars = max_chars
         self._chars = 0
         self._known: OrderedDict[str, int] = OrderedDict()
-        self._lock = threading.Lock()
+        # Reentrant: who is interrupted where it is let go counts on in the same thread.
+        self._lock = threading.RLock()
 
     def __call__(self, text: str) -> int:
         """Return the tokens of *text*."""

@@ -48,8 +48,7 @@ def test_every_message_that_was_typed_leaves_a_trace(share: float) -> None:
     assert [n for n in range(8) if f"lamp number {n} from room {n}." not in view] == []
 
 
-@pytest.mark.parametrize("share", [0.5, 0.3])
-def test_a_message_too_long_to_count_as_typed_leaves_a_trace_too(share: float) -> None:
+def test_a_message_too_long_to_count_as_typed_leaves_a_trace_where_there_is_room() -> None:
     """Even where somebody else says all of it again."""
     long = "Please book the cheapest one. " + " ".join(
         f"The lamp number {n} should go into room {n}, and the chair {n} stays where it is."
@@ -61,7 +60,7 @@ def test_a_message_too_long_to_count_as_typed_leaves_a_trace_too(share: float) -
         {"role": "assistant", "content": f"You said: {long} I will do that."},
     ]
     assert len(long.split()) > MAX_TYPED_WORDS
-    assert shown(messages, share).count("Please book the cheapest one.") == 2
+    assert shown(messages, 0.5).count("Please book the cheapest one.") == 2
 
 
 @pytest.mark.parametrize("share", [0.5, 0.3])

@@ -53,6 +53,16 @@ def test_it_is_used_where_it_fits() -> None:
     assert spelled(uncompress(result.messages, result.verbatim).messages) == spelled(messages)
 
 
+def test_what_a_short_summary_leaves_of_its_room_is_not_wasted() -> None:
+    messages = make_talk(TEXTS)
+    room = budget(0.3)
+    first = GoldModel(TEXTS[:1])
+    short = compress(messages, token_budget=room, summarizer=first)
+    plain = compress(messages, token_budget=room)
+    assert spelled(short.messages) != spelled(plain.messages)
+    assert short.tokens_after > 0.8 * plain.tokens_after
+
+
 def test_what_is_false_is_not() -> None:
     messages = talk()
     result = compress(messages, token_budget=300, summarizer=lambda _: "Gate 77 burned down.")

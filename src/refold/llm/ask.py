@@ -249,8 +249,11 @@ def _failure(error: BaseException, tally: Tally) -> str:
 def _dialogue(
     source: Source, questions: Questions, tally: Tally
 ) -> Generator[SummaryRequest, str | None, str | None]:
-    """Ask for a summary, at most twice; return what may be used, if anything."""
-    from refold.llm.gates import check, choose_answer, true_lines
+    """Ask for a summary, at most twice; return what may be used, if anything.
+
+    What one of a stretch leaves of its room goes to lines of the digest by the rules.
+    """
+    from refold.llm.gates import check, choose_answer, fill, true_lines
 
     rules = questions.rules.get(source.text)
     is_stretch = source.text in questions.stretches
@@ -271,7 +274,7 @@ def _dialogue(
         refusals = check(source, answer)
         if not refusals:
             tally.waiting[source.text] = False
-            return answer
+            return answer if room is None or rules is None else fill(source, answer, rules, room)
         _note(source, refusals, tally)
         refused.append((answer, refusals))
         missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
@@ -285,7 +288,9 @@ def _dialogue(
     if chosen is None:
         return None
     tally.waiting[source.text] = chosen.is_repaired
-    return chosen.text
+    if room is None or rules is None:
+        return chosen.text
+    return fill(source, chosen.text, rules, room)
 
 
 def _note(source: Source, refusals: Iterable[Refusal], tally: Tally) -> None:

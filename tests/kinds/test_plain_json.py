@@ -49,6 +49,12 @@ def test_rows_are_whole() -> None:
         assert any(f"Los Angeles {n}|Mill Lane {n}|{n}\n" in piece for piece in pieces)
 
 
+def test_names_of_columns_are_worth_nothing_alone() -> None:
+    text = plain({"places": [{"city": f"Town {n}", "zip": n} for n in range(30)], "paid": True})
+    named = [p for p in pieces_of(text, kind_of(text)) if text[p.start :].startswith("rows of")]
+    assert [piece.weight for piece in named] == [0]
+
+
 def test_long_texts_fall_into_sentences_and_lines() -> None:
     sentence = "A long sentence tells of the way that the lamp took through the harbour. "
     pieces = shown(plain({"id": 7, "note": f"{sentence * 2}\n{NOTE}", "more": ITEMS}))

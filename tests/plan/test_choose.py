@@ -194,3 +194,11 @@ def test_what_costs_all_that_is_left_is_still_chosen() -> None:
     choice.offer(range(5))
     assert choice.spend(10.0) == 0.0
     assert choice.chosen == [4]
+
+
+def test_what_only_leads_others_is_never_chosen_for_itself() -> None:
+    rows = [Candidate(0, 0, 1, 1.0, [0], factor=0.0), Candidate(0, 1, 2, 1.0, [1])]
+    choice = Choice(columns(rows), [9.0, 1.0], [0.0])
+    choice.take([0], 50)
+    choice.pick([0, 1], 50)
+    assert choice.chosen == [1]

@@ -129,3 +129,18 @@ def test_lines_that_are_not_true_are_left_out() -> None:
     assert "777" not in view
     assert "drop all" not in view
     assert count_gold(result, TEXTS) > count_gold(compress(messages, token_budget=room), TEXTS)
+
+
+def test_who_invents_in_many_lines_is_believed_in_none() -> None:
+    class Inventor(GoldModel):
+        async def summarize(self, request: SummaryRequest) -> Summary:
+            lines = (await super().summarize(request)).text.splitlines()
+            return Summary(
+                text="\n".join(
+                    f"{line}\n- Order 90{n:03} costs 777 dollars." for n, line in enumerate(lines)
+                )
+            )
+
+    messages, room = make_talk(TEXTS), budget(0.3)
+    result = compress(messages, token_budget=room, summarizer=Inventor(TEXTS))
+    assert spelled(result.messages) == spelled(compress(messages, token_budget=room).messages)

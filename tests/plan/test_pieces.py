@@ -110,7 +110,7 @@ def reservation(number: int) -> str:
     )
 
 
-@pytest.mark.parametrize("budget", range(200, 800, 20))
+@pytest.mark.parametrize("budget", range(200, 1_000, 10))
 def test_names_of_columns_are_shown_with_a_row_below_them(budget: int) -> None:
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "Downgrade my flights. How much money do I save?"},

@@ -147,22 +147,31 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
     ]
 
 
-def find_long_prose(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
-    """Return what asks, forbids or decides in prose of the user's that is too long to be typed."""
-    is_long = [
+def find_long_prose(
+    candidates: Candidates, texts: Sequence[Text], task: int | None
+) -> list[int]:
+    """Return what first asks, forbids or decides in each text of the user's too long to be typed.
+
+    Not in the message *task*, which has a claim of its own.
+    """
+    is_open = [
         text.message.role == "user"
+        and text.message.index != task
         and not (text.is_typed or text.tool or text.message.is_tool_result)
         and text.kind in PROSE_KINDS
         and not is_note(text.text)
         for text in texts
     ]
-    return [
-        number
-        for number, place in enumerate(candidates.text)
-        if is_long[place]
-        and is_in_words(_text_of(candidates, number, texts))
-        and worth_as_act(candidates, number, texts) > _LEAST_WORTH
-    ]
+    found: list[int] = []
+    for number, place in enumerate(candidates.text):
+        if (
+            is_open[place]
+            and is_in_words(_text_of(candidates, number, texts))
+            and worth_as_act(candidates, number, texts) > _LEAST_WORTH
+        ):
+            found.append(number)
+            is_open[place] = False
+    return found
 
 
 def _form(part: str) -> str:

@@ -257,15 +257,10 @@ class Selection:
         return typed if cost <= _TYPED_SHARE * self._free else self._one_of_each(typed)
 
     def _longer(self) -> list[int]:
-        """Return a candidate of each of the user's texts that is too long to count as typed.
-
-        Not of the task: that has a claim of its own.
-        """
+        """Return a candidate of each of the user's texts that is too long to count as typed."""
         if self._talk:
             return []
-        task, place, texts = self._find_task(), self._candidates.text, self._texts
-        long_prose = find_long_prose(self._candidates, texts)
-        return self._one_of_each(n for n in long_prose if texts[place[n]].message.index != task)
+        return find_long_prose(self._candidates, self._texts, self._find_task())
 
     def _one_of_each(self, numbers: Iterable[int]) -> list[int]:
         """Return one of the candidates *numbers* for each text that they are of."""

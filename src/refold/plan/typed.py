@@ -16,13 +16,14 @@ PROSE_KINDS: Final = frozenset({"prose", "page"})
 _SHORT_CHARS: Final = 160
 """One line of no more than this is typed whatever it looks like: a path, a command, `x: 3`."""
 _PLAIN_WORD: Final = re.compile(
-    r"[\"'(*_`“‘«¿¡]*+[^\W\d_]++(?:['’-][^\W\d_]++)*+[.,;:!?…)*_`\"'”’»]*+"
+    r"(?<!\S)[\"'(*_`“‘«¿¡]*+[^\W\d_]++(?:['’-][^\W\d_]++)*+[.,;:!?…)*_`\"'”’»]*+(?!\S)"
 )
 _PLAIN_SHARE: Final = 0.45
 _NUMBER_SHARE: Final = 0.25
 """Of what people type, more words are plain, and fewer have digits, than of listings, logs and what
 programs say of files and costs (tried on recorded runs in which both come as the user's)."""
-_DIGIT: Final = re.compile(r"\d")
+_NUMBER: Final = re.compile(r"(?<!\S)[^\s\d]*+\d")
+"""How a word with a digit begins."""
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]")
 """Scripts that put no blanks between words."""
 
@@ -62,6 +63,8 @@ def is_in_words(text: str) -> bool:
     (True, False)
     """
     words = text.split()
-    plain = sum(1 for word in words if _PLAIN_WORD.fullmatch(word) or _UNSPACED.search(word))
-    numbers = sum(1 for word in words if _DIGIT.search(word))
+    plain, numbers = len(_PLAIN_WORD.findall(text)), len(_NUMBER.findall(text))
+    if not text.isascii():
+        unspaced = filter(_UNSPACED.search, words)
+        plain += sum(1 for word in unspaced if not _PLAIN_WORD.match(word))
     return plain > _PLAIN_SHARE * len(words) and numbers <= _NUMBER_SHARE * len(words)

@@ -40,6 +40,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.PreservePattern",
         "refold.detectors.Detector",
         "refold.codecs.Codec",
+        "refold.kinds.Kind",
         "refold.load_plugins",
     ),
     "Results": (

@@ -79,6 +79,8 @@ CHOSEN: dict[str, Any] = {
     "pass_seconds": 1.0,
     "detectors": [],
     "codecs": [],
+    "kinds": [],
+    "rules": [],
 }
 USED_BY_ALL: dict[str, Any] = {
     "preserve": ("system", "user"),
@@ -102,7 +104,8 @@ USED_BY_ALL: dict[str, Any] = {
 
 def test_every_choice_is_told_apart() -> None:
     assert CHOSEN.keys() == USED_BY.keys()
-    helpers = {"summarizer", "classifier", "on_event", "pass_seconds", "detectors", "codecs"}
+    models = {"summarizer", "classifier", "on_event", "pass_seconds"}
+    helpers = models | {"detectors", "codecs", "kinds", "rules"}
     options = {field.name for field in fields(Options)}
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
 

@@ -1,4 +1,4 @@
-"""Detectors and codecs of others: given by hand, or offered by a package and asked for."""
+"""Rows of tables by others: given by hand, or offered by a package and asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from refold import (
 )
 from refold.codecs import CODECS, Codec
 from refold.detectors import DETECTORS, Detector, pattern_finder
+from refold.kinds import ERROR, KINDS, PLAIN, Kind, Pieces, tile
+from refold.plan.rules import RULES, Draft, Keep, RunContext, Summarize, Verdict
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -161,6 +163,95 @@ def test_refolds_own_tables_are_taken_by_every_profile(profile: Any) -> None:
     Compressor(profile=profile, detectors=DETECTORS, codecs=list(CODECS))
 
 
+# kinds of results
+
+LEDGER = Kind(
+    name="ledger",
+    claims=lambda sample: sample.tool == "read_log" and sample.has("swell"),
+    split=lambda text: tile(text, {text.index("12 past"): ERROR}),
+)
+HEADLESS = replace(LEDGER, split=lambda text: Pieces([len(text) - 1], [PLAIN]))
+
+
+@pytest.mark.parametrize("kinds", [[LEDGER, *KINDS], [LEDGER]])
+def test_a_kind_of_the_callers_says_which_pieces_matter(kinds: list[Kind]) -> None:
+    plain = compress(RUN, token_budget=150)
+    assert "12 past" not in str(plain.messages)
+    result = compress(RUN, token_budget=150, kinds=kinds)
+    assert "12 past" in str(result.messages)
+    assert uncompress(result.messages, result.verbatim).messages == RUN
+
+
+def test_a_kind_that_does_not_cut_all_of_a_text_is_refused() -> None:
+    with pytest.raises(ConfigError, match="kind 'ledger' must cut a text into pieces"):
+        compress(RUN, token_budget=150, kinds=[HEADLESS, *KINDS])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ("log", "must be a list of Kind"),
+        ([LEDGER, 3], "must hold Kind only, got 3"),
+        ([LEDGER, LEDGER], "two with the name 'ledger'"),
+    ],
+)
+def test_what_is_no_kind_is_refused(wrong: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        Compressor(kinds=wrong)
+
+
+# rules
+
+
+def keep_ships(draft: Draft, _: RunContext) -> Iterator[Verdict]:
+    for segment in draft.undecided():
+        if "berth" in segment.text:
+            yield segment, Keep(), "ship"
+
+
+def summarize_all(draft: Draft, _: RunContext) -> Iterator[Verdict]:
+    for segment in draft.undecided():
+        yield segment, Summarize(), "all"
+
+
+@pytest.mark.parametrize("profile", ["standard", "classic"])
+@pytest.mark.parametrize("fold", FACES)
+def test_a_rule_of_the_callers_decides(fold: Any, profile: Any) -> None:
+    kept = fold(profile=profile, recency_window=1, rules=[keep_ships, *RULES])
+    assert TALK[1] in kept
+    assert TALK[2] not in kept
+
+
+def test_what_no_rule_decides_stays() -> None:
+    assert compress(TALK, profile="classic", rules=[]).messages == TALK
+    assert compress(TALK, profile="classic", rules=[keep_ships]).messages == TALK
+
+
+def test_whatever_a_rule_decides_comes_back() -> None:
+    result = compress(TALK, profile="classic", trace=True, rules=[keep_ships, summarize_all])
+    assert [entry.reason for entry in result.decisions][1] == "ship"
+    assert result.messages != TALK
+    assert uncompress(result.messages, result.verbatim).messages == TALK
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [("keep", "must be a list of functions"), ([keep_ships, 3], "ordinary functions only, got 3")],
+)
+def test_what_is_no_rule_is_refused(wrong: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        Compressor(rules=wrong)
+
+
+@pytest.mark.parametrize(
+    ("profile", "table"),
+    [("lossless", {"rules": [keep_ships]}), ("classic", {"kinds": [LEDGER]})],
+)
+def test_a_profile_that_does_not_ask_them_says_so(profile: Any, table: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=f"is not used by profile='{profile}'"):
+        Compressor(profile=profile, **table)
+
+
 # packages
 
 PLUGIN = """
@@ -171,6 +262,16 @@ from refold.codecs import Codec
 
 TICKET = Detector(reason="ticket", hard=True, find=pattern_finder(re.compile("berth QX")))
 KNOTS = Codec(name="knots", sees=bool, encode=lambda text: None, decode=str)
+
+from refold.kinds import Kind, tile
+
+LEDGER = Kind(name="ledger", claims=lambda sample: sample.has("swell"), split=lambda t: tile(t, {}))
+
+
+def keep_ships(draft, context):
+    return ()
+
+
 WRONG = 3
 """
 
@@ -183,6 +284,8 @@ def installed(folder: Path, *targets: str) -> Path:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-refold\nVersion: 1.0\n")
     rows = [f"one_{n} = {target}" for n, target in enumerate(targets)]
     rows = ["[refold.detectors]", *rows, "[refold.codecs]", "knots = acme_refold:KNOTS"]
+    rows += ["[refold.kinds]", "ledger = acme_refold:LEDGER"]
+    rows += ["[refold.rules]", "ships = acme_refold:keep_ships"]
     (info / "entry_points.txt").write_text("\n".join(rows))
     return folder
 
@@ -202,6 +305,8 @@ assert "acme_refold" not in sys.modules
 tables = refold.load_plugins()
 assert [one.reason for one in tables["detectors"]][-1] == "ticket"
 assert [one.name for one in tables["codecs"]][-1] == "knots"
+assert [one.name for one in tables["kinds"]][0] == "ledger"
+assert [one.__name__ for one in tables["rules"]][0] == "keep_ships"
 refold.Compressor(**tables)
 """
     done = run(installed(tmp_path, "acme_refold:TICKET"), source)

@@ -14,6 +14,7 @@ from refold.detectors import Detector, detect, detect_hard
 from refold.engine import Engine, combine, scoped
 from refold.errors import ConfigError, StoreError
 from refold.events import Listener
+from refold.kinds import Kind
 from refold.llm.ask import arun, run
 from refold.llm.classify import (
     AnswerFunction,
@@ -27,6 +28,7 @@ from refold.messages.formats.objects import Objects
 from refold.messages.lookup import MappingLookup, StoreLookup
 from refold.messages.restore import Trust, restore
 from refold.options import Choices, Options
+from refold.plan.rules import Rule
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -95,9 +97,12 @@ class Compressor:
 
     A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
     checked, summaries are remembered, and neither is needed. *on_event* gets their progress,
-    which may take *pass_seconds* in all for one conversation. *detectors* say what must survive
-    word for word, and *codecs* how data is said shorter, instead of refold's own: usually
-    `[*DETECTORS, mine]` and `[*CODECS, mine]`, see `refold.detectors` and `refold.codecs`.
+    which may take *pass_seconds* in all for one conversation.
+
+    Four tables may be the caller's instead of refold's own, usually `[*DETECTORS, mine]` and so on:
+    *detectors* say what must survive word for word, *codecs* how data is said shorter, *kinds* how
+    results of tools fall into pieces, *rules* what becomes of what was said. Their rows are in
+    `refold.detectors`, `refold.codecs`, `refold.kinds` and `refold.plan.rules`.
 
         compressor = Compressor(token_budget=8_000, store=SqliteStore("originals.db"))
         messages = compressor.compress(messages).messages
@@ -117,6 +122,8 @@ class Compressor:
         pass_seconds: float | None = None,
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
+        kinds: Sequence[Kind] | None = None,
+        rules: Sequence[Rule] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         self._helpers: dict[str, Any] = {
@@ -128,6 +135,8 @@ class Compressor:
             "pass_seconds": pass_seconds,
             "detectors": detectors,
             "codecs": codecs,
+            "kinds": kinds,
+            "rules": rules,
         }
         self._engine = Engine(_check_thinking(combine(options, choices)), **self._helpers)
 
@@ -183,6 +192,8 @@ class NamedChoices(Choices, total=False):
     pass_seconds: float | None
     detectors: Sequence[Detector] | None
     codecs: Sequence[Codec] | None
+    kinds: Sequence[Kind] | None
+    rules: Sequence[Rule] | None
 
 
 class AllChoices(NamedChoices, total=False):
@@ -196,7 +207,8 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
 
     Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
-    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*, *codecs*.
+    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*, *codecs*,
+    *kinds*, *rules*.
 
         result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from refold.checks import check_name
-from refold.codecs import TABLE as CODEC_TABLE
 from refold.codecs import Codec
-from refold.codecs import table_of as codecs_of
-from refold.detectors import TABLE as DETECTOR_TABLE
 from refold.detectors import Detector
-from refold.detectors import table_of as detectors_of
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
+from refold.kinds import Kind
 from refold.llm.ask import Asker, Tally, run
 from refold.llm.classify import as_classifier
 from refold.llm.question import Flow
@@ -32,6 +29,8 @@ from refold.plan.fold import Fold, Plan
 from refold.plan.hooks import Hooks
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
+from refold.plan.rules import Rule, check_rules
+from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
 from refold.plan.thinking import is_checked, strip_thinking
 from refold.plan.token_count import CountedTexts
@@ -80,20 +79,21 @@ class Engine(Planner):
         pass_seconds: float | None = None,
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
+        kinds: Sequence[Kind] | None = None,
+        rules: Sequence[Rule] | None = None,
     ) -> None:
-        self._detectors = detectors_of(detectors)
-        self._codecs = codecs_of(codecs)
+        self._tables = Tables.of(
+            detectors=detectors, codecs=codecs, kinds=kinds, rules=check_rules(rules)
+        )
         helpers = {
             "summarizer": summarizer,
             "classifier": classifier,
             "on_event": on_event,
             "pass_seconds": pass_seconds,
-            "detectors": None if self._detectors is DETECTOR_TABLE else detectors,
-            "codecs": None if self._codecs is CODEC_TABLE else codecs,
         }
-        for name, helper in helpers.items():
-            if helper is not None:
-                check_used(name, options.profile)
+        given = [name for name, helper in helpers.items() if helper is not None]
+        for name in (*given, *self._tables.chosen):
+            check_used(name, options.profile)
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = scoped(store, conversation)
         self.asker = Asker(
@@ -164,8 +164,7 @@ class Engine(Planner):
             CountedTexts(self._counter, estimate_tokens),
             spelling=self.preset.spelling,
             rules=self.preset.summary_rules,
-            detectors=self._detectors,
-            codecs=self._codecs,
+            tables=self._tables,
             hooks=Hooks(
                 score_sentences=self.options.entropy_scorer,
                 score_mode=self.options.entropy_scorer_mode,

@@ -245,10 +245,12 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "pass_seconds": ("classic", "standard"),
     "detectors": ("classic", "standard"),
     "codecs": ("standard", "lossless"),
+    "kinds": ("standard",),
+    "rules": ("classic", "standard"),
 }
 """Which profiles use a choice; one that is not named here is used by all of them.
 
-The last six go to whatever folds, beside `Options`: the models that it may ask, and the tables of
+The last eight go to whatever folds, beside `Options`: the models that it may ask, and the tables of
 the caller's.
 """
 

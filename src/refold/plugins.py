@@ -1,7 +1,7 @@
 """What installed packages add to refold: looked for only on request.
 
-A package offers a detector as an entry point of the group `refold.detectors`, and a codec as one of
-`refold.codecs`:
+A package offers a detector as an entry point of the group `refold.detectors`, and codecs, kinds of
+results and rules as such of `refold.codecs`, `refold.kinds` and `refold.rules`:
 
     [project.entry-points."refold.detectors"]
     ticket = "acme_refold:TICKET"
@@ -12,13 +12,15 @@ and `Compressor(**load_plugins())` uses them beside refold's own.
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from types import FunctionType
 from typing import TypedDict, TypeVar
 
 from refold.codecs import CODECS, Codec
-from refold.codecs import table_of as codecs_of
 from refold.detectors import DETECTORS, Detector
-from refold.detectors import table_of as detectors_of
 from refold.errors import ConfigError, describe
+from refold.kinds import KINDS, Kind
+from refold.plan.rules import RULES, Rule
+from refold.plan.tables import Tables
 
 T = TypeVar("T")
 
@@ -28,10 +30,14 @@ class Plugins(TypedDict):
 
     detectors: tuple[Detector, ...]
     codecs: tuple[Codec, ...]
+    kinds: tuple[Kind, ...]
+    rules: tuple[Rule, ...]
 
 
 def load_plugins() -> Plugins:
     """Return refold's own tables with what installed packages add, in the order of their names.
+
+    Where the first row that has something to say decides, those of packages come before refold's.
 
     Importing refold never looks for plugins: code of other packages runs only where this is called.
 
@@ -40,11 +46,14 @@ def load_plugins() -> Plugins:
     Raises `ConfigError`, naming the package, for a plugin that cannot be loaded or is something
     else, and for two that have the same name.
     """
-    detectors = (*DETECTORS, *_load_all("refold.detectors", Detector))
-    codecs = (*CODECS, *_load_all("refold.codecs", Codec))
-    detectors_of(detectors)
-    codecs_of(codecs)
-    return {"detectors": detectors, "codecs": codecs}
+    found: Plugins = {
+        "detectors": (*DETECTORS, *_load_all("refold.detectors", Detector)),
+        "codecs": (*CODECS, *_load_all("refold.codecs", Codec)),
+        "kinds": (*_load_all("refold.kinds", Kind), *KINDS),
+        "rules": (*_load_all("refold.rules", FunctionType), *RULES),
+    }
+    Tables.of(detectors=found["detectors"], codecs=found["codecs"], kinds=found["kinds"])
+    return found
 
 
 def _load_all(group: str, kind: type[T]) -> list[T]:

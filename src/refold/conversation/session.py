@@ -25,15 +25,17 @@ from refold.detectors import Detector
 from refold.engine import Engine, combine, scoped
 from refold.errors import MessageError
 from refold.events import Listener
+from refold.kinds import Kind
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
 from refold.options import Choices, Options, Pin
 from refold.plan.profiles import preset_of
+from refold.plan.rules import Rule
 from refold.result import M
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
-_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs")
+_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs", "kinds", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
 _HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
 
@@ -97,6 +99,8 @@ class Session(Generic[M]):
         pass_seconds: float | None = None,
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
+        kinds: Sequence[Kind] | None = None,
+        rules: Sequence[Rule] | None = None,
         **choices: Unpack[Choices],
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
@@ -109,6 +113,8 @@ class Session(Generic[M]):
             "pass_seconds": pass_seconds,
             "detectors": detectors,
             "codecs": codecs,
+            "kinds": kinds,
+            "rules": rules,
         }
         self._helpers = helpers
         self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]

@@ -8,8 +8,12 @@ is its business.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
+from refold.checks import check_rows
+from refold.errors import ConfigError
 from refold.kinds import (
     build_output,
     diff,
@@ -27,9 +31,33 @@ from refold.kinds import (
 from refold.kinds._errors import ROWS, ROWS_OF
 from refold.kinds._json_members import is_plain_json
 from refold.kinds._lines import begin_below, set_apart, tile
-from refold.kinds.base import COLUMNS, ERROR, PLAIN, Grade, Kind, Pieces, take_sample, unwrap
+from refold.kinds.base import (
+    COLUMNS,
+    ERROR,
+    PLAIN,
+    Grade,
+    Kind,
+    Pieces,
+    Sample,
+    take_sample,
+    unwrap,
+)
 
-__all__ = ["ERROR", "KINDS", "PLAIN", "Grade", "Kind", "Pieces", "kind_of", "split", "tile"]
+__all__ = [
+    "ERROR",
+    "KINDS",
+    "PLAIN",
+    "TABLE",
+    "Grade",
+    "Kind",
+    "KindTable",
+    "Pieces",
+    "Sample",
+    "kind_of",
+    "split",
+    "table_of",
+    "tile",
+]
 
 KINDS: Final[tuple[Kind, ...]] = (
     json_records.KIND,
@@ -47,34 +75,76 @@ KINDS: Final[tuple[Kind, ...]] = (
 )
 """The first kind that claims a text has it; the last one claims all."""
 
-_SURE: Final = tuple((kind, kind.is_sure) for kind in KINDS if kind.is_sure is not None)
-_ON_ONE_LINE: Final = tuple(kind for kind in KINDS if kind.on_one_line)
 _PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
 """One line without what other kinds begin with: most answers of one word or sentence."""
 _ROWS_END: Final = re.compile(r"(?<=\n)\]")
-_BY_NAME: Final = {kind.name: kind for kind in KINDS}
 
 
-def kind_of(text: str, tool: str = "", arguments: str = "") -> str:
-    """Name the kind of *text*; the *tool* that wrote it and its *arguments* are hints."""
-    if _PLAIN_LINE.match(text):
-        return prose.KIND.name
-    sample = take_sample(text, tool, arguments)
-    if "\n" not in sample.text:
-        return next(kind.name for kind in _ON_ONE_LINE if kind.claims(sample))
-    for kind, is_sure in _SURE:
-        if is_sure(sample):
-            return kind.name
-    claimed = next(kind for kind in KINDS if kind.claims(sample))
-    if claimed is prose.KIND and is_plain_json(text):
-        return json_records.KIND.name  # prose inside of a frame whose fields are whole, too
-    return claimed.name
+class KindTable:
+    """Kinds in the order in which they claim texts; what none of them claims is prose."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self._kinds: Final = tuple(kinds)
+        self._sure: Final = tuple((kind, kind.is_sure) for kind in kinds if kind.is_sure)
+        self._on_one_line: Final = tuple(kind for kind in kinds if kind.on_one_line)
+        self._by_name: Final = {kind.name: kind for kind in (*KINDS, *kinds)}
+        self._unproven: Final = frozenset(kind.name for kind in kinds if kind not in KINDS)
+
+    def kind_of(self, text: str, tool: str = "", arguments: str = "") -> str:
+        """Name the kind of *text*; the *tool* that wrote it and its *arguments* are hints."""
+        if _PLAIN_LINE.match(text):
+            return prose.KIND.name
+        sample = take_sample(text, tool, arguments)
+        if "\n" not in sample.text:
+            return _first(self._on_one_line, sample).name
+        for kind, is_sure in self._sure:
+            if is_sure(sample):
+                return kind.name
+        claimed = _first(self._kinds, sample)
+        if claimed is prose.KIND and is_plain_json(text):
+            return json_records.KIND.name  # prose inside of a frame whose fields are whole, too
+        return claimed.name
+
+    def split(self, text: str, kind: str) -> Pieces:
+        """Cut *text* into pieces that tile it: no gaps, no empty pieces.
+
+        Raises `ConfigError` for a kind of the caller's that cuts it otherwise.
+        """
+        pieces = self._by_name[kind].split(unwrap(text))
+        if kind in self._unproven:
+            _check_tiles(text, kind, pieces)
+        return _set_rows_apart(text, pieces) if ROWS in text else pieces
 
 
-def split(text: str, kind: str) -> Pieces:
-    """Cut *text* into pieces that tile it: no gaps, no empty pieces."""
-    pieces = _BY_NAME[kind].split(unwrap(text))
-    return _set_rows_apart(text, pieces) if ROWS in text else pieces
+def _check_tiles(text: str, kind: str, pieces: Pieces) -> None:
+    ends = [0, *pieces.ends]
+    is_cut = all(start < end for start, end in pairwise(ends)) and ends[-1] == len(text)
+    if not is_cut or len(pieces.ends) != len(pieces.grades):
+        raise ConfigError(
+            f"kind {kind!r} must cut a text into pieces with a grade each, from its beginning to "
+            f"its end; got {len(pieces.grades)} grades, and pieces that end at {pieces.ends[:8]} "
+            f"for a text of {len(text)} characters"
+        )
+
+
+def _first(kinds: Sequence[Kind], sample: Sample) -> Kind:
+    return next((kind for kind in kinds if kind.claims(sample)), prose.KIND)
+
+
+TABLE: Final = KindTable(KINDS)
+kind_of: Final = TABLE.kind_of
+split: Final = TABLE.split
+
+
+def table_of(kinds: Sequence[Kind] | None) -> KindTable:
+    """Return a table of what a caller chose; by default that of refold's own kinds.
+
+    Raises `ConfigError` for what is no kind, and for two of them with the same name.
+    """
+    if kinds is None:
+        return TABLE
+    check_rows("kinds", kinds, Kind)
+    return TABLE if tuple(kinds) == KINDS else KindTable(kinds)
 
 
 def _set_rows_apart(text: str, pieces: Pieces) -> Pieces:

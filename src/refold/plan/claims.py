@@ -147,9 +147,7 @@ def find_typed(candidates: Candidates, texts: Sequence[Text]) -> list[int]:
     ]
 
 
-def find_long_prose(
-    candidates: Candidates, texts: Sequence[Text], task: int | None
-) -> list[int]:
+def find_long_prose(candidates: Candidates, texts: Sequence[Text], task: int | None) -> list[int]:
     """Return what first asks, forbids or decides in each text of the user's too long to be typed.
 
     Not in the message *task*, which has a claim of its own.

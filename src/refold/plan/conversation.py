@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from refold.files.calls import CallEffects
+from refold.kinds import TABLE, KindTable
 from refold.messages.message import Message
 from refold.plan.corpus import Corpus, Text, index_texts, read_texts, voice_of
 from refold.plan.item_index import Voice
@@ -31,11 +32,15 @@ class Conversation:
         tokens: CountedTexts,
         preserve: Container[str],
         recoded: Mapping[Key, str],
+        kinds: KindTable = TABLE,
     ) -> None:
         self._preserve = preserve
+        self._kinds = kinds
         self._effects = CallEffects()
         self.messages: Final = messages
-        self.texts: Final[list[Text]] = read_texts(messages, tokens, recoded, self._effects)
+        self.texts: Final[list[Text]] = read_texts(
+            messages, tokens, recoded, self._effects, kinds=kinds
+        )
         open_ = [text for text in self.texts if text.message.role not in preserve]
         has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
         self.talk: Final = not has_tools and is_talk(text.text for text in open_)
@@ -49,7 +54,7 @@ class Conversation:
     @cached_property
     def corpus(self) -> Corpus:
         """All texts, cut into pieces and indexed."""
-        return index_texts(self.texts, self._preserve, talk=self.talk)
+        return index_texts(self.texts, self._preserve, talk=self.talk, kinds=self._kinds)
 
     @cached_property
     def asking(self) -> frozenset[int]:

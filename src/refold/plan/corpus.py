@@ -8,7 +8,7 @@ from math import exp
 from typing import Final, NamedTuple
 
 from refold.files.calls import CallEffects
-from refold.kinds import Grade, kind_of
+from refold.kinds import TABLE, Grade, KindTable
 from refold.messages.message import Message
 from refold.messages.part import Call
 from refold.notation.recognize import Shown, read_shown
@@ -129,6 +129,8 @@ def read_texts(
     tokens: CountedTexts,
     recoded: Mapping[Key, str],
     effects: CallEffects | None = None,
+    *,
+    kinds: KindTable = TABLE,
 ) -> list[Text]:
     """List all texts that a model sees, in reading order; *recoded* are those said shorter.
 
@@ -147,7 +149,7 @@ def read_texts(
             text = recoded.get((message.index, number)) or shown_in(part.text).body
             if text:
                 call = calls.get(part.call_id or "")
-                kind = kind_of(text, call.name, call.spelled) if call else kind_of(text)
+                kind = kinds.kind_of(text, call.name, call.spelled) if call else kinds.kind_of(text)
                 typed = (
                     may_be_typed
                     and not part.call_id
@@ -174,7 +176,9 @@ def read_texts(
     return texts
 
 
-def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool) -> Corpus:
+def index_texts(
+    texts: Sequence[Text], preserved: Container[str], *, talk: bool, kinds: KindTable = TABLE
+) -> Corpus:
     """Cut and index all texts; what the *preserved* roles say is known."""
     index = start_index()
     turns: list[Turn] = []
@@ -201,7 +205,9 @@ def index_texts(texts: Sequence[Text], preserved: Container[str], *, talk: bool)
             glue = _NEW_GLUE if text.message.index > newest else _GLUE
         elif text.is_typed:
             glue = _TYPED_GLUE
-        ends, grades = cut_text(text.text, text.kind, talk=talk, glue=glue, heads=text.heads)
+        ends, grades = cut_text(
+            text.text, text.kind, talk=talk, glue=glue, heads=text.heads, kinds=kinds
+        )
         compared = _as_compared(text.text, talk=talk)
         counts, rows = index.add_text(len(turns) - 1, int(voice), compared, ends)
         cuts.of.append(range(len(cuts.ends), len(cuts.ends) + len(ends)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from refold.kinds import PLAIN, Grade, Pieces, split, tile
+from refold.kinds import PLAIN, TABLE, Grade, KindTable, Pieces, tile
 from refold.notation.marks import GAP, gap, said_times, size_of
 from refold.scan.runs import Span
 
@@ -38,7 +38,13 @@ ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 def cut_text(
-    text: str, kind: str, *, talk: bool, glue: int, heads: Iterable[tuple[int, bool]] = ()
+    text: str,
+    kind: str,
+    *,
+    talk: bool,
+    glue: int,
+    heads: Iterable[tuple[int, bool]] = (),
+    kinds: KindTable = TABLE,
 ) -> Pieces:
     """Cut *text* by its kind, or into clauses if it is plain *talk*.
 
@@ -48,7 +54,7 @@ def cut_text(
     if talk:
         return _clauses(text)
     marks = {start: CHANGE if changes else CALL for start, changes in heads}
-    return _glue(tile(text, marks) if marks else split(text, kind), glue)
+    return _glue(tile(text, marks) if marks else kinds.split(text, kind), glue)
 
 
 def _clauses(text: str) -> Pieces:

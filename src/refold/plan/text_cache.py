@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from refold.codecs import TABLE as CODEC_TABLE
-from refold.codecs import CachedCodecTable, CodecTable
-from refold.detectors import TABLE, DetectorTable, Findings
+from refold.codecs import CachedCodecTable
+from refold.detectors import Findings
 from refold.llm.question import Answers, Judgement, Questions
 from refold.messages.message import Message
 from refold.notation.spelling import CLASSIC, Spelling
@@ -20,6 +19,7 @@ from refold.plan.shorten.prose import (
     summarize_groups,
 )
 from refold.plan.shorten.rules import POINTS, SummaryRules
+from refold.plan.tables import OWN_TABLES, Tables
 from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from
 from refold.scan.mentions import choose_mentions, find_mentions
@@ -51,8 +51,7 @@ class TextCache:
         *,
         spelling: Spelling = CLASSIC,
         rules: SummaryRules = POINTS,
-        detectors: DetectorTable = TABLE,
-        codecs: CodecTable = CODEC_TABLE,
+        tables: Tables = OWN_TABLES,
         hooks: Hooks | None = None,
         may_judge: bool = False,
         may_write: bool = False,
@@ -63,8 +62,9 @@ class TextCache:
         """How what stands in for texts is spelled."""
         self.rules = rules
         """By which rules prose is summarized."""
-        self._detectors = detectors
-        self.codecs = CachedCodecTable(codecs)
+        self.tables = tables
+        """What texts are looked at with; `codecs` has those of the table, cached."""
+        self.codecs = CachedCodecTable(tables.codecs)
         """How data is said in fewer tokens."""
         self.hooks: Final = hooks or Hooks()
         self.may_judge = may_judge
@@ -99,7 +99,7 @@ class TextCache:
         """Return the structure that the detectors see in *text*."""
         known = self._findings.get(text)
         if known is None:
-            known = self._findings[text] = self._detectors.detect_hard(text)
+            known = self._findings[text] = self.tables.detectors.detect_hard(text)
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
@@ -198,7 +198,7 @@ class TextCache:
     def _other_findings(self, text: str) -> tuple[str, ...]:
         found = self._found.get(text)
         if found is None:
-            soft_texts = self._detectors.soft_texts
+            soft_texts = self.tables.detectors.soft_texts
             found = soft_texts(text, self._findings.get(text))
             found = self._found[text] = without_secrets(text, found, soft_texts, self._hidden)
         return found

@@ -30,6 +30,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "recency_window": "one of the latest messages",
     "tool_calls": "carries tool calls",
     "short_content": "too short to be worth folding",
+    "no_rule": "none of the rules that were chosen decides on it",
     "already_compressed": "folded before",
     "not_a_turn": "not part of the conversation",
     "fixed_item": "must stay as it is",

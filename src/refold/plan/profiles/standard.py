@@ -117,7 +117,9 @@ class StandardFitter:
         opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
         task.text_cache.codecs.forget_steps()  # all that can be said shorter has been
         shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
-        return Conversation(task.messages, task.tokens, task.options.preserve, shown)
+        return Conversation(
+            task.messages, task.tokens, task.options.preserve, shown, task.text_cache.tables.kinds
+        )
 
     def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
         """Show what is selected, unless all of it can be said shorter.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from refold.plan.draft import Draft
+from refold.calling import is_async
+from refold.errors import ConfigError
+from refold.plan.draft import Draft, Keep, Segment, Summarize, Verdict
 from refold.plan.rules.base import Rule, RunContext
 from refold.plan.rules.contradiction import supersede
 from refold.plan.rules.dedup import dedup, keep_referred
@@ -38,9 +41,41 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def apply_rules(draft: Draft, context: RunContext) -> None:
-    """Let every rule decide on what those before it have left open."""
-    for rule in RULES:
+    """Let every rule decide on what those before it have left open.
+
+    What no rule of a caller's decides on stays.
+    """
+    chosen = context.text_cache.tables.rules
+    for rule in RULES if chosen is None else chosen:
         draft.decide(rule(draft, context))
+    if chosen is not None:
+        draft.decide([(segment, Keep(), "no_rule") for segment in draft.undecided()])
 
 
-__all__ = ["RULES", "Rule", "RunContext", "apply_rules"]
+def check_rules(rules: Sequence[Rule] | None) -> tuple[Rule, ...] | None:
+    """Return what a caller chose; `None` if that is refold's own rules.
+
+    Raises `ConfigError` for what is no list of ordinary functions.
+    """
+    if rules is None:
+        return None
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        raise ConfigError(f"rules must be a list of functions, got {rules!r}")
+    for rule in rules:
+        if not callable(rule) or is_async(rule):
+            raise ConfigError(f"rules must hold ordinary functions only, got {rule!r}")
+    return None if tuple(rules) == RULES else tuple(rules)
+
+
+__all__ = [
+    "RULES",
+    "Draft",
+    "Keep",
+    "Rule",
+    "RunContext",
+    "Segment",
+    "Summarize",
+    "Verdict",
+    "apply_rules",
+    "check_rules",
+]

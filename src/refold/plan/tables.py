@@ -1,0 +1,60 @@
+"""The tables that folding goes by: refold's own rows, or what a caller chose instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
+
+from refold.codecs import TABLE as CODECS
+from refold.codecs import Codec, CodecTable
+from refold.codecs import table_of as codecs_of
+from refold.detectors import TABLE as DETECTORS
+from refold.detectors import Detector, DetectorTable
+from refold.detectors import table_of as detectors_of
+from refold.kinds import TABLE as KINDS
+from refold.kinds import Kind, KindTable
+from refold.kinds import table_of as kinds_of
+
+AnyRule = Callable[..., Iterable[Any]]
+"""A rule: `refold.plan.rules`, which looks at texts by these tables, says what it takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What texts are looked at with, and what decides about them."""
+
+    detectors: DetectorTable = DETECTORS
+    codecs: CodecTable = CODECS
+    kinds: KindTable = KINDS
+    rules: tuple[AnyRule, ...] | None = None
+    """Refold's own if there are none."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
+        kinds: Sequence[Kind] | None = None,
+        rules: tuple[AnyRule, ...] | None = None,
+    ) -> Self:
+        """Check what a caller chose; what is `None` is refold's own.
+
+        Raises `ConfigError` for what is no table of its kind.
+        """
+        return cls(
+            detectors=detectors_of(detectors),
+            codecs=codecs_of(codecs),
+            kinds=kinds_of(kinds),
+            rules=rules,
+        )
+
+    @property
+    def chosen(self) -> list[str]:
+        """The names of those that are not refold's own."""
+        names = [field.name for field in fields(self)]
+        return [n for n in names if getattr(self, n) is not getattr(OWN_TABLES, n)]
+
+
+OWN_TABLES: Final = Tables()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from refold.scan.lines import bag_of, jaccard, normal_lines
+from refold.scan.structure import bag_of, jaccard, normal_lines
 from replay import FITS, KEPT, OVER_BUDGET, Check, Verdict, replay_compress, text_of
 
 Kind = Literal["known failure", "contract", "choice", "unexplained"]

@@ -25,7 +25,7 @@ from typing import Final
 
 from estimator_texts import generated
 from refold import classify
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.tokens.exact import ENCODINGS, ExactCounter
 from table import draw

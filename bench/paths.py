@@ -39,10 +39,10 @@ from refold.plan.shorten.prose import make_units
 from refold.plan.shorten.structured import is_structured, summarize_structured
 from refold.scan.entities import extract_entities
 from refold.scan.facts import extract_facts
-from refold.scan.fences import split_fences
 from refold.scan.items import find_items
 from refold.scan.sentence_score import best_sentence_score
 from refold.scan.sentences import find_sentences
+from refold.scan.structure import split_fences
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
 from refold.scan.view import TextView

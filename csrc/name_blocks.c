@@ -1,6 +1,6 @@
 /* Finding names in one pass over a text, 64 characters at a time.
  *
- * It says what the patterns of src/refold/scan/name_patterns.py say, for these reasons:
+ * It says what the patterns of src/refold/scan/patterns.py say, for these reasons:
  *
  * - Identifiers, abbreviations and proper names begin and end with a word, a run of `\w`. Words of
  *   small letters are none of these unless they have no vowel, and most words are of small letters;

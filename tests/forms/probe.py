@@ -24,8 +24,8 @@ from refold.native import scanner
 from refold.plan.shorten.prose import Units, make_units
 from refold.scan.entities import extract_entities
 from refold.scan.facts import extract_facts
-from refold.scan.fences import split_fences
 from refold.scan.sentences import find_sentences
+from refold.scan.structure import split_fences
 from refold.scan.tokens.estimate import estimate_tokens
 
 _NOISE = (

@@ -6,9 +6,8 @@ import re
 
 from hypothesis import strategies as st
 
-from refold.scan import name_patterns as patterns
-from refold.scan.alphabet import LOWER, UPPER
-from refold.scan.patterns import WEB_ADDRESS, trim_url
+from refold.scan import patterns
+from refold.scan.patterns import LOWER, UPPER, WEB_ADDRESS, trim_url
 from tests.conversations import texts
 
 PIECES = (

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from refold.scan.alphabet import IDEOGRAPHS, LOWER, UPPER
 from refold.scan.name_tables import (
     DIGIT,
     IDEOGRAPH,
@@ -21,6 +20,7 @@ from refold.scan.name_tables import (
     TABLE_SIZE,
     name_tables,
 )
+from refold.scan.patterns import IDEOGRAPHS, LOWER, UPPER
 
 TABLES = name_tables()
 EVERY = [chr(code) for code in range(TABLE_SIZE)]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.detectors import detect
 from refold.llm.gates._values import read_values
+from refold.scan.entities import PatternNames
 from refold.scan.facts import extract_facts
-from refold.scan.patterns import compact_iban, find_ibans
+from refold.scan.patterns import compact_iban, find_ibans, trim_url
 from refold.scan.redaction import hide_secrets
+from tests.scan.named_texts import named_texts, names_by_pattern
 
 IBANS = (
     "DE89 3704 0044 0532 0130 00",
@@ -41,3 +43,38 @@ def test_a_wrong_digit_makes_it_no_iban(iban: str, place: int, digit: str) -> No
     wrong = iban[:place] + digit + iban[place + 1 :]
     if iban[place].isdigit() and wrong != iban:
         assert list(find_ibans(wrong)) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("https://example.org/a.", "https://example.org/a"),
+        ("https://example.org/a…", "https://example.org/a"),
+        ("https://example.org/a'", "https://example.org/a"),
+        ("https://example.org/a).", "https://example.org/a"),
+        ("https://example.org/a_(b)", "https://example.org/a_(b)"),
+        ("https://example.org/a_(b)),", "https://example.org/a_(b)"),
+        ("https://example.org/?q=[1]}", "https://example.org/?q=[1]"),
+        ("https://example.org/a/", "https://example.org/a/"),
+    ],
+)
+def test_what_belongs_to_the_text_around_is_left_out(written: str, meant: str) -> None:
+    assert trim_url(written) == meant
+
+
+@given(st.text(alphabet="ab/.,;:!?'*_…()[]{}", max_size=40))
+def test_only_the_end_is_trimmed_and_only_once(url: str) -> None:
+    trimmed = trim_url(url)
+    assert url.startswith(trimmed)
+    assert trim_url(trimmed) == trimmed
+
+
+@settings(max_examples=100)
+@given(named_texts())
+def test_names_are_those_of_the_plain_patterns(text: str) -> None:
+    assert list(PatternNames().find(text)) == names_by_pattern(text)
+
+
+def test_a_row_of_capitalized_words_is_one_name_or_none() -> None:
+    assert PatternNames().find("Aa " * 3 + "Ab") == ("Aa Aa Aa Ab",)
+    assert PatternNames().find("Aa " * 100_000 + "AbC") == ("AbC",)  # each part tried: for ever

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.scan.plain_bytes import (
-    RunTest,
     outline,
     pair_codes,
     plain_bytes,
@@ -43,15 +42,6 @@ def test_letters_that_count_as_ascii_are_written_as_such() -> None:
     for char in letters.findall(beyond):
         assert re.fullmatch(undisguised(char), char, re.IGNORECASE)
     assert undisguised(letters.sub("", beyond)) == letters.sub("", beyond)
-
-
-@quick
-@given(st.text(st.sampled_from("aB3_- é\n"), max_size=60))
-def test_runs_are_those_of_a_pattern(text: str) -> None:
-    runs = RunTest("aB3_-", 5)
-    found = [match.span() for match in re.finditer("[aB3_-]{5,}", text)]
-    assert list(runs.spans(plain_bytes(text))) == found
-    assert runs.holds(plain_bytes(text)) == bool(found)
 
 
 def test_an_outline_shows_numbers_and_measures() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from refold.native import Names
 from refold.scan.entities import PatternNames
-from refold.scan.name_patterns import QUANTITY
 from refold.scan.name_tables import name_tables, scanned_names
+from refold.scan.patterns import QUANTITY
 from tests.native import needs_scanner, the_scanner
 from tests.scan.named_texts import PIECES, named_texts
 

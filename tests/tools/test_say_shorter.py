@@ -14,7 +14,7 @@ from refold import MemoryStore, retrieve_tool
 from refold.codecs import Reencoded, decode, normal, reencode
 from refold.kinds import KINDS, Kind, kind_of
 from refold.plan.one_text import is_structured, say_shorter
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.manager import CompressionManager
 from tests.tools.managing import Model, turn

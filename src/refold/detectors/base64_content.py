@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.scan.plain_bytes import RunTest
 from refold.scan.prefilter import Needs
-from refold.scan.randomness import churn
+from refold.scan.runs import RunTest, churn
 from refold.scan.view import TextView
 
 _MIN_CHARS: Final = 40

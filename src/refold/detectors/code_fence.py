@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
-from refold.scan.fences import marked_lines
 from refold.scan.prefilter import Needs
+from refold.scan.structure import marked_lines
 from refold.scan.view import TextView
 
 # Backticks after the opening run would be inline code. More than five tildes underline a heading.

@@ -20,7 +20,7 @@ from refold.plan.layout import STUB_TOKENS
 from refold.plan.shorten.rules import ACTS
 from refold.plan.text_cache import TextCache
 from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 
 _AROUND_TOKENS: Final = MESSAGE_OVERHEAD + STUB_TOKENS

@@ -24,7 +24,7 @@ from refold.plan.recode import NOT_SAID
 from refold.plan.replace import Folder
 from refold.plan.rules import RunContext, apply_rules
 from refold.plan.typed import MAX_TYPED_WORDS, PROSE_KINDS, is_typed_text
-from refold.scan.alphabet import IDEOGRAPHS
+from refold.scan.patterns import IDEOGRAPHS
 
 _WORD: Final = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|[^\W_{IDEOGRAPHS}]++")
 """Scripts without blanks have about two characters a word."""

@@ -15,9 +15,8 @@ from refold.plan.rules.base import RunContext
 from refold.plan.shorten.code import shorten_around_code
 from refold.plan.shorten.structured import is_structured, summarize_structured
 from refold.scan.entities import entity_cap
-from refold.scan.json_text import is_json
-from refold.scan.lines import lines_missing_from
 from refold.scan.mentions import is_place
+from refold.scan.structure import is_json, lines_missing_from
 from refold.scan.truncate import cut
 
 

@@ -22,8 +22,7 @@ from refold.plan.shorten.rules import POINTS, SummaryRules
 from refold.plan.tables import OWN_TABLES, Tables
 from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from
-from refold.scan.mentions import choose_mentions, find_mentions
-from refold.scan.public_names import without_secrets
+from refold.scan.mentions import choose_mentions, find_mentions, without_secrets
 from refold.scan.truncate import cut_words
 
 T = TypeVar("T")

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from refold.native import Names, scanner
-from refold.scan.name_patterns import (
+from refold.scan.name_tables import scanned_names
+from refold.scan.patterns import (
     ASCII_PROPER_NAME,
     ASCII_QUANTITY,
     IDENTIFIER,
@@ -16,11 +17,10 @@ from refold.scan.name_patterns import (
     QUANTITY,
     SHORT,
     STARTERS,
+    UNIT_WORDS,
     VERSION,
     addresses_and_titles,
 )
-from refold.scan.name_tables import scanned_names
-from refold.scan.patterns import UNIT_WORDS
 
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:

@@ -11,9 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from refold.scan.alphabet import LOWER, UPPER
-from refold.scan.name_patterns import CAMEL, PASCAL, SNAKE
-from refold.scan.patterns import ADDRESS, QUOTED, find_ibans, trim_url
+from refold.scan.patterns import (
+    ADDRESS,
+    CAMEL,
+    LOWER,
+    PASCAL,
+    QUOTED,
+    SNAKE,
+    UPPER,
+    find_ibans,
+    trim_url,
+)
 from refold.scan.runs import Span
 
 

@@ -7,14 +7,16 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from refold.native import Names, Scanner
-from refold.scan.alphabet import IDEOGRAPHS, LOWER, UPPER
-from refold.scan.name_patterns import (
+from refold.scan.patterns import (
     CONSONANTS,
+    IDEOGRAPHS,
+    LOWER,
     QUANTITY,
     STARTERS,
+    UNIT_WORDS,
+    UPPER,
     addresses_and_titles,
 )
-from refold.scan.patterns import UNIT_WORDS
 
 # Classes of characters, as in `csrc/names.h`; all beyond JOINT belong to words, as `\w` says.
 JOINT: Final = 3

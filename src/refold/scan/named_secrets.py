@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from refold.scan.randomness import has_digit
-from refold.scan.runs import Span
+from refold.scan.runs import Span, has_digit
 from refold.scan.secret_names import Grade, Name
 from refold.scan.secret_values import Link, can_be_secret
 

@@ -1,11 +1,10 @@
-"""Reading a text as bytes: words of a vocabulary, long runs, neighbours.
+"""Reading a text as bytes: words of a vocabulary, neighbours.
 
 These are passes of `bytes` methods, which are as fast as C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 from zlib import adler32
 
@@ -88,33 +87,3 @@ def pair_codes(numbers: bytes, first: int) -> bytes:
     """
     row = int.from_bytes(numbers, "little")
     return (row | row << 12 | first << 4).to_bytes(len(numbers) + 2, "little")
-
-
-class RunTest:
-    """A test for long runs that is ten times faster than a pattern that finds nothing.
-
-    The text is mapped byte by byte to "one of the characters" or "another one"; then a run is a
-    plain substring. The characters must be ASCII; *ignored* ones may stand between them.
-    """
-
-    def __init__(self, characters: str, length: int, ignored: bytes = b"") -> None:
-        members = characters.encode("ascii")
-        self._table = bytes(1 if byte in members else 0 for byte in range(256))
-        self._run = b"\x01" * length
-        self._ignored = ignored
-
-    def holds(self, plain: bytes) -> bool:
-        """Tell whether the text behind *plain* has such a run."""
-        mask = plain.translate(self._table, self._ignored)
-        return mask.find(self._run) >= 0  # faster than `in` for bytes
-
-    def spans(self, plain: bytes) -> Iterator[tuple[int, int]]:
-        """Yield start and end of every such run without ignored characters, in reading order."""
-        mask = plain.translate(self._table)
-        at = mask.find(self._run)
-        while at >= 0:
-            end = mask.find(b"\x00", at)
-            if end < 0:
-                end = len(mask)
-            yield at, end
-            at = mask.find(self._run, end)

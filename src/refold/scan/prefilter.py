@@ -15,7 +15,8 @@ from struct import pack
 from typing import Final
 
 from refold.native import Scanner
-from refold.scan.plain_bytes import DISGUISES, RunTest
+from refold.scan.plain_bytes import DISGUISES
+from refold.scan.runs import RunTest
 from refold.scan.view import TextView
 
 Path = tuple[frozenset[str], ...]

@@ -8,8 +8,7 @@ from itertools import chain, islice
 from typing import Final
 
 from refold.scan.patterns import MAIL
-from refold.scan.randomness import has_digit
-from refold.scan.runs import Span
+from refold.scan.runs import Span, has_digit
 from refold.scan.secret_names import Grade
 from refold.scan.secret_values import Link, can_be_secret
 

@@ -12,8 +12,7 @@ from heapq import merge
 from itertools import groupby
 from typing import Final
 
-from refold.scan.randomness import churn, has_digit
-from refold.scan.runs import Span
+from refold.scan.runs import Span, churn, has_digit
 
 # The needle is a literal of the pattern, looked for first. What stands before is checked in Python.
 _SHAPES: Final = (

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.scan.patterns import find_ibans
-from refold.scan.plain_bytes import RunTest
-from refold.scan.runs import Span
+from refold.scan.runs import RunTest, Span
 
 _CARD: Final = re.compile(
     r"(?<![\w.,/+-])(?P<card>[3-6][0-9]{3}(?P<gap>[ -])"

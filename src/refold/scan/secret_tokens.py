@@ -12,9 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.scan.plain_bytes import RunTest
-from refold.scan.randomness import churn, has_digit
-from refold.scan.runs import Span
+from refold.scan.runs import RunTest, Span, churn, has_digit
 from refold.scan.secret_names import Grade, Name
 
 _LONG_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_+/-", 20)

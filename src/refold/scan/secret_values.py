@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from refold.scan.randomness import churn, has_digit
+from refold.scan.runs import churn, has_digit
 from refold.scan.secret_names import Grade
 
 

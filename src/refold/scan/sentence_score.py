@@ -12,10 +12,17 @@ from typing import Any, Final
 
 from refold.native import scanner
 from refold.options import ScorerMode
-from refold.scan.alphabet import IDEOGRAPHS
-from refold.scan.name_patterns import CAMEL, CONSONANTS, NUMBER, PASCAL, SNAKE, VOWELLESS
 from refold.scan.needles import Needles
-from refold.scan.patterns import UNITS
+from refold.scan.patterns import (
+    CAMEL,
+    CONSONANTS,
+    IDEOGRAPHS,
+    NUMBER,
+    PASCAL,
+    SNAKE,
+    UNITS,
+    VOWELLESS,
+)
 from refold.scan.plain_bytes import undisguised
 from refold.scan.sentences import Span, sentence_spans
 from refold.scan.view import TextView

@@ -16,7 +16,7 @@ from refold.errors import MessageError, StoreError, describe
 from refold.messages.handles import anchor_of_text
 from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, GAP, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.truncate import cut
 from refold.scan.view import TextView
 from refold.stores.base import Store

@@ -29,7 +29,7 @@ from refold.llm.question import Answers, Questions
 from refold.llm.summarizers import wrap_summarizer
 from refold.messages.failure import is_failure, is_failure_text
 from refold.plan.one_text import say_shorter
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
 from refold.tools.cutting import annotate_summary, shorten, size

@@ -14,8 +14,8 @@ from refold.llm.gates._counts import in_digits
 from refold.llm.gates._languages import FUNCTION_WORDS
 from refold.llm.gates._senses import DENIAL, NOT_YET, senses_of
 from refold.llm.gates._values import values_in
-from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import MONTH, SENTENCE_END, find_no
+from refold.scan.patterns import LOWER, UPPER
 
 _INSTEAD: Final = (
     "rather than|instead of|anstelle|(?:an)?statt|au lieu d[eu']|plutôt qu[e']|en vez de|"

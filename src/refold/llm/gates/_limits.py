@@ -10,8 +10,8 @@ from typing import Final
 
 from refold.llm.gates._counts import in_digits
 from refold.llm.gates._values import read_values
-from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import DIGIT, NUMBER, find_no, pieces
+from refold.scan.patterns import LOWER, UPPER
 
 _LIMITS: Final = {
     "most": (

@@ -9,8 +9,8 @@ from typing import Final
 
 from refold.llm.gates._clauses import ASIAN, stems_of
 from refold.llm.gates._languages import FUNCTION_WORDS, may_be_german
-from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import MONTH
+from refold.scan.patterns import LOWER, UPPER
 
 TITLED: Final = re.compile(
     rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Monsieur|Madame|Mme|Mlle|M|Señora?|Signora?|Sra?)\.? "

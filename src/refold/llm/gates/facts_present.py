@@ -9,8 +9,8 @@ from typing import Final
 from refold.llm.gates._languages import FUNCTION_WORDS
 from refold.llm.gates._values import values_in
 from refold.llm.gates.base import WORD, Gate, Refusal, Source, fold, some
-from refold.scan.alphabet import IDEOGRAPHS
 from refold.scan.facts import NAME, find_quotes
+from refold.scan.patterns import IDEOGRAPHS
 
 _WORD: Final = re.compile(rf"[^\W_{IDEOGRAPHS}]{{2,}}|[{IDEOGRAPHS}]{{2}}")
 _PAIR: Final = re.compile(rf"(?=([{IDEOGRAPHS}]{{2}}))")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from refold.llm.gates.base import Gate, Refusal, Source
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 
 
 def _check(source: Source, answer: str) -> Refusal | None:

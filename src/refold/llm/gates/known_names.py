@@ -9,8 +9,8 @@ from typing import Final
 from refold.llm.gates._languages import FUNCTION_WORDS, may_be_german
 from refold.llm.gates._names import TITLED
 from refold.llm.gates.base import WORD, Gate, Refusal, Source, some
-from refold.scan.alphabet import LOWER, UPPER
 from refold.scan.facts import UNITS, find_no
+from refold.scan.patterns import LOWER, UPPER
 
 _NAME: Final = re.compile(
     rf"(?<![\w])(?:(?P<caps>[A-Z]{{2,20}}(?![\w]))"

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.llm.gates.base import Gate, Refusal, Source
-from refold.scan.alphabet import IDEOGRAPHS
+from refold.scan.patterns import IDEOGRAPHS
 
 _CONTENT: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{4,}}+|[{IDEOGRAPHS}]{{2}}")
 _PAIR: Final = re.compile(rf"(?=([{IDEOGRAPHS}]{{2}}))")

@@ -19,8 +19,8 @@ from refold.llm.summarizers.base import (
     Usage,
     as_summarizer,
 )
-from refold.scan.fences import split_fences
 from refold.scan.sentences import find_sentences
+from refold.scan.structure import split_fences
 from refold.scan.tokens.estimate import estimate_tokens
 
 _BLANK_LINES: Final = re.compile(r"\n[ \t\r]*+\n\s*+")

@@ -12,7 +12,7 @@ from typing import Final
 
 from refold.plan.draft import Draft, Keep, Refer, Segment, Supersede, Verdict
 from refold.plan.rules.base import RunContext
-from refold.scan.alphabet import IDEOGRAPHS
+from refold.scan.patterns import IDEOGRAPHS
 from refold.scan.signals import correction_signal
 
 _MIN_CHARS: Final = 50

@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.rules.base import RunContext
-from refold.scan.name_patterns import CAMEL, PASCAL, SNAKE, VOWELLESS
+from refold.scan.patterns import CAMEL, PASCAL, SNAKE, VOWELLESS
 from refold.scan.signals import score_signals
 
 

@@ -11,7 +11,7 @@ from refold.messages.wire import text_digest
 from refold.plan.draft import Draft, Segment, Verdict
 from refold.plan.rules.base import RunContext
 from refold.plan.rules.dedup import MIN_CHARS, choose_target, refer_all
-from refold.scan.lines import bag_of, jaccard, normal_lines
+from refold.scan.structure import bag_of, jaccard, normal_lines
 
 _MIN_LINES: Final = 2
 """Lines are what is compared, and one line is like another by chance."""

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from refold.plan.draft import Draft, Keep, Segment, SplitCode, Summarize, Verdict
 from refold.plan.rules.base import RunContext
 from refold.plan.shorten.rules import SummaryRules
-from refold.scan.fences import has_fence, iter_stretches
-from refold.scan.json_text import is_json
+from refold.scan.structure import has_fence, is_json, iter_stretches
 
 
 def split_code(draft: Draft, context: RunContext) -> Iterator[Verdict]:

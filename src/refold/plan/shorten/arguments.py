@@ -16,7 +16,7 @@ from refold.messages.message import Message
 from refold.messages.part import Call
 from refold.messages.wire import spell
 from refold.notation.marks import argument
-from refold.scan.json_text import is_json
+from refold.scan.structure import is_json
 from refold.scan.truncate import cut, cut_words
 
 _MAX_CHARS: Final = 1_200

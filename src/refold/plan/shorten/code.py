@@ -7,7 +7,7 @@ from collections.abc import Callable
 from refold.options import Depth
 from refold.plan.shorten.prose import round_half_up
 from refold.plan.shorten.rules import POINTS, SummaryRules
-from refold.scan.fences import Stretch, iter_stretches
+from refold.scan.structure import Stretch, iter_stretches
 
 MakeTag = Callable[[str, int], str]
 """Makes the tagged summary of a stretch of prose, given how long it may be."""
